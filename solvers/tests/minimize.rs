@@ -26,13 +26,13 @@ fn valley<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
 
 fn beale<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let (x, y) = (b.getitem(x, slices![0])?, b.getitem(x, slices![1])?);
-    expr!(b, (1.5 - x + x * y)**2 + (2.25 - x + x * y**2)**2 + (2.625 - x + x * y**3)**2)
+    expr!(b, (1.5 - x + x * y) * *2 + (2.25 - x + x * y * *2) * *2 + (2.625 - x + x * y * *3) * *2)
 }
 
 /// Four minima, and no convex surroundings at the start.
 fn himmelblau<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let (x, y) = (b.getitem(x, slices![0])?, b.getitem(x, slices![1])?);
-    expr!(b, (x**2 + y - 11)**2 + (x + y**2 - 7)**2)
+    expr!(b, (x * *2 + y - 11) * *2 + (x + y * *2 - 7) * *2)
 }
 
 #[track_caller]
@@ -52,7 +52,10 @@ fn finds_the_valley<B: Backend>(b: &B) -> Result<()> {
         let start = b.asarray(start)?;
         for (method, scipy) in [Method::Bfgs, Method::Lbfgs { memory: 10 }].into_iter().zip(scipy) {
             let found = minimize(b, |d, x| valley(d, x), &start, Minimize::new().method(method))?;
-            println!("{method:?} {n}: {} iterations, {} evaluations; SciPy {scipy}", found.iterations, found.evaluations);
+            println!(
+                "{method:?} {n}: {} iterations, {} evaluations; SciPy {scipy}",
+                found.iterations, found.evaluations
+            );
             assert!(found.converged && !found.diverged, "{method:?} {n}: {}", found.message);
             assert!(found.gradient_norm.unwrap() <= 1e-5);
             near(&b.to_vec(&found.x)?, &vec![1.0; n], 1e-4);
@@ -96,7 +99,8 @@ fn other_functions() -> Result<()> {
     for method in METHODS {
         let long = || Minimize::new().method(method).max_iter(20_000);
         // so steep far away that a fixed rate has to be small
-        let method = if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.01 } } else { method };
+        let method =
+            if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.01 } } else { method };
         let found = minimize(&b, |d, x| beale(d, x), &b.ones([2])?, long().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
         near(&b.to_vec(&found.x)?, &[3.0, 0.5], 1e-3);
@@ -159,7 +163,13 @@ fn unknowns_in_structs_vectors_and_tuples() -> Result<()> {
                 let (first, second) = (&phases[0], &phases[1]);
                 let distance = d.abs(d.subtract(amplitude, z)?)?;
                 let n = *samples as f64;
-                expr!(d, sum((frequency - target)**2, ..) + sum((first - n)**2, ..) + (second + 1)**2 + sum(distance**2, ..))
+                expr!(
+                    d,
+                    sum((frequency - target) * *2, ..)
+                        + sum((first - n) * *2, ..)
+                        + (second + 1) * *2
+                        + sum(distance * *2, ..)
+                )
             },
             &start,
             Minimize::new().method(method).max_iter(5000),
@@ -174,10 +184,10 @@ fn unknowns_in_structs_vectors_and_tuples() -> Result<()> {
         assert_eq!(samples, 7);
     }
     let (x, y) = (b.asarray([1.0_f32, 2.0])?, b.asarray([[5.0_f32]])?);
-    let found = minimize(&b, |d, (x, y)| expr!(d, sum((x - y)**2, ..) + sum(x**2, ..)), (&x, &y), Minimize::new())?;
+    let found = minimize(&b, |d, (x, y)| expr!(d, sum((x - y) * *2, ..) + sum(x * *2, ..)), (&x, &y), Minimize::new())?;
     assert!(found.converged, "{}", found.message);
     assert!(b.to_vec(found.x.0)?.iter().chain(&b.to_vec(found.x.1)?).all(|x| x.abs() < 1e-3));
-    let found = minimize(&b, |d, x| expr!(d, sum(({ &x[0] } - { &x[1] })**2, ..)), vec![&x, &x], Minimize::new())?;
+    let found = minimize(&b, |d, x| expr!(d, sum(({ &x[0] } - { &x[1] }) * *2, ..)), vec![&x, &x], Minimize::new())?;
     assert_eq!((found.iterations, found.value, found.x), (0, 0.0, vec![x.clone(), x]));
     Ok(())
 }
@@ -195,7 +205,11 @@ fn complex_unknowns_go_downhill() -> Result<()> {
                 d.sum(d.square(d.abs(d.subtract(d.multiply(z, z)?, i)?)?)?, ..)
             },
             &start,
-            Minimize::new().method(if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.02 } } else { method }),
+            Minimize::new().method(if let Method::GradientDescent { .. } = method {
+                Method::GradientDescent { rate: 0.02 }
+            } else {
+                method
+            }),
         )?;
         assert!(found.converged, "{method:?}: {}", found.message);
         for z in b.to_vec(&found.x)? {
@@ -331,7 +345,14 @@ fn steps_are_those_of_pytorch() -> Result<()> {
                 |d, (a, z)| {
                     let (re, length) = (d.real(z)?, d.abs(z)?);
                     let (part, square) = (d.getitem(a, slices![..2])?, d.real(d.multiply(z, z)?)?);
-                    expr!(d, sum(a**2, ..) + 0.1 * sum(a**4, ..) + sum(length**2, ..) + 0.3 * sum(square, ..) + sum(part * re, ..))
+                    expr!(
+                        d,
+                        sum(a * *2, ..)
+                            + 0.1 * sum(a * *4, ..)
+                            + sum(length * *2, ..)
+                            + 0.3 * sum(square, ..)
+                            + sum(part * re, ..)
+                    )
                 },
                 &params,
             )?;

@@ -75,7 +75,8 @@ fn complex_states_and_single_precision() -> Result<()> {
     near(&[last[1].re, last[1].im], &[-1.3977696904097092, -1.7460708191124583], 1e-10);
     // tolerances beyond the precision end, and are as exact as it is
     let y0 = b.asarray([10.0_f32, 5.0])?;
-    let found = solve_ivp(&b, |b, _, y| lotka_volterra(b, y), [0.0, 1.0], &y0, SolveIvp::new().rtol(1e-12).atol(1e-12))?;
+    let found =
+        solve_ivp(&b, |b, _, y| lotka_volterra(b, y), [0.0, 1.0], &y0, SolveIvp::new().rtol(1e-12).atol(1e-12))?;
     assert!(found.success, "{}", found.message);
     let last: Vec<f64> = b.to_vec(&found.y[found.y.len() - 1])?.into_iter().map(f64::from).collect();
     near(&last, &[0.21853833169957457, 1.3765908483311005], 1e-4);

@@ -13,12 +13,8 @@ pub struct Curve {
 }
 
 /// Colours of the curves: the first is thin, for there may be many points, the others are thick.
-const COLORS: [(RGBColor, u32); 4] = [
-    (RGBColor(150, 178, 220), 1),
-    (RGBColor(200, 60, 40), 3),
-    (RGBColor(40, 130, 70), 3),
-    (RGBColor(120, 70, 160), 3),
-];
+const COLORS: [(RGBColor, u32); 4] =
+    [(RGBColor(150, 178, 220), 1), (RGBColor(200, 60, 40), 3), (RGBColor(40, 130, 70), 3), (RGBColor(120, 70, 160), 3)];
 
 /// Curves in one picture of this size (width, height). `labels` are the names of the horizontal and the vertical axis.
 pub fn draw(title: &str, labels: [&str; 2], curves: &[Curve], size: [u32; 2]) -> Result<Picture, Box<dyn Error>> {

@@ -1,10 +1,7 @@
 //! The networks: structs of arrays, and what they compute. Nothing here knows of gradients.
 
 use crate::digits::SIDE;
-use backends::{
-    Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr,
-    grad::Params,
-};
+use backends::{Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr, grad::Params};
 use backends_npz::{Npz, NpzWriter};
 use std::{io, path::Path, str::FromStr};
 

@@ -27,12 +27,19 @@ pub fn digits(pictures: &ArrayD<f64>, parts: &ArrayD<f64>) -> Result<Picture, Bo
         .outer_iter()
         .zip(parts.outer_iter())
         .map(|(picture, parts)| {
-            let (digit, part) = parts.iter().enumerate().fold((0, 0.0), |most, (k, p)| if *p > most.1 { (k, *p) } else { most });
+            let (digit, part) =
+                parts.iter().enumerate().fold((0, 0.0), |most, (k, p)| if *p > most.1 { (k, *p) } else { most });
             // row 0 is drawn at the bottom
             let mut values = picture.index_axis(Axis(0), 0).to_owned();
             values.invert_axis(Axis(0));
             let extents = [0, 1].map(|axis| [0.0, values.shape()[axis] as f64]);
-            Panel { values, title: format!("{digit}: {:.0} %", 100.0 * part), labels: Default::default(), extents, marks: vec![] }
+            Panel {
+                values,
+                title: format!("{digit}: {:.0} %", 100.0 * part),
+                labels: Default::default(),
+                extents,
+                marks: vec![],
+            }
         })
         .collect();
     let colors = Colors { gradient: preset::greys(), reversed: false, range: [-1.0, 2.0], name: "ink".into() };

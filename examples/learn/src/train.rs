@@ -50,7 +50,10 @@ pub fn run<B: Backend, T: Precision>(
     network.save(b, weights.path())?;
     let mut files = vec![File { name: "losses.npy".into(), bytes: encode(&Array1::from(losses.clone()).into_dyn()) }];
     if !losses.is_empty() {
-        files.push(File { name: "losses.png".into(), bytes: picture::losses(&losses, options.train.div_ceil(options.batch))?.png()? });
+        files.push(File {
+            name: "losses.png".into(),
+            bytes: picture::losses(&losses, options.train.div_ceil(options.batch))?.png()?,
+        });
     }
     files.push(File { name: "digits.png".into(), bytes: show(b, &network, &test)? });
     output.write(&files, vec![weights])?;
@@ -77,11 +80,8 @@ fn learn<B: Backend, T: Precision>(
         for from in (0..options.train).step_by(options.batch) {
             let batch = b.getitem(&order, backends::slices![from..(from + options.batch).min(options.train)])?;
             let (pictures, right) = (b.take(&digits.pictures, &batch, 0)?, b.take(&right, &batch, 0)?);
-            let (loss, gradient) = value_and_grad(
-                b,
-                |d, network| network.loss(d, &d.constant(pictures), &d.constant(right)),
-                &*network,
-            )?;
+            let (loss, gradient) =
+                value_and_grad(b, |d, network| network.loss(d, &d.constant(pictures), &d.constant(right)), &*network)?;
             // a tenth of the rate in the end, so that the weights come to rest
             adam.rate = options.rate * 0.1_f64.powf(losses.len() as f64 / steps as f64);
             adam.step(b, network, &gradient)?;
@@ -114,7 +114,11 @@ fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &D
 }
 
 /// The first digits of the test, and what the network reads.
-fn show<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &Digits<B, T>) -> Result<Vec<u8>, Box<dyn Error>> {
+fn show<B: Backend, T: Precision>(
+    b: &B,
+    network: &Network<B, T>,
+    digits: &Digits<B, T>,
+) -> Result<Vec<u8>, Box<dyn Error>> {
     let pictures = b.getitem(&digits.pictures, backends::slices![..6])?;
     let parts = b.exp(b.log_softmax(network.read(b, &pictures)?, 1)?)?;
     let host = |x: &B::Array<T>| -> backends::Result<ArrayD<f64>> { Ok(b.to_ndarray(x)?.mapv(Real::to_f64)) };

@@ -104,9 +104,8 @@ fn simplex<'p, 'c, B: Backend, U: Real>(
         let (worst, highest) = corners[n].clone();
         let second = corners[n - 1].1;
         // from the worst corner through the middle of the others, and so much further
-        let beyond = |part: f64| -> Vec<f64> {
-            center.iter().zip(&worst).map(|(c, w)| (1.0 + part) * c - part * w).collect()
-        };
+        let beyond =
+            |part: f64| -> Vec<f64> { center.iter().zip(&worst).map(|(c, w)| (1.0 + part) * c - part * w).collect() };
         let reflected = beyond(1.0);
         let at_reflected = value(&reflected, search)?;
         let new = if at_reflected < lowest {

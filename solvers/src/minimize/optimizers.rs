@@ -27,7 +27,9 @@ impl Slots {
             self.kept.push(Box::new(make()?));
         }
         let kept = self.kept.get_mut(place).and_then(|kept| kept.downcast_mut());
-        kept.ok_or_else(|| Error::argument(op, "this optimiser has stepped with parameters of other dtypes or another backend"))
+        kept.ok_or_else(|| {
+            Error::argument(op, "this optimiser has stepped with parameters of other dtypes or another backend")
+        })
     }
 }
 

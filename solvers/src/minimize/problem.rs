@@ -58,7 +58,9 @@ impl Stop {
             Stop::Evaluations => "max_evaluations evaluations were made",
             Stop::NotFinite => "the function or its gradient is not finite",
             Stop::Unbounded => "the function falls without end",
-            Stop::Precision => "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is not that of the function",
+            Stop::Precision => {
+                "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is not that of the function"
+            }
         }
     }
 }

@@ -204,7 +204,8 @@ pub fn solve_ivp<B: Backend, T: Float>(
         for tried in 0.. {
             let least = 10.0 * (next_after(t, forward) - t).abs();
             if length.is_nan() || (length < least && (end - t).abs() > least) {
-                (message, success) = ("the steps that the tolerances ask for are shorter than numbers are apart", false);
+                (message, success) =
+                    ("the steps that the tolerances ask for are shorter than numbers are apart", false);
                 break;
             }
             if tried == options.max_steps {
@@ -229,7 +230,7 @@ pub fn solve_ivp<B: Backend, T: Float>(
                 }
                 None => 0.0,
             };
-            if !(error < 1.0) {
+            if error.is_nan() || error >= 1.0 {
                 // an error that is no number asks for a shorter step, too
                 let factor = if error.is_finite() { SAFETY * error.powf(-0.2) } else { SHORTER };
                 length = h.abs() * factor.max(SHORTER);
