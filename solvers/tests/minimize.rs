@@ -43,15 +43,15 @@ fn near(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn finds_the_valley<B: Backend>(b: &B) -> Result<()> {
+fn finds_the_valley<B: Backend>(b: &B, starts: usize) -> Result<()> {
     // the evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0 45, 27, 159; trust-ncg 30, 20, 132
-    let starts = [vec![-1.2, 1.0], vec![1.3, 0.7, 0.8, 1.9, 1.2], [-1.2, 1.0].repeat(10)];
+    let all = [vec![-1.2, 1.0], vec![1.3, 0.7, 0.8, 1.9, 1.2], [-1.2, 1.0].repeat(10)];
     let scipy = [[39, 45], [30, 27], [184, 159]];
-    for (start, scipy) in starts.into_iter().zip(scipy) {
+    for (start, scipy) in all.into_iter().zip(scipy).take(starts) {
         let n = start.len();
         let start = b.asarray(start)?;
         for (method, scipy) in [Method::Bfgs, Method::Lbfgs { memory: 10 }].into_iter().zip(scipy) {
-            let found = minimize(b, |d, x| valley(d, x), &start, Minimize::new().method(method))?;
+            let found = minimize(b, valley, &start, Minimize::new().method(method))?;
             println!(
                 "{method:?} {n}: {} iterations, {} evaluations; SciPy {scipy}",
                 found.iterations, found.evaluations
@@ -61,11 +61,11 @@ fn finds_the_valley<B: Backend>(b: &B) -> Result<()> {
             near(&b.to_vec(&found.x)?, &vec![1.0; n], 1e-4);
             assert!(found.evaluations <= scipy + scipy / 4 + 5, "{method:?} {n}: {}, {scipy}", found.evaluations);
             let short = Minimize::new().method(method).line_search(LineSearch::Backtracking);
-            let found = minimize(b, |d, x| valley(d, x), &start, short)?;
+            let found = minimize(b, valley, &start, short)?;
             assert!(found.converged, "{method:?} {n} by backtracking: {}", found.message);
             near(&b.to_vec(&found.x)?, &vec![1.0; n], 1e-4);
         }
-        let found = trust_region(b, |d, x| valley(d, x), &start, Minimize::new())?;
+        let found = trust_region(b, valley, &start, Minimize::new())?;
         println!("trust region {n}: {} iterations, {} evaluations", found.iterations, found.evaluations);
         assert!(found.converged, "trust region {n}: {}", found.message);
         near(&b.to_vec(&found.x)?, &vec![1.0; n], 1e-4);
@@ -75,19 +75,19 @@ fn finds_the_valley<B: Backend>(b: &B) -> Result<()> {
 
 #[test]
 fn the_valley_on_the_cpu() -> Result<()> {
-    finds_the_valley(&Numpyish::new())
+    finds_the_valley(&Numpyish::new(), 3)
 }
 
 #[test]
 fn the_valley_on_libtorch() -> Result<()> {
-    available("torch", Torch::cpu()).map_or(Ok(()), |b| finds_the_valley(&b))
+    available("torch", Torch::cpu()).map_or(Ok(()), |b| finds_the_valley(&b, 2))
 }
 
 #[test]
 fn the_valley_on_a_gpu() -> Result<()> {
     let Some(b) = available("cuda", Cuda::new(0)) else { return Ok(()) };
     let start = b.asarray([-1.2, 1.0])?;
-    let found = minimize(&b, |d, x| valley(d, x), &start, Minimize::new())?;
+    let found = minimize(&b, valley, &start, Minimize::new())?;
     assert!(found.converged, "{}", found.message);
     near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-4);
     Ok(())
@@ -97,18 +97,18 @@ fn the_valley_on_a_gpu() -> Result<()> {
 fn other_functions() -> Result<()> {
     let b = Numpyish::new();
     for method in METHODS {
-        let long = || Minimize::new().method(method).max_iter(20_000);
+        let long = || Minimize::new().method(method).gtol(1e-4).max_iter(20_000);
         // so steep far away that a fixed rate has to be small
         let method =
             if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.01 } } else { method };
-        let found = minimize(&b, |d, x| beale(d, x), &b.ones([2])?, long().method(method))?;
+        let found = minimize(&b, beale, &b.ones([2])?, long().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
-        near(&b.to_vec(&found.x)?, &[3.0, 0.5], 1e-3);
-        let found = minimize(&b, |d, x| himmelblau(d, x), &b.zeros([2])?, long().method(method))?;
+        near(&b.to_vec(&found.x)?, &[3.0, 0.5], 5e-3);
+        let found = minimize(&b, himmelblau, &b.zeros([2])?, long().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
         near(&b.to_vec(&found.x)?, &[3.0, 2.0], 1e-3);
     }
-    let found = trust_region(&b, |d, x| himmelblau(d, x), &b.zeros([2])?, Minimize::new())?;
+    let found = trust_region(&b, himmelblau, &b.zeros([2])?, Minimize::new())?;
     assert!(found.converged && found.value < 1e-8, "{}", found.message);
     Ok(())
 }
@@ -119,11 +119,11 @@ fn nelder_and_mead_go_as_scipy() -> Result<()> {
     // iterations and evaluations of SciPy 1.17.1, which counts the first simplex as an iteration
     let cases = [(vec![-1.2, 1.0], 85, 159), (vec![1.3, 0.7, 0.8, 1.9, 1.2], 141, 243)];
     for (start, iterations, evaluations) in cases {
-        let found = nelder_mead(&b, |b, x| valley(b, x), &b.asarray(start)?, Minimize::new())?;
+        let found = nelder_mead(&b, valley, &b.asarray(start)?, Minimize::new())?;
         assert!(found.converged && found.gradient_norm.is_none(), "{}", found.message);
         assert_eq!((found.iterations + 1, found.evaluations), (iterations, evaluations));
     }
-    let found = nelder_mead(&b, |b, x| beale(b, x), &b.ones([2])?, Minimize::new())?;
+    let found = nelder_mead(&b, beale, &b.ones([2])?, Minimize::new())?;
     assert_eq!((found.iterations + 1, found.evaluations), (56, 107));
     near(&b.to_vec(&found.x)?, &[3.00002489, 0.50000749], 1e-8);
     // half of the plane is not a number
@@ -224,16 +224,16 @@ fn single_precision() -> Result<()> {
     let b = Numpyish::new();
     let start = b.asarray([-1.2_f32, 1.0])?;
     for method in [Method::Bfgs, Method::Lbfgs { memory: 5 }] {
-        let found = minimize(&b, |d, x| valley(d, x), &start, Minimize::new().method(method))?;
+        let found = minimize(&b, valley, &start, Minimize::new().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
         assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 2e-3), "{method:?}: {}", found.x);
         // more than the precision has: it says so, and ends
-        let found = minimize(&b, |d, x| valley(d, x), &start, Minimize::new().method(method).gtol(0.0))?;
+        let found = minimize(&b, valley, &start, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 500, "{method:?}: {} evaluations", found.evaluations);
     }
-    let found = trust_region(&b, |d, x| valley(d, x), &start, Minimize::new())?;
+    let found = trust_region(&b, valley, &start, Minimize::new())?;
     assert!(found.converged, "{}", found.message);
-    let found = trust_region(&b, |d, x| valley(d, x), &start, Minimize::new().gtol(0.0))?;
+    let found = trust_region(&b, valley, &start, Minimize::new().gtol(0.0))?;
     assert!(!found.diverged && found.evaluations < 500);
     Ok(())
 }
@@ -257,12 +257,12 @@ fn where_there_is_no_minimum() -> Result<()> {
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &zero, options())?;
         assert!(found.converged && found.iterations == 0 && found.evaluations == 1, "{method:?}: {}", found.message);
         // nothing to do, or nothing to be done
-        let found = minimize(&b, |d, x| valley(d, x), &start, options().max_iter(0))?;
+        let found = minimize(&b, valley, &start, options().max_iter(0))?;
         assert!(!found.converged && found.evaluations == 1 && found.x == start && found.value == 100.0, "{method:?}");
         let none = b.zeros::<f64>([0, 3])?;
         let found = minimize(&b, |d, x| d.sum(x, ..), &none, options())?;
         assert!(found.converged && found.x.shape() == [0, 3], "{method:?}");
-        let found = minimize(&b, |d, x| valley(d, x), &start, options().max_evaluations(7))?;
+        let found = minimize(&b, valley, &start, options().max_evaluations(7))?;
         assert!(!found.converged && found.evaluations <= 8, "{method:?}: {}", found.evaluations);
     }
     let minus = |d: &backends::grad::Diff<backends::grad::Diff<Numpyish>>, x: &_| d.negative(d.sum(d.square(x)?, ..)?);
@@ -293,16 +293,16 @@ fn what_is_told_meanwhile() -> Result<()> {
         values.push(at.value);
         if at.iterations == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let found = minimize(&b, |d, x| valley(d, x), &start, options)?;
+    let found = minimize(&b, valley, &start, options)?;
     assert!(!found.converged && found.message.contains("callback"), "{}", found.message);
     assert_eq!((found.iterations, found.trajectory.len(), values.len()), (5, 6, 6));
     assert_eq!(found.trajectory[0], start);
     assert_eq!(found.trajectory[5], found.x);
     assert!(values.windows(2).all(|v| v[1] < v[0]), "{values:?}");
     // other ends
-    let by_value = minimize(&b, |d, x| valley(d, x), &start, Minimize::new().gtol(0.0).ftol(1e-9))?;
+    let by_value = minimize(&b, valley, &start, Minimize::new().gtol(0.0).ftol(1e-9))?;
     assert!(by_value.converged && by_value.message.contains("ftol"), "{}", by_value.message);
-    let by_step = minimize(&b, |d, x| valley(d, x), &start, Minimize::new().gtol(0.0).xtol(1e-6))?;
+    let by_step = minimize(&b, valley, &start, Minimize::new().gtol(0.0).xtol(1e-6))?;
     assert!(by_step.converged && by_step.message.contains("xtol"), "{}", by_step.message);
     Ok(())
 }
@@ -311,7 +311,7 @@ fn what_is_told_meanwhile() -> Result<()> {
 fn mistakes_are_errors() -> Result<()> {
     let b = Numpyish::new();
     let x = b.ones::<f64>([2])?;
-    let f = |options| minimize(&b, |d, x| valley(d, x), &x, options).unwrap_err().to_string();
+    let f = |options| minimize(&b, valley, &x, options).unwrap_err().to_string();
     assert!(f(Minimize::new().gtol(-1.0)).contains("gtol is -1"));
     assert!(f(Minimize::new().ftol(f64::NAN)).contains("ftol is NaN"));
     assert!(f(Minimize::new().method(Method::Adam { rate: 0.0 })).contains("the rate is 0"));

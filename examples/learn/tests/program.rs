@@ -26,13 +26,13 @@ fn losses(out: &Path) -> Vec<f64> {
 fn reads_digits(backend: &str, model: &str, least: f64) {
     let folder = PROGRAM.folder(&format!("{backend}_{model}"));
     let (first, second) = (folder.join("first"), folder.join("second"));
-    let start = ["--backend", backend, "--model", model, "--train", "1000", "--test", "300"];
-    let text = PROGRAM.succeeds(&[&start[..], &["--epochs", "5", "--batch", "32", "--rate", "0.01"]].concat(), &first);
+    let start = ["--backend", backend, "--model", model, "--train", "500", "--test", "200"];
+    let text = PROGRAM.succeeds(&[&start[..], &["--epochs", "4", "--batch", "20", "--rate", "0.01"]].concat(), &first);
     let [seen, unseen] = accuracies(&text);
     assert!(seen > least && unseen > least, "{text}");
     let losses = losses(&first);
-    assert_eq!(losses.len(), 5 * 32);
-    assert!(losses[..10].iter().sum::<f64>() > 3.0 * losses[150..].iter().sum::<f64>(), "{losses:?}");
+    assert_eq!(losses.len(), 4 * 25);
+    assert!(losses[..10].iter().sum::<f64>() > 2.0 * losses[90..].iter().sum::<f64>(), "{losses:?}");
     for name in ["losses.png", "digits.png"] {
         assert!(fs::read(first.join(name)).unwrap().starts_with(b"\x89PNG"), "{name}");
     }
@@ -45,15 +45,15 @@ fn reads_digits(backend: &str, model: &str, least: f64) {
 
 #[test]
 fn the_cpu_reads_digits() {
-    reads_digits("numpyish", "mlp", 0.6);
-    reads_digits("numpyish", "cnn", 0.7);
+    reads_digits("numpyish", "mlp", 0.5);
+    reads_digits("numpyish", "cnn", 0.5);
 }
 
 #[test]
 fn libtorch_reads_digits() {
     if available("torch", Torch::cpu()).is_some() {
-        reads_digits("torch", "mlp", 0.6);
-        reads_digits("torch", "cnn", 0.7);
+        reads_digits("torch", "mlp", 0.5);
+        reads_digits("torch", "cnn", 0.5);
     }
 }
 

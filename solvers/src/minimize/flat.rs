@@ -40,7 +40,7 @@ struct Flatten<'f, B: Backend, U: Real> {
 
 impl<B: Backend, U: Real> MapArrays<B> for Flatten<'_, B, U> {
     fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>> {
-        let (b, n) = (self.b, b_size(b_shape::<B, T>(self.b, x)));
+        let (b, n) = (self.b, self.b.size::<T>(x));
         let mut push = |part: B::Array<U>| b.reshape::<U>(part, [n]).map(|part| self.parts.push(part));
         if T::DTYPE.kind() == DTypeKind::Complex {
             push(convert::<B, U, T::Real>(b, b.real::<T>(x)?)?)?;
@@ -52,14 +52,6 @@ impl<B: Backend, U: Real> MapArrays<B> for Flatten<'_, B, U> {
     }
 }
 
-fn b_shape<'a, B: Backend, T: Float>(b: &B, x: &'a B::Array<T>) -> &'a [usize] {
-    b.shape(x)
-}
-
-fn b_size(shape: &[usize]) -> usize {
-    shape.iter().product()
-}
-
 struct Unflatten<'f, B: Backend, U: Real> {
     b: &'f B,
     x: &'f B::Array<U>,
@@ -69,7 +61,7 @@ struct Unflatten<'f, B: Backend, U: Real> {
 impl<B: Backend, U: Real> Unflatten<'_, B, U> {
     /// The next numbers, as an array of this shape.
     fn take(&mut self, shape: &[usize]) -> Result<B::Array<U>> {
-        let (from, n) = (self.next, b_size(shape));
+        let (from, n) = (self.next, shape.iter().product::<usize>());
         self.next += n;
         if self.b.shape(self.x) == [n] {
             return self.b.reshape::<U>(self.x, shape);
@@ -82,7 +74,7 @@ impl<B: Backend, U: Real> Unflatten<'_, B, U> {
 impl<B: Backend, U: Real> MapArrays<B> for Unflatten<'_, B, U> {
     fn map<T: Float>(&mut self, like: &B::Array<T>) -> Result<B::Array<T>> {
         let b = self.b;
-        let shape = b_shape::<B, T>(b, like);
+        let shape = b.shape::<T>(like);
         if T::DTYPE.kind() == DTypeKind::Complex {
             let re = convert::<B, T::Real, U>(b, self.take(shape)?)?;
             let im = convert::<B, T::Real, U>(b, self.take(shape)?)?;

@@ -79,7 +79,8 @@ pub fn trust_region<B: Backend, T: Real>(
             search.evaluations += 1;
             let falls = value - value_at(b, &f, &trial, shape)?;
             let ratio = (falls + noise) / (promised + noise);
-            if !(ratio >= 0.25) {
+            // NaN, too, which comes of a step to where the function is none
+            if ratio.is_nan() || ratio < 0.25 {
                 radius = 0.25 * length.min(radius);
             } else if ratio > 0.75 && length > 0.99 * radius {
                 radius = (2.0 * radius).min(LONGEST);
@@ -152,7 +153,7 @@ fn steihaug<B: Backend, T: Real>(
         along = search.moved(&along, ahead, &product)?;
         residual = search.moved(&residual, ahead, &product)?;
         let next = search.dot(&residual, &residual)?;
-        if !(next.sqrt() > enough) {
+        if next.is_nan() || next.sqrt() <= enough {
             break;
         }
         let part = next / square;

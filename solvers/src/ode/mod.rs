@@ -18,7 +18,7 @@
 //! assert!(found.success);
 //! let angles = b.getitem(b.stack(&found.y)?, slices![.., 0])?;
 //! // for small angles a cosine, nearly
-//! assert!(b.allclose_with(angles, b.multiply(b.cos(b.asarray(times)?)?, 0.1)?, AllcloseOptions::new().rtol(1e-3))?);
+//! assert!(b.allclose_with(angles, b.multiply(b.cos(b.asarray(times)?)?, 0.1)?, AllcloseOptions::new().rtol(1e-2))?);
 //! # Ok::<(), Error>(())
 //! ```
 
@@ -230,7 +230,7 @@ pub fn solve_ivp<B: Backend, T: Float>(
                 }
                 None => 0.0,
             };
-            if !(error < 1.0) {
+            if error.is_nan() || error >= 1.0 {
                 // an error that is no number asks for a shorter step, too
                 let factor = if error.is_finite() { SAFETY * error.powf(-0.2) } else { SHORTER };
                 length = h.abs() * factor.max(SHORTER);
