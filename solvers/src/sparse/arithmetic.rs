@@ -58,9 +58,9 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     pub fn add(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::add", other)?;
         let (x, y) = (self.to_coo(b)?, other.to_coo(b)?);
-        let values = b.concat(&[x.values(), y.values()])?;
-        let rows = b.concat(&[x.row_indices(), y.row_indices()])?;
-        let columns = b.concat(&[x.column_indices(), y.column_indices()])?;
+        let values = b.concat([x.values(), y.values()])?;
+        let rows = b.concat([x.row_indices(), y.row_indices()])?;
+        let columns = b.concat([x.column_indices(), y.column_indices()])?;
         Coo::of(values, rows, columns, self.shape()).to_csr(b)
     }
 

@@ -129,6 +129,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     }
 
     /// The part of each diagonal that lies in the matrix: its values, its rows and its columns.
+    #[allow(clippy::type_complexity)] // values, rows, columns: named where they are taken apart
     fn parts(&self, b: &B) -> Result<Vec<(B::Array<T>, Range<usize>, Range<usize>)>> {
         let part = |(k, &offset): (usize, &isize)| {
             let columns = columns_of(offset, self.shape);

@@ -28,8 +28,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         let (begin, end) = (number_at(b, self.indptr(), range.start)?, number_at(b, self.indptr(), range.end)?);
         let part = slices![begin..end];
         let indptr = b.subtract(b.getitem(self.indptr(), slices![range.start..range.end + 1])?, begin as i64)?;
-        let values = b.getitem(self.values(), &part)?;
-        Ok(Csr::of(values, b.getitem(self.indices(), &part)?, indptr, [range.len(), columns]))
+        let values = b.getitem(self.values(), part)?;
+        Ok(Csr::of(values, b.getitem(self.indices(), part)?, indptr, [range.len(), columns]))
     }
 
     /// The columns of a range, as a matrix of their own. It waits for the number of elements.
@@ -100,7 +100,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         }
         let row_of = rows_of(b, self.indptr(), self.nnz())?;
         let on = (lazy(self.indices()) - &row_of).equal(offset as i64);
-        let values = on.clone().r#where(self.values(), lazy(T::ZERO)).eval(b)?;
+        let values = on.r#where(self.values(), lazy(T::ZERO)).eval(b)?;
         let places = on.r#where(lazy(&row_of) - first as i64, 0).eval(b)?;
         b.segment_sum(values, places, len)
     }

@@ -275,10 +275,8 @@ impl<'a> Structure<'a> {
                 while first < rows.end {
                     // whole rows, at least one
                     let most = pointers[first].saturating_add(LOOK as i64);
-                    let mut end = first + 1;
-                    while end < rows.end && end - first < LOOK && pointers[end + 1] <= most {
-                        end += 1;
-                    }
+                    let last = rows.end.min(first + LOOK);
+                    let end = first + 1 + pointers[first + 2..=last.max(first + 1)].partition_point(|&end| end <= most);
                     // SAFETY: the loop has no conditions.
                     if !unsafe { within(&indices[self.elements(first..end)], self.shape.columns) } {
                         outside.store(true, Ordering::Relaxed);
@@ -388,19 +386,21 @@ versions! {
             // SAFETY: the caller's promise: elements of the matrix, whose indices are rows of the result, and a row of `x`.
             unsafe {
                 let from = x.add(row * width);
-                if width == 1 {
-                    let factor = *from;
-                    for k in elements {
-                        let to = out.add(*indices.add(k) as usize);
-                        *to = (*to).plus((*values.add(k)).times(factor));
-                    }
-                    continue;
+                let mut first = columns.start;
+                while first + 8 <= columns.end {
+                    spread::<T, 8>(values, indices, elements.clone(), from.add(first), width, out.add(first));
+                    first += 8;
                 }
-                for k in elements {
-                    let (to, value) = (out.add(*indices.add(k) as usize * width), *values.add(k));
-                    for c in columns.clone() {
-                        *to.add(c) = (*to.add(c)).plus(value.times(*from.add(c)));
-                    }
+                if first + 4 <= columns.end {
+                    spread::<T, 4>(values, indices, elements.clone(), from.add(first), width, out.add(first));
+                    first += 4;
+                }
+                if first + 2 <= columns.end {
+                    spread::<T, 2>(values, indices, elements.clone(), from.add(first), width, out.add(first));
+                    first += 2;
+                }
+                if first < columns.end {
+                    spread::<T, 1>(values, indices, elements, from.add(first), width, out.add(first));
                 }
             }
         }
@@ -483,6 +483,34 @@ unsafe fn combined<T: Numeric, const W: usize>(
     for (c, sum) in sums.into_iter().enumerate() {
         // SAFETY: as above.
         unsafe { *to.add(c) = sum };
+    }
+}
+
+/// Adds `W` columns of a row of `x`, times the value of each element, to the row that its index names.
+///
+/// # Safety
+/// The elements have values and indices, which are rows of `out` of `width` elements, of which `W` are there from `out` on; `from` has
+/// as many.
+#[inline(always)]
+unsafe fn spread<T: Numeric, const W: usize>(
+    values: *const T,
+    indices: *const i64,
+    elements: Range<usize>,
+    from: *const T,
+    width: usize,
+    out: *mut T,
+) {
+    // SAFETY: the caller's promise.
+    let factors: [T; W] = std::array::from_fn(|c| unsafe { *from.add(c) });
+    for k in elements {
+        // SAFETY: as above.
+        unsafe {
+            let (value, to) = (*values.add(k), out.add(*indices.add(k) as usize * width));
+            let sums: [T; W] = std::array::from_fn(|c| (*to.add(c)).plus(value.times(factors[c])));
+            for (c, sum) in sums.into_iter().enumerate() {
+                *to.add(c) = sum;
+            }
+        }
     }
 }
 
