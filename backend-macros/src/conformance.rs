@@ -182,7 +182,7 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
         return quote!();
     };
-    let formula = formula_of(op, expand, input, model);
+    let formula = formula_of(op, input, model);
     let dtype = dtype("float64");
     quote! {
         #formula
@@ -216,7 +216,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         let (to, u) = (dtype(to), ty_of(to)?);
         Some(quote!((#d, Some(#to), formula::<#ty, #u, #t>)))
     });
-    let formula = formula_of(op, expand, input, model);
+    let formula = formula_of(op, input, model);
     quote! {
         #formula
 
@@ -226,7 +226,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
 }
 
 /// The function `formula`: a call of the row as a formula.
-fn formula_of(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
+fn formula_of(op: &Op, input: &Input, model: &Model) -> TokenStream {
     let root = &input.root;
     let bound_of = |set: &str| {
         let name = model.set(set).map_or("Element".into(), |set| match set.is_narrower {
@@ -237,7 +237,7 @@ fn formula_of(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> Tok
     };
     let (bound, user) = (bound_of(&op.set), input.extension.as_ref().map(|name| quote!(+ #name)));
     let n = op.inputs().count();
-    let ops = expand.ops_module();
+    let ops = Expand::new(model, input).ops_module();
     let path = input.extension.is_none().then(|| quote!(#root::));
     let item = id(&op.name);
     let default = op.has_options().then(|| quote!(..Default::default()));

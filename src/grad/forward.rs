@@ -2,8 +2,8 @@
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
-    ArrayAttributes, Arrays, Backend, Complex, DTypeKind, Element, Error, Float, HostArray, LinearMap,
-    Numeric, Operand, Result,
+    ArrayAttributes, Arrays, Backend, Complex, DTypeKind, Element, Error, Float, HostArray, LinearMap, Numeric,
+    Operand, Result,
     runtime::{FloatVisitor, IndexList, Indices, Wrap},
 };
 use std::{

@@ -62,7 +62,10 @@ impl Expand<'_> {
         match &op.result {
             Out::One(_) => {
                 let one = close(quote!(#result), quote!(0));
-                quote!(Ok(#one))
+                quote!({
+                    let one = #one;
+                    Ok(one)
+                })
             }
             Out::List(_) => {
                 let one = close(quote!(x), quote!(k));

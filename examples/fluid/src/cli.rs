@@ -19,8 +19,9 @@ usage: fluid [OPTIONS]
                       obstacle), or inflow: looks for the inflow of smoke that makes a given picture [plume]
   --initial PATH      instead of a scene: an .npz file, or a folder of .npy files, with the array `velocity` of shape
                       (rows, columns, 2), in cells per unit of time along rows and columns; there is no smoke then
-  --size LENGTHS      cells along rows and columns, of a scene [256x256]
-  --steps N           how many steps are made, at least 1 [200]
+  --size LENGTHS      cells along rows and columns, of a scene [256x256; for inflow 48x48]
+  --steps N           how many steps are made, at least 1 [200; for inflow 40]: on the way back of a gradient all of
+                      them are in memory
   --dt TIME           how long a step takes; as fast as fluid goes, it may cross many cells in that time [1]
   --frames N          how many pictures are made meanwhile, 0 to 1000 [80]
   --seed N            of the small disturbances at the beginning [1]
@@ -67,6 +68,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         seed: 1,
         out: "out".into(),
     };
+    let (mut size, mut steps) = (None, None);
     let mut parser = Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         let Arg::Long(name) = argument else {
@@ -77,7 +79,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
             "help" => return Ok(None),
             "initial" => options.initial = Some(cli::path(&name, parser.value()?)?),
             "out" => options.out = cli::path(&name, parser.value()?)?,
-            "backend" | "device" | "dtype" | "scene" | "size" | "steps" | "dt" | "frames" | "seed" => {
+            "size" => size = Some(set_to(&name, parser.value()?.string()?, lengths)?),
+            "steps" => steps = Some(set_to(&name, parser.value()?.string()?, count)?),
+            "backend" | "device" | "dtype" | "scene" | "dt" | "frames" | "seed" => {
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
@@ -85,8 +89,26 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
+    let (usual_size, usual_steps) = if options.is_inverse() { ([48, 48], 40) } else { ([256, 256], 200) };
+    options.size = size.unwrap_or(usual_size);
+    options.steps = steps.unwrap_or(usual_steps);
     options.frames = options.frames.min(options.steps);
     Ok(Some(options))
+}
+
+/// The value of an argument, or an error that names both.
+fn set_to<V>(name: &str, value: String, parse: fn(&str) -> Result<V, String>) -> Result<V, lexopt::Error> {
+    parse(&value).map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))
+}
+
+fn lengths(value: &str) -> Result<[usize; 2], String> {
+    let lengths = value.split('x').map(|n| n.parse().ok().filter(|n| (4..=1 << 16).contains(n)));
+    let lengths = lengths.collect::<Option<Vec<usize>>>().and_then(|l| l.try_into().ok());
+    lengths.ok_or_else(|| "a size is 256x256, of 4 to 65536 cells each".into())
+}
+
+fn count(value: &str) -> Result<usize, String> {
+    value.parse().ok().filter(|&n| n > 0).ok_or_else(|| "a number of steps is needed, at least 1".into())
 }
 
 fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
@@ -98,15 +120,6 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
             options.dtype = known.ok_or("the dtypes are float32 and float64")?;
         }
         "scene" => options.scene = value.parse()?,
-        "size" => {
-            let lengths = value.split('x').map(|n| n.parse().ok().filter(|n| (4..=1 << 16).contains(n)));
-            let lengths = lengths.collect::<Option<Vec<usize>>>().and_then(|l| l.try_into().ok());
-            options.size = lengths.ok_or("a size is 256x256, of 4 to 65536 cells each")?;
-        }
-        "steps" => {
-            let count = value.parse().ok().filter(|&n| n > 0);
-            options.steps = count.ok_or("a number of steps is needed, at least 1")?;
-        }
         "dt" => {
             let time = value.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0);
             options.dt = time.ok_or("a positive number is needed")?;

@@ -45,11 +45,12 @@ pub fn inverse(
     let (smoke, inflow) = (largest(&target), largest(&wanted));
     // the inflow as a strip at the ground, in the colors of the smoke
     let with_strip = |picture: ArrayD<f64>, inflow_of: ArrayD<f64>, title: &str| {
-        let mut panel = panel(picture);
+        // what was found may be a little below nothing
+        let mut panel = panel(picture.mapv(|smoke| smoke.max(0.0)));
         let strip = panel.values.shape()[0].div_ceil(24);
         for (index, value) in panel.values.indexed_iter_mut() {
             if index[0] < strip {
-                *value = (inflow_of[[index[1]]] / inflow * smoke).max(0.0);
+                *value = (inflow_of[[index[1]]] / inflow).clamp(0.0, 1.0) * smoke;
             }
         }
         panel.title = title.into();

@@ -2,7 +2,7 @@
 
 use crate::{fluid::Fluid, walls::Walled};
 use backends::{Backend, Precision, RandomNormalOptions, Result, expr};
-use std::str::FromStr;
+use std::{f64::consts::TAU, str::FromStr};
 
 /// The scenes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ impl<B: Backend, T: Precision> Smoke<B, T> {
             }
             Scene::Shear => {
                 let layer = expr!(b, tanh((y - 0.25) / 0.02) - tanh((y - 0.75) / 0.02) + 0.0 * x)?;
-                let wave = expr!(b, 0.1 * sin(6.283185307179586 * 2.0 * x) + 0.0 * y)?;
+                let wave = expr!(b, 0.1 * sin(TAU * 2.0 * x) + 0.0 * y)?;
                 let up = b.add(wave, noise(0.01)?)?;
                 let density = expr!(b, 0.5 * layer)?;
                 let flow = Flow::Free(Fluid::new(b, [up, expr!(b, layer - 1.0)?])?);
@@ -171,12 +171,12 @@ impl<B: Backend, T: Precision> Smoke<B, T> {
                 let speed = 1.0;
                 let radius = shape[0] as f64 / 10.0;
                 let fluid = around_disc::<B, T>(b, shape, [0.5, 0.25], radius)?;
-                let up = b.add(noise(0.02)?, expr!(b, 0.05 * speed * sin(6.283185307179586 * (x + 0.0 * y)))?)?;
+                let up = b.add(noise(0.02)?, expr!(b, 0.05 * speed * sin(TAU * (x + 0.0 * y)))?)?;
                 let velocity = [up, b.full(shape, T::of(speed))?];
                 let flow = Flow::Walled(Walled::new(b, fluid, velocity, TOLERANCE)?);
                 let weights = expr!(b, exp(-((x - 0.03) / 0.02) * *2) + 0.0 * y)?;
                 // ten stripes
-                let smoke = expr!(b, 1.0 / (1.0 + exp(-20.0 * sin(6.283185307179586 * 10.0 * y))) + 0.0 * x)?;
+                let smoke = expr!(b, 1.0 / (1.0 + exp(-20.0 * sin(TAU * 10.0 * y))) + 0.0 * x)?;
                 let inflow = Inflow::Stream { speed, smoke, weights };
                 Ok(Smoke { flow, density: b.zeros(shape)?, inflow })
             }

@@ -147,3 +147,59 @@ fn wrong_arguments_are_explained() {
     fs::write(folder.join("velocity.npy"), encode(&ArrayD::from_elem(vec![8, 8, 2], f64::NAN))).unwrap();
     PROGRAM.fails(&["--initial", folder.to_str().unwrap()], "not finite");
 }
+
+/// A stream around a cylinder stays out of it, and what flows into a cell flows out.
+fn flows_around(backend: &str, size: &str, steps: &str) {
+    let out = PROGRAM.folder(&format!("{backend}_cylinder")).join("new").join("out");
+    let arguments = ["--backend", backend, "--scene", "cylinder", "--size", size, "--steps", steps, "--frames", "1"];
+    let text = PROGRAM.succeeds(&arguments, &out);
+    let divergence = text.split("divergence at most ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    assert!(divergence.unwrap().parse::<f64>().unwrap() < 1e-3, "{text}");
+    let files = Npz::open(&out).unwrap();
+    let (smoke, velocity) = (files.get::<f64>("smoke").unwrap(), files.get::<f64>("velocity").unwrap());
+    let (rows, columns) = (smoke.shape()[0], smoke.shape()[1]);
+    let middle = [rows / 2, columns / 4];
+    assert_eq!(smoke[middle], 0.0);
+    assert!(velocity.index_axis(Axis(2), 1)[middle].abs() < 1e-6);
+    // the stream goes on to the right, faster beside the cylinder
+    let beside = velocity.index_axis(Axis(2), 1)[[rows / 2 + rows / 5, columns / 4]];
+    assert!((1.0..2.0).contains(&beside), "{beside}");
+    assert!(smoke.iter().all(|s| (-1e-6..=1.0 + 1e-6).contains(s)));
+}
+
+#[test]
+fn a_stream_flows_around_a_cylinder() {
+    flows_around("numpyish", "40x64", "30");
+    if available("torch", Torch::cpu()).is_some() {
+        flows_around("torch", "40x64", "30");
+    }
+    if available("cuda", Cuda::new(0)).is_some() {
+        flows_around("cuda", "20x20", "1");
+    }
+}
+
+/// The inflow that is found makes the picture, and is the one that made it.
+fn finds_the_inflow(backend: &str) {
+    let out = PROGRAM.folder(&format!("{backend}_inflow")).join("new").join("out");
+    let arguments =
+        ["--backend", backend, "--scene", "inflow", "--size", "24x20", "--steps", "15", "--dtype", "float64"];
+    let text = PROGRAM.succeeds(&arguments, &out);
+    let percent = |of: &str| {
+        let number = text.split(of).nth(1).and_then(|rest| rest.split_whitespace().next());
+        number.and_then(|n| n.parse::<f64>().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    assert!(percent("the picture differs by ") < 1.0 && percent("the inflow by ") < 3.0, "{text}");
+    let inflow = Npz::open(&out).unwrap().get::<f64>("inflow").unwrap();
+    assert_eq!(inflow.shape(), [20]);
+    // two places, the left one stronger
+    assert!(inflow[[7]] > 0.08 && inflow[[13]] > 0.04 && inflow[[0]].abs() < 0.01, "{inflow}");
+    assert_eq!(pictures(&out.join("inverse.png")), 1);
+}
+
+#[test]
+fn the_inflow_of_a_picture_is_found_by_gradients() {
+    finds_the_inflow("numpyish");
+    if available("torch", Torch::cpu()).is_some() {
+        finds_the_inflow("torch");
+    }
+}

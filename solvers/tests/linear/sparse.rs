@@ -82,6 +82,7 @@ fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
     let triplets = Triplets::<T>::convection(4, 0.7);
     let (csr, dense) = (triplets.on(b), triplets.dense(b));
     let dense = Dense::<B, T>::new(&dense);
+    #[allow(clippy::type_complexity)] // names and operators
     let operators: [(&str, Box<dyn LinearOperator<B, T>>); 4] = [
         ("csr", Box::new(csr.clone())),
         ("coo", Box::new(csr.to_coo(b)?)),

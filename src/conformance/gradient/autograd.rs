@@ -73,7 +73,7 @@ fn of_line<B: Backend>(
         return Ok(Some("there is no element to differentiate by".into()));
     };
     if line.is_of_ties {
-        point.to_ties(given.domain);
+        point.move_to_ties(given.domain);
     }
     let grads = point.pull(b, line.dtype, call, &point.put(b, line.dtype, &point.at(0.0))?)?;
     let mut grads = on_host(b, &point, &grads)?.into_iter();

@@ -286,7 +286,7 @@ fn narrow<B: Backend>(
         let largest = wide.iter().map(|z| z.norm()).filter(|x| x.is_finite()).fold(1.0, f64::max);
         let far = |(a, b): (&Complex<f64>, &Complex<f64>)| {
             let are_same = a == b || !a.norm().is_finite() && !b.norm().is_finite();
-            !are_same && !((a - b).norm() <= most * epsilon * largest)
+            !are_same && ((a - b).norm() > most * epsilon * largest || (a - b).norm().is_nan())
         };
         if let Some((a, b)) = narrow.iter().zip(wide).find(|(a, b)| far((a, b))) {
             let units = (a - b).norm() / (epsilon * largest);

@@ -251,7 +251,7 @@ impl Point {
     }
 
     /// Moves the point to elements of -1, 0 and 1, from numbers in a range.
-    pub fn to_ties(&mut self, (low, high): (f64, f64)) {
+    pub fn move_to_ties(&mut self, (low, high): (f64, f64)) {
         let third = |x: f64| ((x - low) / (high - low) * 3.0).floor() - 1.0;
         for input in &mut self.inputs {
             let is_real = input.at.iter().all(|z| z.im == 0.0);

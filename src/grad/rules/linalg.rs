@@ -151,7 +151,7 @@ pub fn vector_norm<B: Backend, T: Float>(
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
         // not the result itself, which a library may have rounded otherwise: then no element would be the largest
-        let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis.clone() };
+        let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis };
         let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
         extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
