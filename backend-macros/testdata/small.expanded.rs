@@ -1282,19 +1282,21 @@ pub mod ops {
 
 An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are known at run time.
 
+All backends of the table are Numpyish, Torch.
+
 # [Elementwise](super::Elementwise)
 
 Element by element.
 
 | op | does | dtypes | backends |
 |---|---|---|---|
-| [`add`](self::add) | x1 + x2. | float32, float64, complex64 | Numpyish, Torch |
-| [`leaky`](self::leaky) | x where positive, slope * x elsewhere. | real | Numpyish, Torch |
-| [`threshold`](self::threshold) | x where it is above the limit, the value elsewhere. | real | Numpyish, Torch |
-| [`sum`](self::sum) | Sum. | float32, float64, complex64 | Numpyish, Torch |
-| [`rms`](self::rms) | A composition. | float32, float64, complex64 | Numpyish, Torch |
-| [`ends`](self::ends) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | Numpyish, Torch |
-| [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | Numpyish, Torch |
+| [`add`](self::add) | x1 + x2. | float32, float64, complex64 | all |
+| [`leaky`](self::leaky) | x where positive, slope * x elsewhere. | real | all |
+| [`threshold`](self::threshold) | x where it is above the limit, the value elsewhere. | real | all |
+| [`sum`](self::sum) | Sum. | float32, float64, complex64 | all |
+| [`rms`](self::rms) | A composition. | float32, float64, complex64 | all |
+| [`ends`](self::ends) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | all |
+| [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | all |
 
 */
     #[doc(hidden)]

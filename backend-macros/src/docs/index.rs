@@ -12,6 +12,8 @@ pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
     s += "An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops \
         themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are \
         known at run time.\n\n";
+    let backends: Vec<&str> = model.backends.iter().map(|b| b.ty.as_str()).collect();
+    let _ = write!(s, "All backends of the table are {}.\n\n", backends.join(", "));
     if trait_name.is_some() {
         s += &table(ops, model);
         return s;
@@ -31,8 +33,9 @@ pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
 fn table(ops: &[&Op], model: &Model) -> String {
     let mut s = String::from("| op | does | dtypes | backends |\n|---|---|---|---|\n");
     for op in ops {
-        let backends = model.backends.iter().filter(|b| op.maps.contains_key(&b.name)).map(|b| b.ty.as_str());
-        let backends = backends.collect::<Vec<_>>().join(", ");
+        let has = |b: &&op_table::model::Backend| op.maps.contains_key(&b.name);
+        let backends: Vec<&str> = model.backends.iter().filter(has).map(|b| b.ty.as_str()).collect();
+        let backends = if backends.len() == model.backends.len() { "all".into() } else { backends.join(", ") };
         let _ = writeln!(
             s,
             "| [`{0}`](self::{0}) | {1} | {2} | {backends} |",

@@ -61,7 +61,7 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// Whether [`pull`](Node::pull) has the gradients of all leaves.
+    /// Whether `pull` has the gradients of all leaves.
     const PULLS: bool = false;
 
     /// Gives the gradients of the leaves, of that of the value, at one place. Those of real dtypes: others are constants here.
@@ -81,12 +81,12 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// The text of the gradient of an array, of that of the value: what [`pull`](Node::pull) gives. None where it has none.
+    /// The text of the gradient of an array, of that of the value: what `pull` gives. None where it has none.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }
 
-    /// The numbers of [`write_pull`](Node::write_pull).
+    /// The numbers of `write_pull`.
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut impl Numbers) {}
 }
 

@@ -1,7 +1,7 @@
 //! The one language of expressions in a table: `each`, `compose`, and what reads its trees.
 //!
 //! [`parse`](parse()) makes a tree whose every part knows its place; [`each`] and [`compose`] find out what each part is;
-//! [`cuda`] writes a scalar expression in CUDA C++, [`derive`] differentiates it. The generator writes the same trees in Rust.
+//! [`cuda`] writes a scalar expression in CUDA C++, [`mod@derive`] differentiates it. The generator writes the same trees in Rust.
 
 pub mod compose;
 pub mod cuda;
