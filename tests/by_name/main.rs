@@ -158,6 +158,9 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     Some(match op {
         "arange" => vec![0.into(), 1.into(), 1.into()],
         "matmul" | "inner" | "searchsorted" | "tensordot" | "dot" => vec![row(), row()],
+        "csr_matmul" => vec![row(), vec![0, 1, 2].into(), vec![0, 2, 3].into(), row()],
+        "csc_matmul" => vec![row(), vec![0, 1, 2].into(), vec![0, 1, 2, 3].into(), row(), 3.into()],
+        "sampled_matmul" => vec![vec![0, 1, 2].into(), vec![0, 1, 2, 3].into(), row(), row()],
         "interp" => vec![row(), vec![1, 2].into(), vec![1, 2].into()],
         "permute_dims" => vec![row(), 0.into()],
         "expand_dims" | "squeeze" => {
