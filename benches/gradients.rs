@@ -72,5 +72,30 @@ fn along(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, recording, along);
+/// The same function op by op.
+fn gaussian_by_ops<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+    let square = b.square(b.subtract(x, 0.3)?)?;
+    b.multiply(b.exp(b.negative(b.divide(square, 0.5)?)?)?, x)
+}
+
+fn gaussian_by_formula<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
+    expr!(b, exp(-square(x - 0.3) / 0.5) * x)
+}
+
+fn formulas(c: &mut Criterion) {
+    let b = Numpyish::new();
+    let mut group = c.benchmark_group("value and gradient");
+    for n in [10_usize, 1_000_000] {
+        let x = b.linspace(-1.0, 1.0, n).expect("an array");
+        group.bench_function(BenchmarkId::new("by ops", n), |t| {
+            t.iter(|| grad(&b, |d, x| d.sum(gaussian_by_ops(d, x)?, ..), black_box(&x)));
+        });
+        group.bench_function(BenchmarkId::new("by a formula", n), |t| {
+            t.iter(|| grad(&b, |d, x| d.sum(gaussian_by_formula(d, x)?, ..), black_box(&x)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, formulas, recording, along);
 criterion_main!(benches);
