@@ -19,7 +19,7 @@ impl<T: WideFloat> HostCsr<T> {
     /// From where each row begins, the columns and the values. Columns may be in any order; values at one place are added.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the lists do not fit each other or the shape.
+    /// `Error::Argument` where the lists do not fit each other or the shape.
     pub fn new([rows, columns]: [usize; 2], indptr: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
         let wrong =
             |why: String| Err(Error::argument(OP, format!("a sparse matrix of shape [{rows}, {columns}]: {why}")));

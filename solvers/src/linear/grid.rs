@@ -57,7 +57,7 @@ impl Laplacian {
     /// With these distances, one for each axis.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there are not as many as axes, or one is not a positive number.
+    /// `Error::Argument` where there are not as many as axes, or one is not a positive number.
     pub fn spacing(mut self, spacing: &[f64]) -> Result<Self> {
         if spacing.len() != self.axes.len() || spacing.iter().any(|h| !(*h > 0.0 && h.is_finite())) {
             return Err(Error::argument(
@@ -78,7 +78,7 @@ impl Laplacian {
     /// The matrix for grids of this shape, whose unknowns are the elements in C order: for direct methods and incomplete factorizations.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the shape has not as many axes as the operator; [`Error::Memory`].
+    /// `Error::Shape` where the shape has not as many axes as the operator; `Error::Memory`.
     pub fn to_csr<B: Backend, T: WideFloat>(&self, b: &B, shape: &[usize]) -> Result<Csr<B, T>> {
         if shape.len() != self.axes.len() {
             return Err(Error::shape("Laplacian", shape, format!("the operator has {} axes", self.axes.len())));

@@ -13,7 +13,7 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
     /// `A x`. Leading axes that are a batch of systems are leading axes of the result.
     ///
     /// # Errors
-    /// Those of the ops; [`Error::Shapes`] where `x` does not fit.
+    /// Those of the ops; `Error::Shapes` where `x` does not fit.
     fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>>;
 
     /// `A^H y`, the product with the conjugate transpose; `None` where it is not known.

@@ -39,7 +39,7 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
     /// The solution, where all systems are solved.
     ///
     /// # Errors
-    /// [`Error::Argument`] with the residual, the tolerance and the iterations of the first system that is not.
+    /// `Error::Argument` with the residual, the tolerance and the iterations of the first system that is not.
     pub fn checked(self) -> Result<Self> {
         match self.converged.iter().position(|&converged| !converged) {
             None => Ok(self),

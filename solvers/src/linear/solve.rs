@@ -206,8 +206,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     /// Solves `A x = y`. The operator is `&matrix`, `&operator`, or a function `|b: &B, x: &B::Array<T>| ..`.
     ///
     /// # Errors
-    /// [`Error::Argument`] where an option cannot be, the operator is not square, or lacks what the method needs, or its matrix is singular in a direct method;
-    /// [`Error::Shapes`] where shapes do not fit; those of the operator. That a method does not converge is no error: see [`Solution`].
+    /// `Error::Argument` where an option cannot be, the operator is not square, or lacks what the method needs, or its matrix is singular in a direct method;
+    /// `Error::Shapes` where shapes do not fit; those of the operator. That a method does not converge is no error: see [`Solution`].
     pub fn solve<'o, K>(&self, b: &B, a: impl IntoOperator<'o, B, T, K>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.solve_operator(b, &*a.into_operator(), y)
     }

@@ -225,7 +225,7 @@ pub struct Minimum<N> {
 
 /// Finds a minimum of a function that gives one real number, from `x0` on, by gradients.
 ///
-/// `f` and `x0` are what [`backends::grad::value_and_grad`] takes: unknowns are an array of any shape, or vectors, tuples and structs of
+/// `f` and `x0` are what `backends::grad::value_and_grad` takes: unknowns are an array of any shape, or vectors, tuples and structs of
 /// arrays. The search itself is in the dtype of the value. Complex unknowns are searched for along the direction of steepest ascent, `d/dx + i d/dy`.
 ///
 /// A search that ends without a minimum is no error: the result says so.
@@ -247,7 +247,7 @@ pub struct Minimum<N> {
 /// ```
 ///
 /// # Errors
-/// Those of the function; [`Error::Argument`](backends::Error::Argument) where a tolerance or a rate is negative or NaN, or the function uses an op without a
+/// Those of the function; `Error::Argument` where a tolerance or a rate is negative or NaN, or the function uses an op without a
 /// gradient.
 pub fn minimize<B, P, K, U>(
     b: &B,

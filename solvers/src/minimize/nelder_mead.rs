@@ -25,7 +25,7 @@ use backends::{Arrays, Backend, Real, Result, grad::Params};
 /// ```
 ///
 /// # Errors
-/// Those of the function; [`Error::Argument`](backends::Error::Argument) where a tolerance is negative or NaN.
+/// Those of the function; `Error::Argument` where a tolerance is negative or NaN.
 pub fn nelder_mead<B, P, K, U>(
     b: &B,
     mut f: impl FnMut(&B, &P::Grads) -> Result<Array<B, U>>,

@@ -42,7 +42,7 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 ///
 /// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is `v = momentum * v + (1 - dampening) * g`, in the first step
 /// `g`; then `x -= rate * v`, and with [`nesterov`](Sgd::nesterov) `x -= rate * (g + momentum * v)`. Steps go against the
-/// gradient of complex parameters as [`backends::grad::grad`] gives it.
+/// gradient of complex parameters as `backends::grad::grad` gives it.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -114,7 +114,7 @@ impl Sgd {
     /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where a gradient has not the shape of its parameter; [`Error::Argument`] where the optimiser has stepped with other parameters; those
+    /// `Error::Shapes` where a gradient has not the shape of its parameter; `Error::Argument` where the optimiser has stepped with other parameters; those
     /// of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where
@@ -246,7 +246,7 @@ impl Adam {
     /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where a gradient has not the shape of its parameter; [`Error::Argument`] where the optimiser has stepped with other parameters; those
+    /// `Error::Shapes` where a gradient has not the shape of its parameter; `Error::Argument` where the optimiser has stepped with other parameters; those
     /// of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where

@@ -72,7 +72,7 @@ pub fn step<B: Backend, T: Float>(
 /// The states at each of `steps + 1` times, the first of which is that of `y0`, by steps of one length.
 ///
 /// # Errors
-/// Those of `f` and of the ops; [`Error::Argument`] where a time is not finite, or there are no steps to another time.
+/// Those of `f` and of the ops; `Error::Argument` where a time is not finite, or there are no steps to another time.
 pub fn solve_fixed<B: Backend, T: Float>(
     b: &B,
     mut f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,

@@ -153,7 +153,7 @@ const SAFETY: f64 = 0.9;
 /// On a backend that records gradients they go through the steps that are made; the lengths of the steps are constants.
 ///
 /// # Errors
-/// Those of `f` and of its ops; [`Error::Argument`] where a setting means nothing; [`Error::Shapes`] where `f` gives another shape than that of `y0`. A
+/// Those of `f` and of its ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where `f` gives another shape than that of `y0`. A
 /// solution that becomes infinite, or so steep that steps vanish, is no error: the result says so.
 pub fn solve_ivp<B: Backend, T: Float>(
     b: &B,

@@ -19,7 +19,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Each value times a number, or an array without axes.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `by` has other axes than the values.
+    /// `Error::Shapes` where `by` has other axes than the values.
     pub fn scale<'a, K>(&'a self, b: &B, by: impl IntoOperand<'a, B, T, K>) -> Result<Csr<B, T>> {
         self.with_values(b.multiply(self.values(), by)?).map_err(|why| why.within("Csr::scale"))
     }
@@ -27,7 +27,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Each row times its element of a vector: the product with a diagonal matrix from the left.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where the vector does not have an element for each row.
+    /// `Error::Shapes` where the vector does not have an element for each row.
     pub fn scale_rows(&self, b: &B, by: &B::Array<T>) -> Result<Csr<B, T>> {
         self.check_vector("Csr::scale_rows", 0, by)?;
         let rows = rows_of(b, self.indptr(), self.nnz())?;
@@ -37,7 +37,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Each column times its element of a vector: the product with a diagonal matrix from the right.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where the vector does not have an element for each column.
+    /// `Error::Shapes` where the vector does not have an element for each column.
     pub fn scale_columns(&self, b: &B, by: &B::Array<T>) -> Result<Csr<B, T>> {
         self.check_vector("Csr::scale_columns", 1, by)?;
         self.with_values(b.multiply(self.values(), b.take(by, self.indices(), 0)?)?)
@@ -54,7 +54,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The sum with another matrix. It stores what either of them stores.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where they differ in shape.
+    /// `Error::Shapes` where they differ in shape.
     pub fn add(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::add", other)?;
         let (x, y) = (self.to_coo(b)?, other.to_coo(b)?);
@@ -67,7 +67,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The difference from another matrix. It stores what either of them stores.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where they differ in shape.
+    /// `Error::Shapes` where they differ in shape.
     pub fn subtract(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::subtract", other)?;
         self.add(b, &other.with_values(b.subtract(T::ZERO, other.values())?)?)
@@ -76,7 +76,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The product with another matrix, element by element. It stores what both of them store. It waits for the number of elements.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where they differ in shape.
+    /// `Error::Shapes` where they differ in shape.
     pub fn multiply(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::multiply", other)?;
         let (x, y) = (self.sum_duplicates(b)?, other.sum_duplicates(b)?);
@@ -93,7 +93,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The product with a dense matrix of the same shape, element by element.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where they differ in shape.
+    /// `Error::Shapes` where they differ in shape.
     pub fn multiply_dense(&self, b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         if x.shape() != self.shape() {
             return Err(Error::shapes("Csr::multiply_dense", &self.shape(), x.shape()));
@@ -105,7 +105,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The matrix product with another sparse matrix. It waits for the number of elements.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where this matrix does not have as many columns as the other has rows.
+    /// `Error::Shapes` where this matrix does not have as many columns as the other has rows.
     pub fn matmul_sparse(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         let ([rows, inner], [others, columns]) = (self.shape(), other.shape());
         if inner != others {
@@ -124,8 +124,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// or a matrix.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where the rows of `values` are not as long as this matrix has elements, or `x` has not as many vectors or matrices
-    /// of its columns; [`Error::Shape`] where `values` do not have two axes, or `x` neither two nor three.
+    /// `Error::Shapes` where the rows of `values` are not as long as this matrix has elements, or `x` has not as many vectors or matrices
+    /// of its columns; `Error::Shape` where `values` do not have two axes, or `x` neither two nor three.
     pub fn matmul_batched(&self, b: &B, values: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Csr::matmul_batched";
         let &[batch, stored] = values.shape() else {

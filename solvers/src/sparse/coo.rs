@@ -27,8 +27,8 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// The matrix of this shape with these elements, each an array of one axis and one length.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the values do not have one axis, or the shape has more places than `i64` counts; [`Error::Shapes`] where
-    /// the arrays differ in length; [`Error::Index`] where a row or a column is negative or outside of the shape.
+    /// `Error::Shape` where the values do not have one axis, or the shape has more places than `i64` counts; `Error::Shapes` where
+    /// the arrays differ in length; `Error::Index` where a row or a column is negative or outside of the shape.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -79,7 +79,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// The elements that are not 0, in C order, of a dense matrix. It waits for their number.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `x` does not have two axes.
+    /// `Error::Shape` where `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Coo<B, T>> {
         const OP: &str = "Coo::from_dense";
         let &[rows, columns] = x.shape() else {
@@ -99,7 +99,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// The identity of `n` rows.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn eye(b: &B, n: usize) -> Result<Coo<B, T>> {
         check_shape("Coo::eye", [n, n])?;
         let places = b.arange(0, n as i64, 1)?;
@@ -139,7 +139,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// Other values at the same places.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where there are not as many.
+    /// `Error::Shapes` where there are not as many.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Coo<B, U>> {
         if values.shape() != self.rows.shape() {
             return Err(Error::shapes("Coo::with_values", self.rows.shape(), values.shape()));
@@ -165,7 +165,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// The matrix in full: an array of its shape.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape;
         let sums = b.segment_sum(&self.values, self.places(b)?, rows * columns)?;
@@ -203,7 +203,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// The same matrix as the diagonals that have an element, zeros between those. It waits for their number.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         let [rows, columns] = self.shape;
         let of_diagonals = b.unique_inverse(b.subtract(&self.columns, &self.rows)?)?;
@@ -235,7 +235,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] where the product has more places than `i64` counts; [`Error::Memory`] where there is not so much.
+/// `Error::Shape` where the product has more places than `i64` counts; `Error::Memory` where there is not so much.
 pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Result<Coo<B, T>> {
     const OP: &str = "kron";
     let sizes = [x.shape[0].checked_mul(y.shape[0]), x.shape[1].checked_mul(y.shape[1])];

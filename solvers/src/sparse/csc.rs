@@ -51,7 +51,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The elements that are not 0 of a dense matrix. It waits for their number.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `x` does not have two axes.
+    /// `Error::Shape` where `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csc<B, T>> {
         if x.ndim() != 2 {
             return Err(Error::shape("Csc::from_dense", x.shape(), "is not that of a matrix"));
@@ -62,7 +62,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The identity of `n` rows.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn eye(b: &B, n: usize) -> Result<Csc<B, T>> {
         Ok(Csr::eye(b, n)?.transpose())
     }
@@ -101,7 +101,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// Other values at the same places.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where there are not as many.
+    /// `Error::Shapes` where there are not as many.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csc<B, U>> {
         Ok(self.transposed.with_values(values).map_err(|why| why.within("Csc::with_values"))?.transpose())
     }
@@ -109,7 +109,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The product with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `x` does not have as many rows as this matrix has columns; [`Error::Shape`] where it has neither one
+    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
     /// axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transposed.transpose_matmul(b, x)
@@ -118,7 +118,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The product of the transpose with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `x` does not have as many rows as this matrix; [`Error::Shape`] where it has neither one axis nor two.
+    /// `Error::Shapes` where `x` does not have as many rows as this matrix; `Error::Shape` where it has neither one axis nor two.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transposed.matmul(b, x)
     }
@@ -156,7 +156,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The matrix in full: an array of its shape.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }
@@ -164,7 +164,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The columns of a range, as a matrix of their own; see [`Csr::rows`].
     ///
     /// # Errors
-    /// [`Error::Argument`] where it is no range of the columns.
+    /// `Error::Argument` where it is no range of the columns.
     pub fn columns(&self, b: &B, range: std::ops::Range<usize>) -> Result<Csc<B, T>> {
         Ok(self.transposed.rows(b, range)?.transpose())
     }
@@ -172,7 +172,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The rows of a range, as a matrix of their own.
     ///
     /// # Errors
-    /// [`Error::Argument`] where it is no range of the rows.
+    /// `Error::Argument` where it is no range of the rows.
     pub fn rows(&self, b: &B, range: std::ops::Range<usize>) -> Result<Csc<B, T>> {
         Ok(self.transposed.columns(b, range)?.transpose())
     }

@@ -32,9 +32,9 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// elements `indptr[i]..indptr[i + 1]`. It waits for the check of the indices.
     ///
     /// # Errors
-    /// [`Error::Shape`] where an array does not have one axis, there are not as many pointers, or the shape has more places than `i64`
-    /// counts; [`Error::Shapes`] where values and indices differ in length; [`Error::Index`] where a column is negative or outside of the
-    /// shape; [`Error::Argument`] where the pointers do not ascend from 0 to the number of elements.
+    /// `Error::Shape` where an array does not have one axis, there are not as many pointers, or the shape has more places than `i64`
+    /// counts; `Error::Shapes` where values and indices differ in length; `Error::Index` where a column is negative or outside of the
+    /// shape; `Error::Argument` where the pointers do not ascend from 0 to the number of elements.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -72,7 +72,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The elements that are not 0 of a dense matrix. It waits for their number.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `x` does not have two axes.
+    /// `Error::Shape` where `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         let elements = Coo::from_dense(b, x)?;
         // they come in C order, each once
@@ -83,7 +83,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The identity of `n` rows.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn eye(b: &B, n: usize) -> Result<Csr<B, T>> {
         check_shape("Csr::eye", [n, n])?;
         Ok(Csr::of(b.ones([n])?, b.arange(0, n as i64, 1)?, b.arange(0, n as i64 + 1, 1)?, [n, n]))
@@ -122,7 +122,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Other values at the same places.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where there are not as many.
+    /// `Error::Shapes` where there are not as many.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csr<B, U>> {
         if values.shape() != self.indices.shape() {
             return Err(Error::shapes("Csr::with_values", self.indices.shape(), values.shape()));
@@ -133,7 +133,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The product with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `x` does not have as many rows as this matrix has columns; [`Error::Shape`] where it has neither one
+    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
     /// axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.fits("csr_matmul", self.shape, x)?;
@@ -143,7 +143,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The product of the transpose with a vector, or with each column of a matrix. For real matrices it is the adjoint.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `x` does not have as many rows as this matrix; [`Error::Shape`] where it has neither one axis nor two.
+    /// `Error::Shapes` where `x` does not have as many rows as this matrix; `Error::Shape` where it has neither one axis nor two.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape;
         self.fits("csc_matmul", [columns, rows], x)?;
@@ -170,7 +170,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The matrix in full: an array of its shape.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }

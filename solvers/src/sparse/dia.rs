@@ -36,8 +36,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The matrix of this shape with these diagonals: a row of `values`, as long as the matrix has columns, for each of the offsets.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the values are not of the shape (offsets, columns), or the shape has more places than `i64` counts;
-    /// [`Error::Argument`] where an offset is there twice, or that of a diagonal outside of the matrix.
+    /// `Error::Shape` where the values are not of the shape (offsets, columns), or the shape has more places than `i64` counts;
+    /// `Error::Argument` where an offset is there twice, or that of a diagonal outside of the matrix.
     pub fn new(values: B::Array<T>, offsets: impl Into<Vec<isize>>, shape: [usize; 2]) -> Result<Dia<B, T>> {
         const OP: &str = "Dia::new";
         check_shape(OP, shape)?;
@@ -82,7 +82,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The identity of `n` rows.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn eye(b: &B, n: usize) -> Result<Dia<B, T>> {
         Dia::constant(b, &[(0, T::ONE)], [n, n])
     }
@@ -90,7 +90,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The diagonals that have an element that is not 0, of a dense matrix. It waits for their number.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `x` does not have two axes.
+    /// `Error::Shape` where `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Dia<B, T>> {
         Coo::from_dense(b, x).map_err(|why| why.within("Dia::from_dense"))?.to_dia(b)
     }
@@ -123,7 +123,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// Other values for the same diagonals.
     ///
     /// # Errors
-    /// [`Error::Shape`] where they have another shape.
+    /// `Error::Shape` where they have another shape.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Dia<B, U>> {
         Dia::new(values, self.offsets.clone(), self.shape).map_err(|why| why.within("Dia::with_values"))
     }
@@ -142,7 +142,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The product with a vector, or with each column of a matrix: a product of two vectors for each diagonal.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where `x` does not have as many rows as this matrix has columns; [`Error::Shape`] where it has neither one
+    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
     /// axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Dia::matmul";
@@ -171,7 +171,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// Rows as columns, and columns as rows. The values move along their diagonals.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn transpose(&self, b: &B) -> Result<Dia<B, T>> {
         let [rows, columns] = self.shape;
         let mut values = b.zeros::<T>([self.offsets.len(), rows])?;
@@ -198,7 +198,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The same matrix as a list of elements, zeros of the diagonals too.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         let parts = self.parts(b)?;
         if parts.is_empty() {
@@ -214,7 +214,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The same matrix with its rows one after another, zeros of the diagonals too.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
@@ -222,7 +222,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The same matrix with its columns one after another, zeros of the diagonals too.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         self.to_coo(b)?.to_csc(b)
     }
@@ -230,7 +230,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The matrix in full: an array of its shape.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is not so much.
+    /// `Error::Memory` where there is not so much.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }

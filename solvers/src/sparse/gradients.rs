@@ -10,13 +10,13 @@ use backends::{
 macro_rules! by_values {
     ($($matrix:ident: |$m:ident, $d:ident, $values:ident| $with:expr;)*) => {$(
         impl<B: Backend, T: Numeric> $matrix<B, T> {
-            /// The matrix on a [`Diff`] of its backend, as a constant.
+            /// The matrix on a `Diff` of its backend, as a constant.
             #[must_use]
             pub fn constant_on(&self, d: &Diff<B>) -> $matrix<Diff<B>, T> {
                 self.lifted(d, d.constant(self.values().clone()))
             }
 
-            /// The places on a [`Diff`], with values that are there.
+            /// The places on a `Diff`, with values that are there.
             fn lifted(&self, $d: &Diff<B>, $values: Var<B, T>) -> $matrix<Diff<B>, T> {
                 let $m = self;
                 $with

@@ -1,7 +1,7 @@
 //! Sparse matrices: values over the arrays of any backend.
 //!
 //! A matrix is a few arrays of the backend: the values that are stored, and their places as arrays of `i64`. Every method takes the
-//! backend, as ops do, and runs on each of them, on [`Diff`](backends::grad::Diff) too: gradients go through the values.
+//! backend, as ops do, and runs on each of them, on `Diff` too: gradients go through the values.
 //!
 //! | type | stores | good for |
 //! |---|---|---|

@@ -21,7 +21,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The rows of a range, as a matrix of their own. It waits for their places.
     ///
     /// # Errors
-    /// [`Error::Argument`] where it is no range of the rows.
+    /// `Error::Argument` where it is no range of the rows.
     pub fn rows(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
         let [rows, columns] = self.shape();
         check_range("Csr::rows", &range, 0, rows)?;
@@ -35,7 +35,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The columns of a range, as a matrix of their own. It waits for the number of elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] where it is no range of the columns.
+    /// `Error::Argument` where it is no range of the columns.
     pub fn columns(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
         let [rows, columns] = self.shape();
         check_range("Csr::columns", &range, 1, columns)?;
@@ -49,7 +49,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The block of a range of rows and one of columns. It waits for its elements' number.
     ///
     /// # Errors
-    /// [`Error::Argument`] where these are no ranges of the axes.
+    /// `Error::Argument` where these are no ranges of the axes.
     pub fn block(&self, b: &B, rows: Range<usize>, columns: Range<usize>) -> Result<Csr<B, T>> {
         self.rows(b, rows)?.columns(b, columns)
     }
@@ -57,7 +57,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The rows at indices, in their order, as often as they are named; negative indices count from the end. It waits for the number of elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the indices do not have one axis; [`Error::Index`] where one is outside of the rows.
+    /// `Error::Shape` where the indices do not have one axis; `Error::Index` where one is outside of the rows.
     pub fn take_rows(&self, b: &B, indices: &B::Array<i64>) -> Result<Csr<B, T>> {
         const OP: &str = "Csr::take_rows";
         if indices.ndim() != 1 {
@@ -74,7 +74,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// One element: an array without axes. It waits for the place of its row.
     ///
     /// # Errors
-    /// [`Error::Index`] where it is outside of the matrix.
+    /// `Error::Index` where it is outside of the matrix.
     pub fn get(&self, b: &B, row: usize, column: usize) -> Result<B::Array<T>> {
         for (axis, index) in [row, column].into_iter().enumerate() {
             let len = self.shape()[axis];
@@ -108,7 +108,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The sum of all elements (`..`), of those of each column (0), or of those of each row (1).
     ///
     /// # Errors
-    /// [`Error::Axis`] for another axis.
+    /// `Error::Axis` for another axis.
     pub fn sum(&self, b: &B, axis: impl IntoAxisOrAll) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape();
         match axis.axis_or_all() {

@@ -60,7 +60,7 @@ impl<T: WideFloat> IncompleteLu<T> {
     /// Of the sparse matrix of an operator.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there is none, its diagonal is not stored, or a pivot is 0; [`Error::Shape`] where it is not square.
+    /// `Error::Argument` where there is none, its diagonal is not stored, or a pivot is 0; `Error::Shape` where it is not square.
     pub fn of<B: Backend>(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         IncompleteLu::new(&host(b, a, "ILU(0)")?)
     }
@@ -105,7 +105,7 @@ impl<T: WideFloat> IncompleteCholesky<T> {
     /// Of the sparse matrix of an operator, whose lower triangle is read.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there is none, its diagonal is not stored, or a pivot is 0 or of another sign than the first; [`Error::Shape`] where it is not square.
+    /// `Error::Argument` where there is none, its diagonal is not stored, or a pivot is 0 or of another sign than the first; `Error::Shape` where it is not square.
     pub fn of<B: Backend>(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         IncompleteCholesky::new(&host(b, a, "IC(0)")?)
     }

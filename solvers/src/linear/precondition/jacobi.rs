@@ -22,7 +22,7 @@ impl<B: Backend, T: WideFloat> Jacobi<B, T> {
     /// Of the matrix of an operator.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the operator has no matrix.
+    /// `Error::Argument` where the operator has no matrix.
     pub fn of(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         let diagonal = match a.matrix(b)? {
             Some(Matrix::Dense(matrix)) => b.diagonal(matrix)?,

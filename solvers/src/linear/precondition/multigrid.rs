@@ -51,7 +51,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
     /// For grids of this shape.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the shape has not as many axes as the operator.
+    /// `Error::Shape` where the shape has not as many axes as the operator.
     pub fn new(b: &B, operator: &Laplacian, shape: &[usize]) -> Result<Self> {
         if shape.len() != operator.lines().len() {
             return Err(Error::shape("Multigrid", shape, format!("the operator has {} axes", operator.lines().len())));
