@@ -47,6 +47,7 @@ cargo xtask <task>
   peers rows [CALL] [THREADS..]
                               the calls of benches/peers.txt beside NumPy, SciPy and PyTorch, or those with a part of the text
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
+  peers solvers               Poisson's equation by the linear solvers, and by SciPy's
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]
                               what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build

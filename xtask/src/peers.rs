@@ -26,8 +26,20 @@ const ROUNDS: usize = 2;
 /// Least nanoseconds, by formula and peer, one for each size.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
+/// `peers solvers`: the example of the solvers, and the same systems in SciPy, one after the other.
+fn solvers() -> Outcome {
+    let example = ["run", "--release", "-p", "backends-solvers", "--features", "faer", "--example", "poisson"];
+    run(cargo().args(example))?;
+    let mut scipy = Command::new(environment("peers-venv", &PACKAGES)?);
+    // threads of its own for products of small vectors take twice the time
+    run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
+}
+
 /// `peers [rows | mlp] [PART OF A CALL] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
+    if args == ["solvers"] {
+        return solvers();
+    }
     let (rows, mlp, args) = match args {
         [first, rest @ ..] if first == "rows" => (true, false, rest),
         [first, rest @ ..] if first == "mlp" => (false, true, rest),
