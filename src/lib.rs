@@ -34,11 +34,11 @@ pub use backend_runtime as runtime;
 
 pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, ConvolutionMethod, ConvolutionMode,
-    DType, DTypeKind, DefaultInfo, DeviceInfo, DeviceKind, DynArray, Earlier, Element, ElementInfo, Error, Float,
-    Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis, IntoAxisOrAll,
-    IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, LinearMap, Lowest, MatrixNorm,
-    MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode, ParamInfo,
-    ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric, Result, ResultInfo, Side,
+    CustomGradient, DType, DTypeKind, DefaultInfo, DeviceInfo, DeviceKind, DynArray, Earlier, Element, ElementInfo,
+    Error, Float, Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis,
+    IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, LinearMap, Lowest,
+    MatrixNorm, MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode,
+    ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric, Result, ResultInfo, Side,
     SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, enter_precision, finfo, iinfo,
     numpyish::Numpyish, precision, result_type, set_default_precision, torch::Torch,
 };

@@ -1,7 +1,7 @@
 //! Gradients of functions, as a user takes them.
 
 use backends::{
-    LinearMap,
+    CustomGradient, LinearMap,
     grad::{Diff, Var, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp},
     prelude::*,
 };
@@ -272,5 +272,65 @@ fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Resu
         &y,
     );
     assert!(wrong.unwrap_err().to_string().contains("root"));
+    Ok(())
+}
+
+/// The identity, whose gradient is cut: code over any backend.
+fn cut<B: Backend>(b: &B, x: &B::Array<f64>, most: f64) -> Result<B::Array<f64>> {
+    let pull =
+        move |b: &B, _: &[&B::Array<f64>], _: &B::Array<f64>, g: &B::Array<f64>| Ok(vec![b.clip(g, -most, most)?]);
+    b.custom::<f64, f64>("cut", &[x], |_, x| Ok(x[0].clone()), pull)
+}
+
+/// The cube root by a type, whose own gradient is that of its inverse function.
+struct CubeRoot;
+
+impl<B: Backend> CustomGradient<B, f64, f64> for CubeRoot {
+    fn pull(&self, b: &B, _: &[&B::Array<f64>], y: &B::Array<f64>, g: &B::Array<f64>) -> Result<Vec<B::Array<f64>>> {
+        Ok(vec![expr!(b, g / (3.0 * y * y))?])
+    }
+}
+
+#[test]
+fn gradients_of_ones_own_in_code_over_any_backend() -> Result<()> {
+    let b = Numpyish::new();
+    let x = b.asarray([1.0, 8.0])?;
+    assert_eq!(cut(&b, &x, 1.0)?, x);
+    let g = grad(&b, |d, x| d.sum(d.square(cut(d, x, 3.0)?)?, ..), &x)?;
+    assert_eq!(g, b.asarray([2.0, 3.0])?);
+    let root = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| d.custom("root", &[x], |d, x| d.cbrt(x[0]), CubeRoot);
+    let g = grad(&b, |d, x| d.sum(root(d, x)?, ..), &x)?;
+    assert!(close(&b, &g, &b.asarray([1.0 / 3.0, 1.0 / 12.0])?, 1e-15));
+    // of gradients: what a cut gives is constant where it cuts
+    let h = hessian(&b, |d, x| d.sum(d.square(cut(d, x, 3.0)?)?, ..), &x)?;
+    assert_eq!(h, b.asarray([[2.0, 0.0], [0.0, 0.0]])?);
+    let h = hessian(
+        &b,
+        |d, x| d.sum(d.square(d.custom::<f64, f64>("root", &[x], |d, x| d.cbrt(x[0]), CubeRoot)?)?, ..),
+        &x,
+    )?;
+    // the second derivative of x^(2/3)
+    assert!(close(&b, &h, &b.diag(b.asarray([-2.0 / 9.0, -2.0 / 9.0 / 16.0])?)?, 1e-14), "{h:?}");
+    // mistakes
+    let wrong = grad(
+        &b,
+        |d, x| {
+            d.sum(
+                d.custom::<f64, f64>(
+                    "mine",
+                    &[x],
+                    |_, x| Ok(x[0].clone()),
+                    |_: &Diff<Numpyish>, _: &[&Var<Numpyish, f64>], _: &Var<Numpyish, f64>, _: &Var<Numpyish, f64>| {
+                        Ok(vec![])
+                    },
+                )?,
+                ..,
+            )
+        },
+        &x,
+    );
+    assert!(wrong.unwrap_err().to_string().contains("mine"));
+    let wrong = jvp(&b, |j, x| cut(j, x, 1.0), &x, &x);
+    assert!(wrong.unwrap_err().to_string().contains("vjp"));
     Ok(())
 }

@@ -362,6 +362,44 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         let _ = (op, residual, adjoint);
         solve(self)
     }
+
+    /// What `forward` makes of arrays, with a gradient of its own: where that is known better than by the ops, or where these have none.
+    ///
+    /// Backends of arrays just run `forward`. Where gradients are taken nothing of it is recorded: `pull(b, x, y, g)` gives the gradients of the inputs `x`, in order, of
+    /// that of the result `y`. It pairs without a conjugate. Forward mode is given an error, as it would need the derivative in the other direction.
+    ///
+    /// Both are to use the backend that they are given, not one that they hold.
+    ///
+    /// # Errors
+    /// Those of the functions; on the way back [`Error::Argument`] where `pull` gives not one gradient per input, [`Error::Shape`] where one has not its shape.
+    fn custom<T: Float, U: Float>(
+        &self,
+        op: &'static str,
+        x: &[&Self::Array<T>],
+        forward: impl Fn(&Self, &[&Self::Array<T>]) -> Result<Self::Array<U>>,
+        pull: impl CustomGradient<Self, T, U>,
+    ) -> Result<Self::Array<U>> {
+        let _ = (op, pull);
+        forward(self, x)
+    }
+}
+
+/// The way back of [`Arrays::custom`]: of the inputs, the result and the gradient of it, the gradients of the inputs. Functions are.
+pub trait CustomGradient<B: Arrays, T: Float, U: Float>: Send + Sync + 'static {
+    /// Those.
+    ///
+    /// # Errors
+    /// Those of the function.
+    fn pull(&self, b: &B, x: &[&B::Array<T>], y: &B::Array<U>, g: &B::Array<U>) -> Result<Vec<B::Array<T>>>;
+}
+
+impl<B: Arrays, T: Float, U: Float, F> CustomGradient<B, T, U> for F
+where
+    F: Fn(&B, &[&B::Array<T>], &B::Array<U>, &B::Array<U>) -> Result<Vec<B::Array<T>>> + Send + Sync + 'static,
+{
+    fn pull(&self, b: &B, x: &[&B::Array<T>], y: &B::Array<U>, g: &B::Array<U>) -> Result<Vec<B::Array<T>>> {
+        self(b, x, y, g)
+    }
 }
 
 /// Products with a matrix that is given by what it does, for [`Arrays::implicit`].

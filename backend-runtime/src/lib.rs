@@ -40,7 +40,7 @@ pub mod cuda;
 pub mod numpyish;
 pub mod torch;
 
-pub use arrays::{Arrays, LinearMap};
+pub use arrays::{Arrays, CustomGradient, LinearMap};
 pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};

@@ -4,44 +4,55 @@ use super::{
     api::vjp,
     tape::{Diff, Grads, Pull, Results, Var},
 };
-use crate::{ArrayAttributes, Backend, Error, Float, Result};
-use std::marker::PhantomData;
+use crate::{ArrayAttributes, Backend, Error, Float, Result, runtime::CustomGradient};
+use std::{marker::PhantomData, sync::Arc};
 
-/// A function with a way back of its own: where that is known better than by its ops, or where it has none.
-///
-/// `there` computes the value, on the backend within, and nothing of it is recorded. `back` is given the inputs, the value and the gradient of it, and gives
-/// those of the inputs, in order; it pairs without a conjugate, as [`vjp`] does. Code over any backend has this as a row of a table with `grad`.
-///
-/// ```
-/// use backends::{grad::{custom, grad}, prelude::*};
-///
-/// // the identity, whose gradient is cut to [-1, 1]
-/// let b = Numpyish::new();
-/// let x = b.asarray([1.0, 5.0])?;
-/// let g = grad(&b, |d, x| {
-///     let y = custom(d, &[x], |_, x| Ok(x[0].clone()), |b, _, _, g| Ok(vec![b.clip(g, -1.0, 1.0)?]))?;
-///     d.sum(d.square(y)?, ..)
-/// }, &x)?;
-/// assert_eq!(g, b.asarray([1.0, 1.0])?);
-/// # Ok::<(), Error>(())
-/// ```
-///
-/// # Errors
-/// Those of the functions; on the way back [`Error::Argument`] where `back` gives not one gradient per input.
-pub fn custom<B: Backend, T: Float, U: Float>(
+/// What [`Arrays::custom`](crate::Arrays::custom) is here.
+pub(super) fn custom<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
+    op: &'static str,
     x: &[&Var<B, T>],
-    there: impl FnOnce(&B, &[&B::Array<T>]) -> Result<B::Array<U>>,
-    back: impl Fn(&B, &[&B::Array<T>], &B::Array<U>, &B::Array<U>) -> Result<Vec<B::Array<T>>> + Send + Sync + 'static,
+    forward: impl Fn(&Diff<B>, &[&Var<B, T>]) -> Result<Var<B, U>>,
+    pull: impl CustomGradient<Diff<B>, T, U>,
 ) -> Result<Var<B, U>> {
-    let places = x.iter().map(|x| d.place_of("custom", x)).collect::<Result<Vec<_>>>()?;
+    let paused = d.paused(d.within());
+    let pull = Arc::new(pull);
+    let back = move |b: &B, x: &[&B::Array<T>], y: &B::Array<U>, g: &B::Array<U>| {
+        let d = paused.paused(b);
+        let x: Vec<Var<B, T>> = x.iter().map(|&x| d.constant(x.clone())).collect();
+        let (y, g) = (d.constant::<U>(y.clone()), d.constant::<U>(g.clone()));
+        let found = pull.pull(&d, &x.iter().collect::<Vec<_>>(), &y, &g)?;
+        Ok(found.into_iter().map(Var::into_value).collect())
+    };
     let values: Vec<&B::Array<T>> = x.iter().map(|x| x.value()).collect();
-    let y = there(d.within(), &values)?;
+    // the backend within may record, too: it is asked in the same way
+    let y = d.within().custom::<T, U>(
+        op,
+        &values,
+        |b, x| {
+            let d = d.paused(b);
+            let x: Vec<Var<B, T>> = x.iter().map(|&x| d.constant(x.clone())).collect();
+            Ok(forward(&d, &x.iter().collect::<Vec<_>>())?.into_value())
+        },
+        back.clone(),
+    )?;
+    given(d, op, x, y, back)
+}
+
+/// A result with a way back that is given: of arrays of the backend within.
+fn given<B: Backend, T: Float, U: Float>(
+    d: &Diff<B>,
+    op: &'static str,
+    x: &[&Var<B, T>],
+    y: B::Array<U>,
+    back: impl CustomGradient<B, T, U>,
+) -> Result<Var<B, U>> {
+    let places = x.iter().map(|x| d.place_of(op, x)).collect::<Result<Vec<_>>>()?;
     if places.iter().all(Option::is_none) {
         return Ok(d.constant(y));
     }
-    let inputs = values.into_iter().cloned().collect();
-    let rule = Given::<B, T, U, _> { places, inputs, y: y.clone(), back, of: PhantomData };
+    let inputs = x.iter().map(|x| x.value().clone()).collect();
+    let rule = Given::<B, T, U, _> { op, places, inputs, y: y.clone(), back, of: PhantomData };
     let at = d.record(Box::new(rule), &[y.shape()]);
     Ok(d.recorded(y, at))
 }
@@ -81,18 +92,14 @@ pub fn checkpoint<B: Backend, T: Float, U: Float>(
         Ok(f(&d, &x)?.into_value())
     };
     let y = value(d.within(), &x.iter().map(|x| x.value()).collect::<Vec<_>>())?;
-    custom(
-        d,
-        x,
-        |_, _| Ok(y),
-        move |b, x, _, g| {
-            let inputs: Vec<&B::Array<T>> = x.to_vec();
-            vjp(b, |d, x: &Vec<Var<B, T>>| f(d, x), inputs)?.1.pull(g)
-        },
-    )
+    let back = move |b: &B, x: &[&B::Array<T>], _: &B::Array<U>, g: &B::Array<U>| {
+        vjp(b, |d, x: &Vec<Var<B, T>>| f(d, x), x.to_vec())?.1.pull(g)
+    };
+    given(d, "checkpoint", x, y, back)
 }
 
 struct Given<B: Backend, T: Float, U: Float, F> {
+    op: &'static str,
     places: Vec<Option<usize>>,
     inputs: Vec<B::Array<T>>,
     y: B::Array<U>,
@@ -100,20 +107,17 @@ struct Given<B: Backend, T: Float, U: Float, F> {
     of: PhantomData<fn() -> (T, U)>,
 }
 
-impl<B: Backend, T: Float, U: Float, F> Pull<B> for Given<B, T, U, F>
-where
-    F: Fn(&B, &[&B::Array<T>], &B::Array<U>, &B::Array<U>) -> Result<Vec<B::Array<T>>> + Send + Sync,
-{
+impl<B: Backend, T: Float, U: Float, F: CustomGradient<B, T, U>> Pull<B> for Given<B, T, U, F> {
     fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
         let g = results.take::<B, U>(b, 0)?;
-        let found = (self.back)(b, &self.inputs.iter().collect::<Vec<_>>(), &self.y, &g)?;
+        let found = self.back.pull(b, &self.inputs.iter().collect::<Vec<_>>(), &self.y, &g)?;
         if found.len() != self.places.len() {
             let (given, wanted) = (found.len(), self.places.len());
-            return Err(Error::argument("custom", format!("its way back gives {given} gradients for {wanted} inputs")));
+            return Err(Error::argument(self.op, format!("its way back gives {given} gradients for {wanted} inputs")));
         }
         for ((place, g), x) in self.places.iter().zip(found).zip(&self.inputs) {
             if g.shape() != x.shape() {
-                return Err(Error::shapes("custom", x.shape(), g.shape()));
+                return Err(Error::shapes(self.op, x.shape(), g.shape()));
             }
             if let Some(place) = *place {
                 grads.add::<B, T>(b, place, g)?;

@@ -4,7 +4,7 @@ use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
     ArrayAttributes, Arrays, Backend, Complex, DTypeKind, Element, Error, Float, HostArray, LinearMap, Numeric,
     Operand, Result,
-    runtime::{FloatVisitor, IndexList, Indices, Wrap},
+    runtime::{CustomGradient, FloatVisitor, IndexList, Indices, Wrap},
 };
 use std::{
     any::Any,
@@ -438,6 +438,38 @@ impl<B: Backend> Arrays for Jvp<B> {
 
     fn seed(&self, seed: u64) {
         self.within.seed(seed);
+    }
+
+    fn custom<T: Float, U: Float>(
+        &self,
+        op: &'static str,
+        x: &[&Dual<B, T>],
+        forward: impl Fn(&Self, &[&Dual<B, T>]) -> Result<Dual<B, U>>,
+        pull: impl CustomGradient<Self, T, U>,
+    ) -> Result<Dual<B, U>> {
+        for x in x {
+            if self.place_of(op, x)?.is_some() {
+                return Err(Error::argument(op, "it has a gradient of its own, and no tangent: use `vjp`"));
+            }
+        }
+        let values: Vec<&B::Array<T>> = x.iter().map(|x| &x.value).collect();
+        let lifted =
+            |j: &Self, x: &[&B::Array<T>]| -> Vec<Dual<B, T>> { x.iter().map(|&x| j.constant(x.clone())).collect() };
+        let value = self.within.custom::<T, U>(
+            op,
+            &values,
+            |b, x| {
+                let j = Jvp::alone(b.clone());
+                Ok(forward(&j, &lifted(&j, x).iter().collect::<Vec<_>>())?.value)
+            },
+            move |b: &B, x: &[&B::Array<T>], y: &B::Array<U>, g: &B::Array<U>| {
+                let j = Jvp::alone(b.clone());
+                let (y, g) = (j.constant::<U>(y.clone()), j.constant::<U>(g.clone()));
+                let found = pull.pull(&j, &lifted(&j, x).iter().collect::<Vec<_>>(), &y, &g)?;
+                Ok(found.into_iter().map(Dual::into_value).collect())
+            },
+        )?;
+        Ok(self.constant(value))
     }
 
     fn implicit<T: Float>(

@@ -35,7 +35,7 @@ mod tape;
 pub use api::{Found, Struct};
 pub use api::{Params, Pullback, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp};
 pub use backend_macros::Params;
-pub use custom::{checkpoint, custom};
+pub use custom::checkpoint;
 pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};

@@ -1,10 +1,10 @@
 //! The tape: what was done, in the order in which it was done, and the way back.
 
-use super::{formula::formula, implicit::implicit};
+use super::{custom::custom, formula::formula, implicit::implicit};
 use crate::{
     ArrayAttributes, Arrays, Backend, Element, Error, Float, HostArray, IntoArray, LinearMap, Operand, Result,
     runtime::{
-        Wrap,
+        CustomGradient, Wrap,
         dlpack::{CopyMode, DLDevice, ManagedTensor},
         formula::{Leaves, Run, Typed},
     },
@@ -489,6 +489,16 @@ impl<B: Backend> Arrays for Diff<B> {
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
         formula(self, e, leaves)
+    }
+
+    fn custom<T: Float, U: Float>(
+        &self,
+        op: &'static str,
+        x: &[&Var<B, T>],
+        forward: impl Fn(&Self, &[&Var<B, T>]) -> Result<Var<B, U>>,
+        pull: impl CustomGradient<Self, T, U>,
+    ) -> Result<Var<B, U>> {
+        custom(self, op, x, forward, pull)
     }
 
     fn implicit<T: Float>(
