@@ -26,7 +26,7 @@ pub type Variables<B> = BTreeMap<String, Value<B>>;
 /// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | all, a part of an axis, with a step, in a list of indices |
 /// | `bytes("00ff")` | bytes, as digits of base 16 |
 ///
-/// `seed(7)` restarts the backend's random numbers. Every op is compiled in all of its dtypes for a backend that a script is run on.
+/// `seed(7)` restarts the backend's random numbers, `seed_at(7, 3)` from a block on. Every op is compiled in all of its dtypes for a backend that a script is run on.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -171,12 +171,20 @@ fn evaluate<B: Backend>(b: &B, value: &Expression, variables: &Variables<B>, lin
                     (None, value) => positional.push(evaluate(b, value, variables, line)?),
                 }
             }
-            if let ("seed", [Value::Integer(seed)], []) = (op.as_str(), &positional[..], &named[..]) {
-                let why = || Error::argument(OP, format!("line {line}: {seed} is no seed"));
-                b.seed(u64::try_from(*seed).map_err(|_| why())?);
-                return Ok(Value::None);
+            let unsigned = |x: &i128, what: &str| {
+                u64::try_from(*x).map_err(|_| Error::argument(OP, format!("line {line}: {x} is no {what}")))
+            };
+            match (op.as_str(), &positional[..], &named[..]) {
+                ("seed", [Value::Integer(seed)], []) => {
+                    b.seed(unsigned(seed, "seed")?);
+                    Ok(Value::None)
+                }
+                ("seed_at", [Value::Integer(seed), Value::Integer(block)], []) => {
+                    b.seed_at(unsigned(seed, "seed")?, unsigned(block, "number of a block")?)?;
+                    Ok(Value::None)
+                }
+                _ => call(b, op, &positional, &named),
             }
-            call(b, op, &positional, &named)
         }
     }
 }

@@ -1259,6 +1259,13 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Watched(b) => crate::runtime::Arrays::seed(&**b, seed),
         }
     }
+    fn seed_at(&self, seed: u64, block: u64) -> crate::runtime::Result<()> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed_at(b, seed, block),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::seed_at(b, seed, block),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::seed_at(&**b, seed, block),
+        }
+    }
 }
 impl<T: crate::runtime::Element> crate::runtime::ArrayAttributes for AnyArray<T> {
     type DType = T;

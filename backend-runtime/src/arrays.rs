@@ -340,6 +340,19 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Restarts the backend's random numbers from `seed`: the same seed gives the same numbers on every backend.
     fn seed(&self, seed: u64);
 
+    /// As [`Arrays::seed`], but the stream goes on at its block number `block`, as if ops had taken that many blocks since then.
+    ///
+    /// Every op of random numbers takes a whole number of blocks. Of one block come two numbers in `float64` or four in the shorter floats, where a complex number is
+    /// two; two integers; one number of the distributions that take a varying number of draws, such as `random_gamma`. So a part of an
+    /// array that begins with a block has the same numbers when it is made alone, from that block on. After block `u64::MAX` comes block 0.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] of a backend whose random numbers are not made by blocks, which is what the default body says.
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        let _ = (seed, block);
+        Err(Error::unsupported("seed_at", Self::NAME))
+    }
+
     /// The solution `x` of `residual(x) = 0`, which `solve` finds: by iterations, or in a library of another kind.
     ///
     /// Backends of arrays just run `solve`. Gradients do not go through it: of the derivatives `J` of the residual by `x`, the gradient `g` of the solution

@@ -58,8 +58,13 @@ impl Stream {
 
     /// Starts again, from `seed`.
     pub fn reseed(&self, seed: u64) {
+        self.reseed_at(seed, 0);
+    }
+
+    /// Goes on at block `block` of the stream of `seed`.
+    pub fn reseed_at(&self, seed: u64, block: u64) {
         self.0.key.store(seed, Ordering::Relaxed);
-        self.0.next.store(0, Ordering::Relaxed);
+        self.0.next.store(block, Ordering::Relaxed);
     }
 
     /// Takes `blocks` blocks of four 32-bit words: the key, and the number of the first block.
@@ -272,5 +277,7 @@ mod tests {
         assert_eq!(s.clone().take(2), (7, 3));
         s.reseed(8);
         assert_eq!(s.take(1), (8, 0));
+        s.reseed_at(9, 1 << 40);
+        assert_eq!((s.take(2), s.take(1)), ((9, 1 << 40), (9, (1 << 40) + 2)));
     }
 }

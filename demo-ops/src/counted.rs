@@ -49,6 +49,10 @@ impl<B: Backend> Arrays for Counted<B> {
     fn seed(&self, seed: u64) {
         self.within.seed(seed)
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)
+    }
 }
 
 impl<B: Backend> Wrap for Counted<B> {

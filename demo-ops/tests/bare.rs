@@ -55,6 +55,7 @@ fn what_it_lacks_is_an_error_with_row_and_backend() {
     lacks(b.blend(&mask, &x, 1.0).unwrap_err(), "blend");
     lacks(b.power_mean(&x, ..).unwrap_err(), "power_mean");
     lacks(b.quantize::<i8, _>(&x).unwrap_err(), "quantize");
+    lacks(b.seed_at(1, 2).unwrap_err(), "seed_at");
     // of a composition the op that is missing in it
     lacks(b.normal_gate(&x).unwrap_err(), "erf");
     lacks(b.spectral_energy(&x).unwrap_err(), "fft");

@@ -440,6 +440,10 @@ impl<B: Backend> Arrays for Jvp<B> {
         self.within.seed(seed);
     }
 
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)
+    }
+
     fn custom<T: Float, U: Float>(
         &self,
         op: &'static str,

@@ -484,6 +484,10 @@ impl<B: Backend> Arrays for Diff<B> {
         self.within.seed(seed);
     }
 
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)
+    }
+
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Var<B, T>>
     where
         E: Run<'a, Self, L> + Typed<Out = T>,

@@ -279,4 +279,10 @@ impl<B: Backend> Arrays for Recorded<B> {
         self.state().text.push_str(&format!("seed({seed})\n"));
         self.within.seed(seed);
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)?;
+        self.state().text.push_str(&format!("seed_at({seed}, {block})\n"));
+        Ok(())
+    }
 }

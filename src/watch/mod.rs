@@ -300,6 +300,10 @@ impl<B: Backend> Arrays for Watched<B> {
     fn seed(&self, seed: u64) {
         self.within.seed(seed);
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)
+    }
 }
 
 /// `linspace(0.0, 1.0, 100)`: what a call is given, options that differ from their defaults by name.

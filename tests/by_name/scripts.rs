@@ -48,9 +48,12 @@ fn compositions_formulas_and_random_numbers() {
         b.seed(7);
         let x = b.random_normal::<f64>([5])?;
         let y = expr!(b, 2.0 * exp(-x * x) + 1.0)?;
-        b.softmax(&y, 0)
+        b.seed_at(7, 1 << 63)?;
+        let z = b.random_uniform::<f64>([5])?;
+        b.softmax(b.add(&y, &z)?, 0)
     });
     assert_eq!(now, then, "{text}");
+    assert!(text.contains("seed_at(7, 9223372036854775808)"), "{text}");
 }
 
 #[test]
@@ -76,6 +79,8 @@ fn runs() {
         ("a, b, c = qr(x)", "line 1: 3 names for 2 results"),
         ("exp(z)", "line 1: there is no variable `z`"),
         ("smu(x)", "did you mean `sum`?"),
+        ("seed(-1)", "line 1: -1 is no seed"),
+        ("seed_at(1, -2)", "line 1: -2 is no number of a block"),
     ] {
         let why = text.parse::<Script>().and_then(|script| script.run(&b, &mut variables)).unwrap_err().to_string();
         assert!(why.contains(part), "{text}: {why}");

@@ -125,6 +125,7 @@ impl Expand<'_> {
         let watched_free = watched(quote!(#rt::Arrays::free_cache(&**b)));
         let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
         let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
+        let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
         quote! {
             /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
             #[derive(Clone, Debug)]
@@ -334,6 +335,10 @@ impl Expand<'_> {
 
                 fn seed(&self, seed: u64) {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed),)* #watched_seed }
+                }
+
+                fn seed_at(&self, seed: u64, block: u64) -> #rt::Result<()> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed_at(b, seed, block),)* #watched_seed_at }
                 }
             }
 

@@ -134,4 +134,9 @@ impl Arrays for Cuda {
     fn seed(&self, seed: u64) {
         self.random.reseed(seed);
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.random.reseed_at(seed, block);
+        Ok(())
+    }
 }

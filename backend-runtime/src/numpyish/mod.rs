@@ -125,4 +125,9 @@ impl Arrays for Numpyish {
     fn seed(&self, seed: u64) {
         self.stream().reseed(seed);
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.stream().reseed_at(seed, block);
+        Ok(())
+    }
 }

@@ -178,4 +178,8 @@ impl Arrays for Torch {
     fn seed(&self, seed: u64) {
         self.host.seed(seed);
     }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.host.seed_at(seed, block)
+    }
 }

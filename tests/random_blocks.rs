@@ -1,0 +1,93 @@
+//! Random numbers by blocks: arrays made in parts, each from the block of its first element, have the numbers of the whole.
+
+mod common;
+
+use backends::{
+    grad::{Dual, Var, jvp, vjp},
+    prelude::*,
+};
+use common::*;
+
+/// What makes the numbers of a shape.
+type Maker<B, T> = fn(&B, &[usize]) -> Result<<B as Arrays>::Array<T>>;
+
+/// Holds arrays made in two parts, cut at a block, to those made by one call. `per_block` numbers, or rows of what is made, come of a block.
+fn parts<B: Backend, T: Element>(b: &B, of: &str, per_block: usize, shape: &[usize], make: Maker<B, T>) -> Checked {
+    let [first, others @ ..] = shape else { return Err("a shape without axes".into()) };
+    let row = others.iter().product::<usize>().max(1);
+    for (seed, begin) in [(7, 0_u64), (8, 3), (9, u64::from(u32::MAX) - 2), (u64::MAX, u64::MAX - 4)] {
+        b.seed_at(seed, begin)?;
+        let whole = b.to_ndarray(&make(b, shape)?)?;
+        for cut in (0..=*first).filter(|cut| (cut * row).is_multiple_of(per_block)) {
+            let (mut upper, mut lower) = (shape.to_vec(), shape.to_vec());
+            (upper[0], lower[0]) = (cut, first - cut);
+            b.seed_at(seed, begin.wrapping_add((cut * row / per_block) as u64))?;
+            let lower = b.to_ndarray(&make(b, &lower)?)?;
+            b.seed_at(seed, begin)?;
+            let upper = b.to_ndarray(&make(b, &upper)?)?;
+            let both = ndarray::concatenate(ndarray::Axis(0), &[upper.view(), lower.view()])?;
+            assert_eq!(whole, both, "{of}: seed {seed}, block {begin}, cut at {cut}");
+        }
+    }
+    Ok(())
+}
+
+fn numbers<B: Backend>(b: &B) -> Checked {
+    parts::<B, f64>(b, "uniform float64", 2, &[37], |b, shape| b.random_uniform(shape))?;
+    parts::<B, f32>(b, "uniform float32", 4, &[9, 6], |b, shape| b.random_uniform(shape))?;
+    parts::<B, f16>(b, "uniform float16", 4, &[27], |b, shape| b.random_uniform(shape))?;
+    parts::<B, Complex<f64>>(b, "uniform complex128", 1, &[5, 3], |b, shape| b.random_uniform(shape))?;
+    parts::<B, Complex<f32>>(b, "normal complex64", 2, &[10, 3], |b, shape| b.random_normal(shape))?;
+    parts::<B, f64>(b, "normal float64", 2, &[11, 5], |b, shape| b.random_normal(shape))?;
+    parts::<B, f32>(b, "normal float32", 4, &[41], |b, shape| b.random_normal(shape))?;
+    parts::<B, i64>(b, "integers", 2, &[23], |b, shape| b.random_integers(shape, -9, 9))?;
+    parts::<B, f64>(b, "gamma", 1, &[3, 7], |b, shape| b.random_gamma(shape, 0.3))?;
+    parts::<B, i64>(b, "poisson", 1, &[13], |b, shape| b.random_poisson(shape, 11.0_f32))?;
+    Ok(())
+}
+
+/// The same as `seed` where the block is the first, also after numbers that are made before; and it goes on.
+fn the_first_block<B: Backend>(b: &B) -> Checked {
+    let next = || b.to_ndarray(&b.random_uniform::<f64>([6])?);
+    b.seed(5);
+    let (one, two) = (next()?, next()?);
+    b.seed_at(5, 0)?;
+    assert_eq!((next()?, next()?), (one, two.clone()));
+    b.seed_at(5, 3)?;
+    assert_eq!(next()?, two);
+    Ok(())
+}
+
+#[test]
+fn parts_have_the_numbers_of_the_whole() {
+    on_every_backend!(numbers);
+}
+
+#[test]
+fn a_seed_is_its_first_block() {
+    on_every_backend!(the_first_block);
+}
+
+#[test]
+fn backends_that_wrap_others_pass_it_on() {
+    fn check<B: Backend>(name: &str, b: &B) {
+        the_first_block(b).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
+    let b = Numpyish::new();
+    check("AnyBackend", &AnyBackend::from(b.clone()));
+    let watched = Profile::new().watch(b.clone());
+    check("Watched", &watched);
+    check("a watched AnyBackend", &AnyBackend::from(watched));
+    check("Recorded", &Recorded::new(b.clone()));
+    let x = b.ones::<f64>([2]).unwrap();
+    let in_reverse = |d: &_, x: &Var<Numpyish, f64>| {
+        check("Diff", d);
+        Ok(x.clone())
+    };
+    vjp(&b, in_reverse, &x).unwrap();
+    let forwards = |j: &_, x: &Dual<Numpyish, f64>| {
+        check("Jvp", j);
+        Ok(x.clone())
+    };
+    jvp(&b, forwards, &x, &x).unwrap();
+}
