@@ -25,6 +25,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     };
     let partial = input.partial.then(|| quote!(.partial()));
     let meter = input.meter.as_ref().map(|path| quote!(.metered(#path)));
+    let ranks = input.ranks.as_ref().map(|path| quote!(.on_ranks(#path)));
     let of_table = input.table.is_some();
     let rows = model.ops.iter().filter(|o| o.own == of_table);
     let call = match &input.extension {
@@ -57,7 +58,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
             use super::*;
             use #root::{conformance::{Accuracy, Gradients, IntoBackend, Row, Suite}, prelude::*};
 
-            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, #call, #call)#partial #meter;
+            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, #call, #call)#partial #meter #ranks;
 
             #(#tests)*
             #autograd

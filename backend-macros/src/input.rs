@@ -54,6 +54,8 @@ pub struct Input {
     pub partial: bool,
     /// The function that says how much was copied from the device.
     pub meter: Option<syn::Path>,
+    /// The function that runs a check on all ranks of the backend.
+    pub ranks: Option<syn::Path>,
 }
 
 impl Parse for Input {
@@ -79,6 +81,7 @@ impl Parse for Input {
             of: Vec::new(),
             partial: false,
             meter: None,
+            ranks: None,
         };
         while !input.is_empty() {
             let key = Ident::parse_any(input)?;
@@ -102,6 +105,7 @@ impl Parse for Input {
                 "type" => it.backend_type = Some(input.parse()?),
                 "golden" => it.golden = Some(input.parse()?),
                 "meter" => it.meter = Some(input.parse()?),
+                "ranks" => it.ranks = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
                 "gradients" => it.gradients = input.parse::<syn::LitBool>()?.value,
@@ -117,7 +121,7 @@ impl Parse for Input {
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, formulas, gradients, every"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, gradients, every"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

@@ -353,6 +353,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported("seed_at", Self::NAME))
     }
 
+    /// Where the backend's random numbers go on: a seed and a block, which [`Arrays::seed_at`] takes.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] of a backend that does not say it.
+    fn random_state(&self) -> Result<(u64, u64)> {
+        Err(Error::unsupported("random_state", Self::NAME))
+    }
+
     /// The solution `x` of `residual(x) = 0`, which `solve` finds: by iterations, or in a library of another kind.
     ///
     /// Backends of arrays just run `solve`. Gradients do not go through it: of the derivatives `J` of the residual by `x`, the gradient `g` of the solution

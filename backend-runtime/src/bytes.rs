@@ -26,6 +26,33 @@ pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Re
     }
     Ok(())
 }
+/// As many elements as asked for, whose bytes a function writes: what comes from a file, a device or another process.
+///
+/// The function is given memory that is all zeros, in the machine's order of bytes.
+///
+/// # Errors
+/// Those of the function; [`Error::Argument`] where it wrote a bool that is neither 0 nor 1, [`Error::Memory`] where there is no room.
+pub fn written<T: Element>(
+    op: &'static str,
+    count: usize,
+    write: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<Vec<T>> {
+    let too_many = || Error::Memory { op, bytes: count.saturating_mul(size_of::<T>()) };
+    let len = count.checked_mul(size_of::<T>()).ok_or_else(too_many)?;
+    let mut elements: Vec<T> = Vec::new();
+    elements.try_reserve_exact(count).map_err(|_| too_many())?;
+    let memory = elements.as_mut_ptr().cast::<u8>();
+    // SAFETY: there is room for `count` elements, which are `len` bytes; all of them are written before they are read.
+    let bytes = unsafe {
+        std::ptr::write_bytes(memory, 0, len);
+        std::slice::from_raw_parts_mut(memory, len)
+    };
+    write(bytes)?;
+    check_bools(op, T::DTYPE, bytes)?;
+    // SAFETY: all bytes are initialised; any bytes are a number, and those of bools have just been checked.
+    unsafe { elements.set_len(count) };
+    Ok(elements)
+}
 
 /// Turns elements from little to big endian or back: complex ones are two numbers.
 pub fn reverse(dtype: DType, bytes: &mut [u8]) {
@@ -113,6 +140,25 @@ mod tests {
         let mut flags = vec![true];
         assert!(matches!(extend("test", &mut flags, &[0, 2]), Err(Error::Argument { op: "test", .. })));
         assert_eq!(flags, [true]);
+    }
+
+    #[test]
+    fn elements_are_what_a_function_writes() {
+        let numbers = written::<i16>("test", 3, |bytes| {
+            assert_eq!(bytes, [0; 6]);
+            bytes.copy_from_slice(as_bytes(&[1_i16, -2, 3]));
+            Ok(())
+        });
+        assert_eq!(numbers.unwrap(), [1, -2, 3]);
+        let bad = written::<bool>("test", 2, |bytes| {
+            bytes[1] = 2;
+            Ok(())
+        });
+        assert!(matches!(bad, Err(Error::Argument { op: "test", .. })));
+        let many = written::<f64>("test", usize::MAX / 4, |_| Ok(()));
+        assert!(matches!(many, Err(Error::Memory { op: "test", .. })));
+        let failed = written::<f64>("test", 2, |_| Err(Error::argument("test", "the other side is gone")));
+        assert!(failed.is_err());
     }
 
     #[test]

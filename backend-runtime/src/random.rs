@@ -67,6 +67,11 @@ impl Stream {
         self.0.next.store(block, Ordering::Relaxed);
     }
 
+    /// The key, and the number of the block that is taken next.
+    pub fn state(&self) -> (u64, u64) {
+        (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
+    }
+
     /// Takes `blocks` blocks of four 32-bit words: the key, and the number of the first block.
     pub fn take(&self, blocks: u64) -> (u64, u64) {
         let first = self.0.next.fetch_add(blocks, Ordering::Relaxed);
@@ -278,6 +283,7 @@ mod tests {
         s.reseed(8);
         assert_eq!(s.take(1), (8, 0));
         s.reseed_at(9, 1 << 40);
+        assert_eq!(s.state(), (9, 1 << 40));
         assert_eq!((s.take(2), s.take(1)), ((9, 1 << 40), (9, (1 << 40) + 2)));
     }
 }

@@ -53,6 +53,10 @@ impl<B: Backend> Arrays for Counted<B> {
     fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
         self.within.seed_at(seed, block)
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
 }
 
 impl<B: Backend> Wrap for Counted<B> {

@@ -119,6 +119,8 @@ pub struct Backend {
     pub records: bool,
     /// Whether they carry tangents along there.
     pub tangents: bool,
+    /// Whether arrays are split over ranks there: each op has a class, which says how its arrays have to lie.
+    pub splits: bool,
     /// Whether it is of the table that is read, not of the base.
     pub own: bool,
     /// Where its name stands.

@@ -40,8 +40,11 @@ impl<B: Arrays> Suite<B> {
     /// # Panics
     /// If the op does, or if an error does not name it. A call that does not return ends the process.
     pub fn answers(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
-        let Some(b) = self.backend() else { return };
         let _alone = row.alone();
+        self.each(|b| self.answers_on(b, row, dtypes, to));
+    }
+
+    fn answers_on(&self, b: &B, row: &Row, dtypes: &[DType], to: Option<DType>) {
         let watchdog = Watchdog::new();
         let mut calls = calls();
         let further = calls / FURTHER;

@@ -28,7 +28,10 @@ impl<B: Arrays> Suite<B> {
     /// # Panics
     /// If a formula gives something else, or if there is no case for it.
     pub fn formulas(&self, row: &Row, dtypes: &[(DType, Option<DType>, Call<B>)]) {
-        let Some(b) = self.backend() else { return };
+        self.each(|b| self.formulas_on(b, row, dtypes));
+    }
+
+    fn formulas_on(&self, b: &B, row: &Row, dtypes: &[(DType, Option<DType>, Call<B>)]) {
         let texts = of_arrays(row);
         for &(dtype, to, formula) in dtypes {
             let dtypes = DTypes { of: dtype, to };

@@ -59,6 +59,9 @@
 //! );
 //! ```
 //!
+//! A backend whose arrays are split over ranks is tested on all of them at once: `ranks = on_ranks` names a function that is given a check, and runs it on
+//! each rank with a backend of that ([`OnRanks`]).
+//!
 //! A backend that cannot be had on this machine (no driver, no libtorch) skips its tests and says why on stderr, unless
 //! the environment's `BACKENDS_REQUIRE` lists it (see
 //! [`available`](backend_runtime::available)). A backend that has only some ops says `Suite::new(..).partial()`: then ops that
@@ -87,5 +90,5 @@ pub use case::{Call, Meter};
 pub use data::golden;
 pub use gradient::Gradients;
 pub use refusing::Refusing;
-pub use suite::{IntoBackend, Row, Suite};
+pub use suite::{IntoBackend, OnRanks, Row, Suite};
 pub use values::Values;

@@ -77,6 +77,9 @@ impl<B: Arrays> IntoBackend<B> for Result<B> {
     }
 }
 
+/// Runs a check on every rank of a backend whose arrays are split over ranks.
+pub type OnRanks<B> = fn(check: &(dyn Fn(&B) + Sync));
+
 /// A backend under test. It is made once, by the first test that needs it.
 pub struct Suite<B: Arrays> {
     make: fn() -> Result<B>,
@@ -85,6 +88,7 @@ pub struct Suite<B: Arrays> {
     reference: Call<Numpyish>,
     partial: bool,
     meter: Option<Meter>,
+    ranks: Option<OnRanks<B>>,
     backend: OnceLock<Result<B>>,
 }
 
@@ -97,7 +101,7 @@ impl<B: Arrays> Suite<B> {
         call: Call<B>,
         reference: Call<Numpyish>,
     ) -> Suite<B> {
-        Suite { make, golden, call, reference, partial: false, meter: None, backend: OnceLock::new() }
+        Suite { make, golden, call, reference, partial: false, meter: None, ranks: None, backend: OnceLock::new() }
     }
 
     /// Calls that the backend does not have are skipped instead of failing; a test all of whose cases it lacks fails.
@@ -112,6 +116,21 @@ impl<B: Arrays> Suite<B> {
     pub const fn metered(mut self, meter: Meter) -> Suite<B> {
         self.meter = Some(meter);
         self
+    }
+
+    /// Runs every check on all ranks of the backend at once, each with a backend of its own.
+    #[must_use]
+    pub const fn on_ranks(mut self, ranks: OnRanks<B>) -> Suite<B> {
+        self.ranks = Some(ranks);
+        self
+    }
+
+    /// Runs a check on the backend: on all its ranks, where it has such.
+    pub(super) fn each(&self, check: impl Fn(&B) + Sync) {
+        match self.ranks {
+            Some(ranks) => ranks(&check),
+            None => self.backend().into_iter().for_each(check),
+        }
     }
 
     pub(super) fn is_partial(&self) -> bool {
@@ -161,8 +180,11 @@ impl<B: Arrays> Suite<B> {
     /// # Panics
     /// If it does not.
     pub fn raises(&self, row: &Row, dtype: DType) {
-        let Some(b) = self.backend() else { return };
         let _alone = row.alone();
+        self.each(|b| self.raises_on(b, row, dtype));
+    }
+
+    fn raises_on(&self, b: &B, row: &Row, dtype: DType) {
         for text in row.raises {
             let of = format!("{} on {}, {dtype}, case `{text}`", row.name, B::NAME);
             let called =
@@ -178,10 +200,11 @@ impl<B: Arrays> Suite<B> {
     }
 
     fn run(&self, row: &Row, dtypes: DTypes) {
-        let Some(b) = self.backend() else { return };
         let _alone = row.alone();
-        let failures = self.fuzz(b, row, dtypes).unwrap_or_else(|| self.failures(b, row, dtypes));
-        assert!(failures.is_empty(), "{} on {}, {dtypes}:\n  {}", row.name, B::NAME, failures.join("\n  "));
+        self.each(|b| {
+            let failures = self.fuzz(b, row, dtypes).unwrap_or_else(|| self.failures(b, row, dtypes));
+            assert!(failures.is_empty(), "{} on {}, {dtypes}:\n  {}", row.name, B::NAME, failures.join("\n  "));
+        });
     }
 
     fn failures(&self, b: &B, row: &Row, dtypes: DTypes) -> Vec<String> {

@@ -444,6 +444,10 @@ impl<B: Backend> Arrays for Jvp<B> {
         self.within.seed_at(seed, block)
     }
 
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
+
     fn custom<T: Float, U: Float>(
         &self,
         op: &'static str,

@@ -488,6 +488,10 @@ impl<B: Backend> Arrays for Diff<B> {
         self.within.seed_at(seed, block)
     }
 
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
+
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Var<B, T>>
     where
         E: Run<'a, Self, L> + Typed<Out = T>,

@@ -285,4 +285,8 @@ impl<B: Backend> Arrays for Recorded<B> {
         self.state().text.push_str(&format!("seed_at({seed}, {block})\n"));
         Ok(())
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
 }

@@ -304,6 +304,10 @@ impl<B: Backend> Arrays for Watched<B> {
     fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
         self.within.seed_at(seed, block)
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
 }
 
 /// `linspace(0.0, 1.0, 100)`: what a call is given, options that differ from their defaults by name.

@@ -126,6 +126,7 @@ impl Expand<'_> {
         let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
         let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
         let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
+        let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
             /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
             #[derive(Clone, Debug)]
@@ -339,6 +340,10 @@ impl Expand<'_> {
 
                 fn seed_at(&self, seed: u64, block: u64) -> #rt::Result<()> {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::seed_at(b, seed, block),)* #watched_seed_at }
+                }
+
+                fn random_state(&self) -> #rt::Result<(u64, u64)> {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::random_state(b),)* #watched_state }
                 }
             }
 

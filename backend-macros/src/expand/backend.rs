@@ -53,6 +53,10 @@ impl Expand<'_> {
             let convert = self.convert(op);
             return quote!(#[inline] #signature { #convert #body });
         }
+        if backend.splits {
+            let (convert, body) = (self.convert(op), self.split(op, backend));
+            return quote!(#[inline] #signature { #convert #body });
+        }
         let (convert, begin) = (self.convert(op), self.begin(op, &quote!(self), !is_wrapped));
         let run = match is_wrapped {
             true => self.wrapped(op),

@@ -4,7 +4,7 @@
 //! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
 //! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
 //! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `functions` those
-//! over the current backend, `gradients` records ops on a tape, `tangents` carries tangents along, `further` gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
+//! over the current backend, `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays that are split over ranks, `further` gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
 
 mod any;
 mod backend;
@@ -26,6 +26,7 @@ mod results;
 mod scalar;
 mod signature;
 mod support;
+mod split;
 mod tangents;
 mod traits;
 mod wrap;

@@ -136,7 +136,7 @@ impl Expand<'_> {
     }
 
     /// The result of a method, of the `result` of the backend within: `close` makes an array of one of its arrays.
-    fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
+    pub(super) fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {
             Out::One(e) => close(*e, quote!(#result)),

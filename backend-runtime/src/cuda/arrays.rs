@@ -139,4 +139,8 @@ impl Arrays for Cuda {
         self.random.reseed_at(seed, block);
         Ok(())
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        Ok(self.random.state())
+    }
 }

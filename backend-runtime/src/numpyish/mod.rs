@@ -130,4 +130,8 @@ impl Arrays for Numpyish {
         self.stream().reseed_at(seed, block);
         Ok(())
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        Ok(self.stream().state())
+    }
 }

@@ -182,4 +182,8 @@ impl Arrays for Torch {
     fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
         self.host.seed_at(seed, block)
     }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.host.random_state()
+    }
 }

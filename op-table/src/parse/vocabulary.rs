@@ -19,7 +19,7 @@ impl Parser<'_> {
         if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
             return;
         }
-        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap", "records", "tangents"];
+        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap", "records", "tangents", "splits"];
         let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             match self.word(row, key) {
@@ -48,6 +48,7 @@ impl Parser<'_> {
             wrap: self.flag(row, "wrap"),
             records: self.flag(row, "records"),
             tangents: self.flag(row, "tangents"),
+            splits: self.flag(row, "splits"),
             own: self.role != Role::Context,
             span: name.span.clone(),
         };

@@ -1,0 +1,154 @@
+//! Methods of a backend whose arrays are split over ranks: a plan of how the arrays of a call have to lie, the op on the parts, and what
+//! its results are parts of. The class of the op, which its row says in the column `split`, makes the plan.
+
+use super::*;
+
+/// How the arrays of an op have to lie, where the backend has no function for the row.
+#[derive(Clone, Copy)]
+enum Class {
+    /// One layout for all arrays, which broadcast.
+    Each,
+    /// Any but along the axes that the op is given.
+    Lanes,
+    /// Any but along the last two axes.
+    Matrices,
+    /// The first array along its first axis, others not at all.
+    Batch,
+    /// Not at all.
+    Whole,
+}
+
+impl Class {
+    fn of(op: &Op) -> Class {
+        let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
+        match op.columns.iter().find(|(column, _)| column == "split").map(|(_, word)| word.as_str()) {
+            Some("each") => Class::Each,
+            Some("lanes") => Class::Lanes,
+            Some("matrices") => Class::Matrices,
+            Some("batch") => Class::Batch,
+            None if is_each => Class::Each,
+            _ => Class::Whole,
+        }
+    }
+
+    /// The method of the backend that makes the plan.
+    fn method(self) -> Ident {
+        id(match self {
+            Class::Each => "plan_each",
+            Class::Lanes => "plan_lanes",
+            Class::Matrices => "plan_matrices",
+            Class::Batch => "plan_batch",
+            Class::Whole => "plan_whole",
+        })
+    }
+}
+
+impl Expand<'_> {
+    /// The body of a method, after the conversion of its arguments.
+    pub(super) fn split(&self, op: &Op, backend: &Backend) -> TokenStream {
+        if op.maps.contains_key(&backend.name) {
+            let (open, body) = (self.open_options(op), self.body(op, backend));
+            return quote!(#open #body);
+        }
+        let (rt, name) = (self.rt(), &op.name);
+        if op.params.iter().any(|p| matches!(p.kind, Kind::Index)) {
+            return quote!(Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME)));
+        }
+        let class = if op.target().is_some() { Class::Whole } else { Class::of(op) };
+        let (method, plan, options) = (class.method(), hidden("plan"), hidden("options"));
+        let layouts = op.params.iter().filter_map(|p| {
+            let n = id(&p.name);
+            match (&p.kind, &p.default) {
+                (Kind::Array(_), Some(_)) => Some(quote!(#options.#n.as_deref().map(|x| x.layout()))),
+                (Kind::Array(_), None) => Some(quote!(Some(#n.layout()))),
+                (Kind::Operand(..), _) => Some(quote!(Self::layout_of(&#n))),
+                _ => None,
+            }
+        });
+        let axes = op.params.iter().filter_map(|p| {
+            let n = id(&p.name);
+            let n = if p.default.is_some() { quote!(#options.#n) } else { quote!(#n) };
+            matches!(p.kind, Kind::Axes | Kind::Axis | Kind::AxisOrAll).then(|| quote!(#rt::Axes::from(#n)))
+        });
+        let made = match class {
+            Class::Whole => quote!(let #plan = self.#method(#name)?;),
+            Class::Lanes => quote!(let #plan = self.#method(#name, &[#(#layouts),*], &[#(#axes),*])?;),
+            _ => quote!(let #plan = self.#method(#name, &[#(#layouts),*])?;),
+        };
+        let (args, given) = self.arranged(op);
+        let (within, result) = (hidden("within"), hidden("result"));
+        let call = self.call_within(op, &args, given.as_ref());
+        if let Some(target) = op.target() {
+            let target = id(&target.name);
+            let own = hidden("target");
+            return quote! {
+                #made
+                let #within = self.within();
+                let mut #own = self.arrange(#name, &#plan, 0, ::std::borrow::Cow::Borrowed(&*#target))?.into_owned();
+                { let #target = &mut #own; #call?; }
+                *#target = self.place(#name, &#plan, #own)?;
+                Ok(())
+            };
+        }
+        let closed = self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array)));
+        quote! {
+            #made
+            let #within = self.within();
+            let #result = #call?;
+            #closed
+        }
+    }
+
+    /// The arguments of a call of the backend within, and the options: the parts that the plan says.
+    fn arranged(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
+        let (rt, name) = (self.rt(), &op.name);
+        let (plan, options, own) = (hidden("plan"), hidden("options"), hidden("own"));
+        // the number of an array among those that the plan was made of
+        let mut count = 0_usize;
+        let mut next = || {
+            count += 1;
+            count - 1
+        };
+        let mut args = Vec::new();
+        for p in op.positional() {
+            let n = id(&p.name);
+            args.push(match p.kind {
+                Kind::Array(_) => {
+                    let k = next();
+                    quote!(self.arrange(#name, &#plan, #k, #n)?)
+                }
+                Kind::Operand(..) => {
+                    let k = next();
+                    quote!(self.arrange_operand(#name, &#plan, #k, #n)?)
+                }
+                Kind::Arrays(_) => quote! {
+                    #n.iter()
+                        .map(|x| Ok(self.arrange(#name, &#plan, 0, ::std::borrow::Cow::Borrowed(*x))?.into_owned()))
+                        .collect::<#rt::Result<Vec<_>>>()?
+                },
+                _ => quote!(#n),
+            });
+        }
+        let given = op.has_options().then(|| {
+            if !op.options_hold_arrays() {
+                return quote!(#options);
+            }
+            let path = self.options_path(op);
+            let set: Vec<TokenStream> = op
+                .optional()
+                .map(|p| {
+                    let n = id(&p.name);
+                    match p.kind {
+                        Kind::Array(_) => {
+                            let k = next();
+                            quote!(#own.#n = #options.#n.map(|x| self.arrange(#name, &#plan, #k, x)).transpose()?;)
+                        }
+                        _ => quote!(#own.#n = #options.#n;),
+                    }
+                })
+                .collect();
+            quote!({ let mut #own = #path::new(); #(#set)* #own })
+        });
+        (args, given)
+    }
+}

@@ -1,0 +1,151 @@
+//! Where the arrays live: conversions, formulas, random numbers' state.
+
+use crate::{Layout, Sharded, ShardedArray, failed};
+use backends::{
+    Arrays, Backend, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
+    runtime::formula::{self, Kept, Leaves, MOST, Run, Typed, Visitor, run_kept},
+};
+use backends_world::Kind;
+use std::borrow::Cow;
+
+impl<B: Backend> Arrays for Sharded<B> {
+    type Array<T: Element> = ShardedArray<B, T>;
+
+    const NAME: &'static str = "sharded";
+
+    /// All of the array, on every rank. Collective.
+    fn to_ndarray<T: Element>(&self, x: &ShardedArray<B, T>) -> Result<HostArray<T>> {
+        let whole = self.gather("to_ndarray", Cow::Borrowed(x))?;
+        self.within.to_ndarray(&whole)
+    }
+
+    /// An array of which every rank gives all. Nothing is sent: each keeps its part.
+    fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<ShardedArray<B, T>> {
+        match self.usual_axis(x.shape()) {
+            None => {
+                let layout = Layout::whole(x.shape());
+                Ok(self.array(layout, self.within.from_ndarray(x)?))
+            }
+            Some(axis) => {
+                let layout = Layout::along(x.shape(), axis);
+                let rows = self.mine(x.shape()[axis]);
+                let mut part = x;
+                part.slice_axis_inplace(ndarray::Axis(axis), ndarray::Slice::from(rows));
+                Ok(self.array(layout, self.within.from_ndarray(part)?))
+            }
+        }
+    }
+
+    /// Runs a formula over the parts, brought into one layout: in one pass where the backend within has that.
+    fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
+    where
+        E: Run<'a, Self, L> + Typed<Out = T>,
+    {
+        use formula::Layout as _;
+        if const { L::Layout::ARRAYS > MOST || L::Layout::ARRAYS == 0 } {
+            return formula::run(self, e, leaves);
+        }
+        let mut layouts = Layouts(Vec::with_capacity(L::Layout::ARRAYS));
+        leaves.visit(&mut layouts);
+        e.check()?;
+        let all: Vec<Option<&Layout>> = layouts.0.iter().map(|layout| Some(*layout)).collect();
+        let plan = self.plan_each(formula::NAME, &all)?;
+        let mut parts = Parts { b: self, plan: &plan, parts: Vec::with_capacity(all.len()), failed: None };
+        leaves.visit(&mut parts);
+        if let Some(why) = parts.failed {
+            return Err(why);
+        }
+        match run_kept::<B, L::Layout, E, T>(&self.within, e, leaves.scalars(), parts.parts.iter()) {
+            Some(part) => self.place(formula::NAME, &plan, part?),
+            None => formula::run(self, e, leaves),
+        }
+    }
+
+    /// That of the part: `"cpu"`, `"cuda:0"`.
+    fn device(&self) -> String {
+        self.within.device()
+    }
+
+    fn device_info(&self) -> Result<DeviceInfo> {
+        self.within.device_info()
+    }
+
+    fn memory(&self) -> Result<MemoryInfo> {
+        self.within.memory()
+    }
+
+    fn reset_peak_memory(&self) -> Result<()> {
+        self.within.reset_peak_memory()
+    }
+
+    fn free_cache(&self) -> Result<()> {
+        self.within.free_cache()
+    }
+
+    /// Waits for this rank's work, and not for other ranks: `world().barrier()` does that.
+    fn synchronize(&self) -> Result<()> {
+        self.within.synchronize()
+    }
+
+    /// The same seed on all ranks gives one stream of random numbers, which is that of the backend within on one.
+    fn seed(&self, seed: u64) {
+        self.within.seed(seed);
+    }
+
+    fn seed_at(&self, seed: u64, block: u64) -> Result<()> {
+        self.within.seed_at(seed, block)
+    }
+
+    fn random_state(&self) -> Result<(u64, u64)> {
+        self.within.random_state()
+    }
+}
+
+impl<B: Backend> Sharded<B> {
+    /// A seed of rank 0 for all ranks.
+    pub(crate) fn seed_at_random(&self) -> Result<()> {
+        const OP: &str = "Sharded::new";
+        if self.ranks() == 1 {
+            return Ok(());
+        }
+        let (seed, _) = backends::runtime::random::Stream::from_entropy().state();
+        let mut bytes = seed.to_ne_bytes();
+        self.world.broadcast(&mut bytes, Kind::UInt64, 0).map_err(failed(OP))?;
+        self.within.seed(u64::from_ne_bytes(bytes));
+        Ok(())
+    }
+
+    /// The same few numbers of each rank.
+    pub(crate) fn all_gather_numbers(&self, op: &'static str, mine: &[u64]) -> Result<Vec<u64>> {
+        self.gather_elements(op, mine)
+    }
+}
+
+/// The layouts of a formula's arrays.
+struct Layouts<'a>(Vec<&'a Layout>);
+
+impl<'a, B: Backend> Visitor<'a, Sharded<B>> for Layouts<'a> {
+    fn array<T: Element>(&mut self, x: &'a ShardedArray<B, T>) {
+        self.0.push(x.layout());
+    }
+}
+
+/// The parts of a formula's arrays.
+struct Parts<'p, B: Backend> {
+    b: &'p Sharded<B>,
+    plan: &'p crate::Plan,
+    parts: Vec<Kept<B>>,
+    failed: Option<Error>,
+}
+
+impl<'a, B: Backend> Visitor<'a, Sharded<B>> for Parts<'_, B> {
+    fn array<T: Element>(&mut self, x: &'a ShardedArray<B, T>) {
+        if self.failed.is_some() {
+            return;
+        }
+        match self.b.arrange(formula::NAME, self.plan, self.parts.len(), Cow::Borrowed(x)) {
+            Ok(part) => self.parts.push(Kept::of::<T>(part.into_owned())),
+            Err(why) => self.failed = Some(why),
+        }
+    }
+}

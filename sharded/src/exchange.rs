@@ -1,0 +1,155 @@
+//! Arrays between ranks: parts become bytes of one message, and arrays again on the other side.
+
+use crate::{Part, Sharded, failed};
+use backends::{
+    Backend, DType, Element, Error, HostArray, Result,
+    runtime::{bytes, numpyish::typed::copied, rules},
+};
+use backends_world::Kind;
+use ndarray::{Array1, IxDyn};
+
+/// A dtype in the words of the ranks.
+pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
+    Ok(match dtype {
+        DType::Bool => Kind::Bool,
+        DType::Int8 => Kind::Int8,
+        DType::Int16 => Kind::Int16,
+        DType::Int32 => Kind::Int32,
+        DType::Int64 => Kind::Int64,
+        DType::UInt8 => Kind::UInt8,
+        DType::UInt16 => Kind::UInt16,
+        DType::UInt32 => Kind::UInt32,
+        DType::UInt64 => Kind::UInt64,
+        DType::Float16 => Kind::Float16,
+        DType::BFloat16 => Kind::BFloat16,
+        DType::Float32 => Kind::Float32,
+        DType::Float64 => Kind::Float64,
+        DType::Complex64 => Kind::Complex64,
+        DType::Complex128 => Kind::Complex128,
+        other => return Err(Error::argument(op, format!("ranks do not exchange elements of {other}"))),
+    })
+}
+
+/// Elements that have come, to be taken as arrays in their order.
+pub struct Received<T> {
+    elements: HostArray<T>,
+    at: usize,
+}
+
+impl<T: Element> Received<T> {
+    fn new(elements: Vec<T>) -> Received<T> {
+        Received { elements: Array1::from_vec(elements).into_dyn().into_shared(), at: 0 }
+    }
+
+    /// The next elements, as an array of this shape in C order: in the memory in which they came.
+    pub fn next(&mut self, shape: &[usize]) -> HostArray<T> {
+        let end = self.at + shape.iter().product::<usize>();
+        let part = self.elements.clone().slice_move(ndarray::s![self.at..end]);
+        self.at = end;
+        let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
+        // elements that lie in one piece have every shape of their number
+        part.unwrap_or_else(|_| HostArray::from_shape_vec(IxDyn(&[0]), Vec::new()).unwrap_or_default())
+    }
+}
+
+impl<B: Backend> Sharded<B> {
+    /// Elements of arrays, one array after the other, each in C order.
+    fn packed<T: Element>(&self, op: &'static str, parts: &[Part<B, T>]) -> Result<Packed<T>> {
+        if let [one] = parts {
+            let host = self.within.to_ndarray(one)?;
+            if host.is_standard_layout() {
+                return Ok(Packed::One(host));
+            }
+        }
+        let count = parts.iter().map(|part| backends::runtime::ArrayAttributes::len(part)).sum();
+        let mut all = rules::list::<T>(op, count)?;
+        for part in parts {
+            let host = self.within.to_ndarray(part)?;
+            match host.as_slice() {
+                Some(elements) => all.extend_from_slice(elements),
+                None => all.extend_from_slice(copied(op, host.view())?.as_slice().unwrap_or_default()),
+            }
+        }
+        Ok(Packed::Many(all))
+    }
+
+    /// Every rank gets what every rank has: `counts` elements of each.
+    pub(crate) fn gather_parts<T: Element>(
+        &self,
+        op: &'static str,
+        part: &Part<B, T>,
+        counts: &[usize],
+    ) -> Result<Received<T>> {
+        self.agree(op, || format!("all parts of {counts:?} elements of {}", T::DTYPE))?;
+        let own = self.packed(op, std::slice::from_ref(part))?;
+        let all = bytes::written(op, counts.iter().sum(), |to| {
+            self.world.all_gather(own.bytes(), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+        })?;
+        Ok(Received::new(all))
+    }
+
+    /// `send[r]` goes to rank r, and `counts[r]` elements come from it, in the order of ranks.
+    pub(crate) fn exchange<T: Element>(
+        &self,
+        op: &'static str,
+        send: &[Vec<Part<B, T>>],
+        counts: &[usize],
+    ) -> Result<Received<T>> {
+        self.agree(op, || format!("parts to each rank, of {}", T::DTYPE))?;
+        let to: Vec<usize> =
+            send.iter().map(|parts| parts.iter().map(|x| backends::runtime::ArrayAttributes::len(x)).sum()).collect();
+        let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
+        let own = self.packed(op, &pieces)?;
+        let all = bytes::written(op, counts.iter().sum(), |from| {
+            self.world.all_to_all(own.bytes(), &to, from, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+        })?;
+        Ok(Received::new(all))
+    }
+
+    /// As many elements of each rank, on the host.
+    pub(crate) fn gather_elements<T: Element>(&self, op: &'static str, own: &[T]) -> Result<Vec<T>> {
+        self.agree(op, || format!("{} elements of {} of each rank", own.len(), T::DTYPE))?;
+        let counts = vec![own.len(); self.ranks()];
+        self.gather_counted(op, own, &counts)
+    }
+
+    /// `counts[r]` elements of rank r, on the host.
+    pub(crate) fn gather_counted<T: Element>(&self, op: &'static str, own: &[T], counts: &[usize]) -> Result<Vec<T>> {
+        bytes::written(op, counts.iter().sum(), |to| {
+            self.world.all_gather(bytes::as_bytes(own), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+        })
+    }
+
+    /// Elements to each rank, on the host: those of rank r are the `to[r]` after those of the ranks before, and `from[r]` come from it.
+    pub(crate) fn exchange_elements<T: Element>(
+        &self,
+        op: &'static str,
+        own: &[T],
+        to: &[usize],
+        from: &[usize],
+    ) -> Result<Vec<T>> {
+        self.agree(op, || format!("elements of {} to each rank", T::DTYPE))?;
+        bytes::written(op, from.iter().sum(), |all| {
+            self.world.all_to_all(bytes::as_bytes(own), to, all, from, kind(op, T::DTYPE)?).map_err(failed(op))
+        })
+    }
+
+    /// With checks on, whether all ranks are about to do the same.
+    pub(crate) fn agree(&self, op: &'static str, what: impl FnOnce() -> String) -> Result<()> {
+        self.world.agree(op, what).map_err(failed(op))
+    }
+}
+
+enum Packed<T: Element> {
+    One(HostArray<T>),
+    Many(Vec<T>),
+}
+
+impl<T: Element> Packed<T> {
+    fn bytes(&self) -> &[u8] {
+        bytes::as_bytes(match self {
+            Packed::One(host) => host.as_slice().unwrap_or_default(),
+            Packed::Many(all) => all,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Who has what: the layout of an array is a function of its shape, its split axis and the number of ranks, so that ranks never ask each
+//! other.
+
+use std::{ops::Range, sync::Arc};
+
+/// Grains of an axis, at most.
+pub const GRAINS: usize = 4096;
+
+/// Elements of a grain, the smallest piece of an axis that a rank has: a power of two, of the length of the axis alone. Sums are made of grains, so
+/// that their bits do not depend on how many ranks there are.
+pub fn grain(n: usize) -> usize {
+    let least = if n < 512 { 1 } else { 8 };
+    n.div_ceil(GRAINS).next_power_of_two().max(least)
+}
+
+/// The part of an axis of length `n` that rank `r` of `ranks` has: whole grains, but for the last.
+pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
+    let grain = grain(n);
+    let grains = n.div_ceil(grain) as u128;
+    let at = |r: usize| (grains * r as u128 / ranks.max(1) as u128 * grain as u128).min(n as u128) as usize;
+    at(r)..at(r + 1)
+}
+
+/// Whether an axis of length `n` may be split: into parts of which none is empty, and no axis shorter than `least`.
+pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
+    n >= least.max(2) && n.div_ceil(grain(n)) >= ranks
+}
+
+/// The axis along which an array lies split, and which part of it each rank has.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The axis.
+    pub axis: usize,
+    /// What each rank has of it, where that is not [`range`]: the rows of a slice stay where they are.
+    pub held: Option<Arc<[Range<usize>]>>,
+}
+
+impl PartialEq for Split {
+    fn eq(&self, other: &Split) -> bool {
+        self.axis == other.axis
+            && match (&self.held, &other.held) {
+                (None, None) => true,
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+                _ => false,
+            }
+    }
+}
+
+/// Where the elements of an array are: its shape, and along which axis it is split. Without one, every rank has all of it.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The shape of the whole array.
+    pub shape: Arc<[usize]>,
+    /// How it is split.
+    pub split: Option<Split>,
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        (Arc::ptr_eq(&self.shape, &other.shape) || self.shape == other.shape) && self.split == other.split
+    }
+}
+
+impl Layout {
+    /// An array that every rank has.
+    pub fn whole(shape: impl Into<Arc<[usize]>>) -> Layout {
+        Layout { shape: shape.into(), split: None }
+    }
+
+    /// An array that is split along an axis in the usual way.
+    pub fn along(shape: impl Into<Arc<[usize]>>, axis: usize) -> Layout {
+        Layout { shape: shape.into(), split: Some(Split { axis, held: None }) }
+    }
+
+    /// The axis that is split.
+    pub fn axis(&self) -> Option<usize> {
+        self.split.as_ref().map(|split| split.axis)
+    }
+
+    /// What each of `ranks` has of the axis that is split.
+    pub fn ranges(&self, ranks: usize) -> Vec<Range<usize>> {
+        match &self.split {
+            Some(Split { held: Some(held), .. }) => held.to_vec(),
+            Some(Split { axis, held: None }) => ranges(self.shape[*axis], ranks),
+            None => Vec::new(),
+        }
+    }
+
+    /// The shape of the part that has this range of the axis that is split.
+    pub fn part(&self, range: &Range<usize>) -> Vec<usize> {
+        let mut shape = self.shape.to_vec();
+        if let Some(split) = &self.split {
+            shape[split.axis] = range.len();
+        }
+        shape
+    }
+
+    /// Elements, of all parts.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// What each of `ranks` has of an axis of length `n`.
+pub fn ranges(n: usize, ranks: usize) -> Vec<Range<usize>> {
+    (0..ranks).map(|r| range(n, r, ranks)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_whole_grains_and_all_of_the_axis() {
+        for n in [1_usize, 2, 63, 64, 65, 511, 512, 4096, 4097, 100_000, 1 << 40, usize::MAX / 2] {
+            for ranks in [1, 2, 3, 4, 7, 64, 4096] {
+                let parts = (0..ranks).map(|r| range(n, r, ranks));
+                let mut at = 0;
+                for part in parts {
+                    assert_eq!(part.start, at);
+                    assert!(part.end == n || part.end.is_multiple_of(grain(n)));
+                    at = part.end;
+                }
+                assert_eq!(at, n);
+                if may_split(n, 2, ranks) {
+                    assert!((0..ranks).all(|r| !range(n, r, ranks).is_empty()), "{n} over {ranks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grains_do_not_depend_on_the_ranks_and_are_few() {
+        assert_eq!((grain(100), grain(512), grain(1 << 20)), (1, 8, 256));
+        for n in [1_usize, 1000, 123_456_789, usize::MAX / 4] {
+            assert!(n.div_ceil(grain(n)) <= GRAINS);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Arrays split over ranks: a program over any backend runs on many processes unchanged.
+//!
+//! `Sharded<B>` is a backend whose arrays are split along one axis over the ranks of a [`World`]: the processes that an MPI launcher starts, threads
+//! of one process, or one rank alone. Each rank computes its part on the backend `B`; what an op needs of other ranks it gets by itself.
+//!
+//! ```
+//! use backends::prelude::*;
+//! use backends_sharded::{Sharded, World};
+//!
+//! fn norm<B: Backend>(b: &B, n: usize) -> Result<f64> {
+//!     let x = b.linspace(0.0, 1.0, n)?;
+//!     b.item(&b.sqrt(&b.sum(&b.square(&x)?, ..)?)?)
+//! }
+//!
+//! // alone here; the ranks of `mpiexec -n 4 program` where that starts it
+//! let b = Sharded::new(Numpyish::new(), World::init()?)?;
+//! assert!((norm(&b, 1000)? - 18.275).abs() < 0.001);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Who has what
+//!
+//! The layout of an array is a function of its shape, the axis along which it is split and the number of ranks. New arrays are split along their first axis
+//! of [`Policy::least`] elements or more; arrays without such an axis are whole on every rank. No rank has an empty part. Ops keep the layout of what
+//! they are given, or change it as they need: the column `split` of the op table says how, and the guide `docs/ranks.md` lists it for each op.
+//!
+//! # What has to be the same on all ranks
+//!
+//! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all of them; after an error of one rank alone
+//! (of memory, of a library) the others would wait for it, which is why [`run`] ends all ranks with it. Branch on what [`Arrays::to_ndarray`] or
+//! [`Arrays::item`] give, which is the same everywhere, and not on parts.
+
+#![deny(missing_docs)]
+
+mod array;
+mod arrange;
+mod arrays;
+mod creation;
+mod exchange;
+mod indexing;
+mod layout;
+mod linalg;
+mod manipulation;
+mod plan;
+mod product;
+mod random;
+mod reduction;
+mod rows;
+mod searching;
+mod sorting;
+mod tree;
+
+pub use array::{Part, ShardedArray};
+pub use backends_world::{self as world, World, run};
+pub use layout::{Layout, Split};
+pub use plan::Plan;
+
+use backends::{Backend, Error, Result};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+/// What the column of the table names.
+mod ops {
+    pub(crate) use crate::{
+        Sharded, creation, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
+    };
+}
+
+backends::backend! { overlay = "sharded.toml" }
+
+/// Which arrays are split, and what an op may do that needs whole ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// New arrays are split along their first axis that has at least so many elements. 64 by default: less work than that is faster alone.
+    pub least: usize,
+    /// Bytes of an array that an op without a better way may gather on every rank; more are an error. 256 MiB by default.
+    pub whole: usize,
+    /// Whether sums have the same bits for any number of ranks, which they have by default. Otherwise each rank makes one partial sum, which is a little faster.
+    pub exact: bool,
+}
+
+impl Policy {
+    /// The defaults.
+    pub const fn new() -> Policy {
+        Policy { least: 64, whole: 256 << 20, exact: true }
+    }
+
+    /// The same with another [`Policy::least`].
+    #[must_use]
+    pub const fn least(self, least: usize) -> Policy {
+        Policy { least, ..self }
+    }
+
+    /// The same with another [`Policy::whole`].
+    #[must_use]
+    pub const fn whole(self, whole: usize) -> Policy {
+        Policy { whole, ..self }
+    }
+
+    /// The same with another [`Policy::exact`].
+    #[must_use]
+    pub const fn exact(self, exact: bool) -> Policy {
+        Policy { exact, ..self }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy::new()
+    }
+}
+
+/// How often whole arrays were gathered by ops without a better way, and how much of them came from other ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gathered {
+    /// How often.
+    pub count: u64,
+    /// Bytes of the arrays.
+    pub bytes: u64,
+}
+
+/// Any backend, whose arrays are split over ranks: one rank's view of it. Clones share all.
+#[derive(Clone)]
+pub struct Sharded<B> {
+    within: B,
+    world: World,
+    policy: Policy,
+    gathered: Arc<[AtomicU64; 2]>,
+}
+
+impl<B: Backend> Sharded<B> {
+    /// A backend of the ranks of `world`, each of which computes on its `within`, with the default [`Policy`].
+    ///
+    /// Collective. Random numbers start from a seed that rank 0 draws.
+    ///
+    /// # Errors
+    /// [`Error::Library`] where the ranks cannot speak with each other.
+    pub fn new(within: B, world: World) -> Result<Sharded<B>> {
+        Sharded::with(within, world, Policy::new())
+    }
+
+    /// The same with a policy, which has to be the same on all ranks.
+    ///
+    /// # Errors
+    /// As [`Sharded::new`]; [`Error::Argument`] where the ranks have other policies.
+    pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
+        let b = Sharded { within, world, policy, gathered: Arc::default() };
+        b.same_policy()?;
+        b.seed_at_random()?;
+        Ok(b)
+    }
+
+    /// The backend that computes the parts.
+    pub fn within(&self) -> &B {
+        &self.within
+    }
+
+    /// The ranks.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// What is split, and what may be gathered.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// What ops that need whole arrays have gathered so far: of this backend and its clones.
+    pub fn gathered(&self) -> Gathered {
+        Gathered { count: self.gathered[0].load(Relaxed), bytes: self.gathered[1].load(Relaxed) }
+    }
+
+    pub(crate) fn count_gathered(&self, bytes: usize) {
+        self.gathered[0].fetch_add(1, Relaxed);
+        self.gathered[1].fetch_add(bytes as u64, Relaxed);
+    }
+
+    fn same_policy(&self) -> Result<()> {
+        const OP: &str = "Sharded::with";
+        let Policy { least, whole, exact } = self.policy;
+        let mine = [least as u64, whole as u64, exact as u64];
+        let all = self.all_gather_numbers(OP, &mine)?;
+        let other = all.chunks(mine.len()).position(|theirs| theirs != mine);
+        match other {
+            None => Ok(()),
+            Some(rank) => {
+                let why = format!("the policy of rank {rank} is not that of rank {}", self.rank());
+                Err(Error::argument(OP, why))
+            }
+        }
+    }
+
+    pub(crate) fn ranks(&self) -> usize {
+        self.world.size()
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.world.rank()
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for Sharded<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sharded").field("within", &self.within).field("world", &self.world).finish_non_exhaustive()
+    }
+}
+
+/// An error of the ranks as one of an op.
+pub(crate) fn failed(op: &'static str) -> impl Fn(backends_world::Error) -> Error {
+    move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
+}

@@ -1,0 +1,484 @@
+//! Axes get other numbers, which moves nothing; rows along the split axis move between ranks.
+
+use crate::{
+    Layout, Sharded, ShardedArray, Split,
+    array::Part,
+    indexing::getitem,
+    rows::{Run, runs_of},
+};
+use backends::{options::*, prelude::*, runtime::rules};
+use std::{borrow::Cow, ops::Range};
+
+/// Axes as they are given to the backend within.
+fn list(axes: &[usize]) -> Axes {
+    Axes::from(axes)
+}
+
+/// A result whose axis number `k` is axis `order[k]` of `x`; axes without a number are new.
+fn renamed<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    order: &[Option<usize>],
+    part: Part<B, T>,
+) -> ShardedArray<B, T> {
+    let shape: Vec<usize> = order.iter().map(|axis| axis.map_or(1, |axis| x.layout.shape[axis])).collect();
+    let split = x.layout.split.as_ref().and_then(|split| {
+        let axis = order.iter().position(|axis| *axis == Some(split.axis))?;
+        Some(Split { axis, held: split.held.clone() })
+    });
+    b.array(Layout { shape: shape.into(), split }, part)
+}
+
+fn some(order: &[usize]) -> Vec<Option<usize>> {
+    order.iter().copied().map(Some).collect()
+}
+
+pub fn permute_dims<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axes: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let order = rules::permutation("permute_dims", axes, &x.layout.shape)?;
+    Ok(renamed(b, x, &some(&order), b.within.permute_dims(&x.part, axes)?))
+}
+
+pub fn transpose<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, T>> {
+    let order: Vec<usize> = (0..x.layout.shape.len()).rev().collect();
+    Ok(renamed(b, x, &some(&order), b.within.transpose(&x.part)?))
+}
+
+pub fn matrix_transpose<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+) -> Result<ShardedArray<B, T>> {
+    rules::matrix("matrix_transpose", &x.layout.shape)?;
+    let n = x.layout.shape.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(n - 2, n - 1);
+    Ok(renamed(b, x, &some(&order), b.within.matrix_transpose(&x.part)?))
+}
+
+pub fn moveaxis<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    source: Axes,
+    destination: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let order = rules::moved("moveaxis", source, destination, x.layout.shape.len())?;
+    Ok(renamed(b, x, &some(&order), b.within.moveaxis(&x.part, source, destination)?))
+}
+
+pub fn expand_dims<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let places = rules::new_axes("expand_dims", axis, x.layout.shape.len())?;
+    let mut order = some(&(0..x.layout.shape.len()).collect::<Vec<_>>());
+    places.into_iter().for_each(|place| order.insert(place, None));
+    Ok(renamed(b, x, &order, b.within.expand_dims(&x.part, axis)?))
+}
+
+pub fn squeeze<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let gone = rules::single_axes("squeeze", axis, &x.layout.shape)?;
+    let order: Vec<usize> = (0..x.layout.shape.len()).filter(|axis| !gone.contains(axis)).collect();
+    // the axis that is split has more than one element, but the part may have one
+    let part = b.within.squeeze(&x.part, list(&gone))?;
+    Ok(renamed(b, x, &some(&order), part))
+}
+
+pub fn broadcast_to<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    shape: &[usize],
+) -> Result<ShardedArray<B, T>> {
+    let op = "broadcast_to";
+    rules::check_broadcast_to(op, &x.layout.shape, shape)?;
+    rules::count(op, shape, size_of::<T>())?;
+    let new = shape.len() - x.layout.shape.len();
+    let axis = match x.split() {
+        Some(axis) => Some(axis + new),
+        None => b.usual_axis(shape),
+    };
+    let Some(axis) = axis else { return Ok(b.array(Layout::whole(shape), b.within.broadcast_to(&x.part, shape)?)) };
+    let repeats = axis < new || x.layout.shape[axis - new] == 1;
+    let (split, from) = match (&x.layout.split, repeats) {
+        (Some(split), _) => (Split { axis, held: split.held.clone() }, x.part.clone()),
+        (None, true) => (Split { axis, held: None }, x.part.clone()),
+        (None, false) => (Split { axis, held: None }, b.cut(&x.part, axis - new, b.mine(shape[axis]))?),
+    };
+    let layout = Layout { shape: shape.into(), split: Some(split) };
+    let rows = layout.ranges(b.ranks())[b.rank()].clone();
+    let part = b.within.broadcast_to(&from, layout.part(&rows))?;
+    Ok(b.array(layout, part))
+}
+
+pub fn broadcast_arrays<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    xs: &[&ShardedArray<B, T>],
+) -> Result<Vec<ShardedArray<B, T>>> {
+    let op = "broadcast_arrays";
+    let shape = rules::broadcast_all(op, xs.iter().map(|x| &x.layout.shape[..]))?;
+    xs.iter().map(|x| broadcast_to(b, x, &shape).map_err(|why| why.within(op))).collect()
+}
+
+pub fn concat<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    xs: &[&ShardedArray<B, T>],
+    axis: Option<isize>,
+) -> Result<ShardedArray<B, T>> {
+    let op = "concat";
+    let Some(axis) = axis else {
+        let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.layout.shape[..]).collect();
+        rules::joined_rows(op, &shapes, size_of::<T>())?;
+        let rows = xs.iter().map(|x| crate::manipulation::flatten(b, x)).collect::<Result<Vec<_>>>()?;
+        return concat(b, &rows.iter().collect::<Vec<_>>(), Some(0));
+    };
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.layout.shape[..]).collect();
+    let (along, shape) = rules::joined(op, &shapes, axis, size_of::<T>())?;
+    let layouts: Vec<&Layout> = xs.iter().map(|x| &x.layout).collect();
+    let options = || ConcatOptions::new().axis(along as isize);
+    let Some(split) = b.common_axis(&shape, &layouts) else {
+        let parts = xs.iter().map(|x| b.gather(op, Cow::Borrowed(*x))).collect::<Result<Vec<_>>>()?;
+        return b.settle(b.within.concat_with(&parts, options())?);
+    };
+    if split != along {
+        let first = xs.iter().find(|x| x.split() == Some(split)).and_then(|x| x.layout.split.clone());
+        let held = first.and_then(|split| split.held);
+        let parts = xs.iter().map(|x| Ok(b.with_rows(op, Cow::Borrowed(*x), split, held.as_ref())?.into_owned()));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let layout = Layout { shape: shape.into(), split: Some(Split { axis: split, held }) };
+        return Ok(b.array(layout, b.within.concat_with(&parts, options())?));
+    }
+    let wanted = b.ranges(shape[along]);
+    let (mut at, mut runs, mut held, mut parts) = (0, Vec::new(), Vec::new(), Vec::new());
+    for (source, x) in xs.iter().enumerate() {
+        let n = x.layout.shape[along];
+        runs.push(Run { source, from: 0, step: 1, to: at, len: n });
+        match x.split() {
+            Some(axis) => {
+                // turned, if it is split along another axis and may be along this one; else whole
+                let x = if axis == along { Cow::Borrowed(*x) } else { b.split_along(op, Cow::Borrowed(*x), Some(along))? };
+                if x.split().is_some() {
+                    held.push(x.layout.ranges(b.ranks()));
+                    parts.push(x.part.clone());
+                } else {
+                    let (own, rows) = kept(b, &x.part, along, at, &wanted)?;
+                    held.push(rows);
+                    parts.push(own);
+                }
+            }
+            None => {
+                let (own, rows) = kept(b, &x.part, along, at, &wanted)?;
+                held.push(rows);
+                parts.push(own);
+            }
+        }
+        at += n;
+    }
+    let part = b.move_rows(op, &parts.iter().collect::<Vec<_>>(), along, &held, &wanted, &runs, None)?;
+    Ok(b.array(Layout::along(shape, along), part))
+}
+
+/// The rows of a whole array that each rank needs of it where it begins at `at` of a longer axis: who needs them has them, and nothing is sent.
+fn kept<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &Part<B, T>,
+    axis: usize,
+    at: usize,
+    wanted: &[Range<usize>],
+) -> Result<(Part<B, T>, Vec<Range<usize>>)> {
+    let n = b.within.shape(x)[axis];
+    let inside = |i: usize| i.clamp(at, at + n) - at;
+    let held: Vec<Range<usize>> = wanted.iter().map(|rows| inside(rows.start)..inside(rows.end)).collect();
+    Ok((b.cut(x, axis, held[b.rank()].clone())?, held))
+}
+
+pub fn stack<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    xs: &[&ShardedArray<B, T>],
+    axis: isize,
+) -> Result<ShardedArray<B, T>> {
+    let op = "stack";
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.layout.shape[..]).collect();
+    let (along, _) = rules::stacked(op, &shapes, axis, size_of::<T>())?;
+    let wide = xs.iter().map(|x| expand_dims(b, x, Axes::from(along))).collect::<Result<Vec<_>>>()?;
+    concat(b, &wide.iter().collect::<Vec<_>>(), Some(along as isize)).map_err(|why| why.within(op))
+}
+
+pub fn unstack<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: isize,
+) -> Result<Vec<ShardedArray<B, T>>> {
+    let op = "unstack";
+    let along = rules::axis(op, axis, x.layout.shape.len())?;
+    let free = (0..x.layout.shape.len()).filter(|&k| k != along).find(|&k| b.may_split(x.layout.shape[k]));
+    let x = match x.split() {
+        Some(split) if split == along => b.split_along(op, Cow::Borrowed(x), free)?,
+        _ => Cow::Borrowed(x),
+    };
+    let order: Vec<usize> = (0..x.layout.shape.len()).filter(|&k| k != along).collect();
+    let parts = b.within.unstack_with(&x.part, UnstackOptions::new().axis(along as isize))?;
+    Ok(parts.into_iter().map(|part| renamed(b, &x, &some(&order), part)).collect())
+}
+
+pub fn tile<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    repetitions: &[usize],
+) -> Result<ShardedArray<B, T>> {
+    let op = "tile";
+    let shape = rules::tiled(op, &x.layout.shape, repetitions, size_of::<T>())?.shape;
+    let Some(axis) = x.split() else { return b.settle(b.within.tile(&x.part, repetitions)?) };
+    let new = shape.len() - x.layout.shape.len();
+    let at = axis + new;
+    let mut times = vec![1; shape.len()];
+    times[shape.len() - repetitions.len()..].copy_from_slice(repetitions);
+    let along = std::mem::replace(&mut times[at], 1);
+    let mut wide = shape.clone();
+    wide[at] = x.layout.shape[axis];
+    let split = x.layout.split.clone().map(|split| Split { axis: at, ..split });
+    let y = b.array(Layout { shape: wide.into(), split }, b.within.tile(&x.part, times)?);
+    if along == 1 {
+        return Ok(y);
+    }
+    let n = x.layout.shape[axis];
+    let runs: Vec<Run> = (0..along).map(|k| Run { source: 0, from: 0, step: 1, to: k * n, len: n }).collect();
+    b.moved(op, Cow::Owned(y), at, shape[at], &runs, None)
+}
+
+pub fn repeat<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    repeats: usize,
+    axis: Option<isize>,
+) -> Result<ShardedArray<B, T>> {
+    let op = "repeat";
+    let Some(given) = axis else {
+        let row = flatten(b, x).map_err(|why| why.within(op))?;
+        return repeat(b, &row, repeats, Some(0));
+    };
+    let (along, repeated) = rules::repeated(op, &x.layout.shape, repeats, given, size_of::<T>())?;
+    let part = b.within.repeat(&x.part, repeats, along as isize)?;
+    let Some(split) = &x.layout.split else { return b.settle(part) };
+    if split.axis != along {
+        return Ok(b.array(Layout { shape: repeated.shape.into(), split: Some(split.clone()) }, part));
+    }
+    // the rows of each rank, each so often, go where the usual layout of the longer axis wants them
+    let held: Vec<Range<usize>> =
+        x.layout.ranges(b.ranks()).iter().map(|rows| rows.start * repeats..rows.end * repeats).collect();
+    let len = repeated.shape[along];
+    let run = Run { source: 0, from: 0, step: 1, to: 0, len };
+    let long = Split { axis: along, held: Some(held.into()) };
+    let y = b.array(Layout { shape: repeated.shape.into(), split: Some(long) }, part);
+    b.moved(op, Cow::Owned(y), along, len, &[run], None)
+}
+
+/// Each axis shifted by so many places, around.
+fn shifted<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    shifts: &[usize],
+) -> Result<ShardedArray<B, T>> {
+    let here: Vec<usize> = (0..shifts.len()).filter(|&k| Some(k) != x.split() && shifts[k] != 0).collect();
+    let part = match &here[..] {
+        [] => x.part.clone(),
+        here => {
+            let places: Vec<isize> = here.iter().map(|&k| shifts[k] as isize).collect();
+            b.within.roll(&x.part, places, list(here))?
+        }
+    };
+    let y = b.array(x.layout.clone(), part);
+    let Some(axis) = x.split().filter(|&axis| shifts[axis] != 0) else { return Ok(y) };
+    let (n, by) = (x.layout.shape[axis], shifts[axis]);
+    let runs = [
+        Run { source: 0, from: n - by, step: 1, to: 0, len: by },
+        Run { source: 0, from: 0, step: 1, to: by, len: n - by },
+    ];
+    b.moved(op, Cow::Owned(y), axis, n, &runs, None)
+}
+
+pub fn roll<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    shift: &[isize],
+    axis: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let op = "roll";
+    match rules::roll(op, shift, axis, &x.layout.shape)? {
+        rules::Roll::Axes(shifts) => shifted(b, op, x, &shifts),
+        rules::Roll::Row(by) => {
+            let row = shifted(b, op, &flatten(b, x).map_err(|why| why.within(op))?, &[by])?;
+            reshaped(b, op, &row, &x.layout.shape)
+        }
+    }
+}
+
+pub fn fftshift<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axes: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let op = "fftshift";
+    shifted(b, op, x, &rules::halves(op, axes, &x.layout.shape, |n| n / 2)?)
+}
+
+pub fn ifftshift<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axes: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let op = "ifftshift";
+    shifted(b, op, x, &rules::halves(op, axes, &x.layout.shape, |n| n.div_ceil(2))?)
+}
+
+pub fn flip<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+) -> Result<ShardedArray<B, T>> {
+    let op = "flip";
+    let axes = axis.resolve(op, x.layout.shape.len())?;
+    let here: Vec<usize> = axes.iter().copied().filter(|&k| Some(k) != x.split()).collect();
+    let part = if here.is_empty() { x.part.clone() } else { b.within.flip(&x.part, list(&here))? };
+    let y = b.array(x.layout.clone(), part);
+    let Some(axis) = x.split().filter(|axis| axes.contains(axis)) else { return Ok(y) };
+    let n = x.layout.shape[axis];
+    b.moved(op, Cow::Owned(y), axis, n, &[Run { source: 0, from: n - 1, step: -1, to: 0, len: n }], None)
+}
+
+pub fn pad<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    widths: &[usize],
+    mode: PadMode,
+    value: Number,
+) -> Result<ShardedArray<B, T>> {
+    let op = "pad";
+    let (widths, shape) = rules::padded(op, &x.layout.shape, widths, mode, size_of::<T>())?;
+    let options = PadOptions::new().mode(mode).value(value);
+    let Some(axis) = x.split() else { return b.settle(b.within.pad_with(&x.part, widths, options)?) };
+    let (before, after, n) = (widths[2 * axis], widths[2 * axis + 1], x.layout.shape[axis]);
+    let fill = value.element::<T>(op)?;
+    let mut here = widths;
+    (here[2 * axis], here[2 * axis + 1]) = (0, 0);
+    let part = if here.iter().all(|&n| n == 0) { x.part.clone() } else { b.within.pad_with(&x.part, here, options)? };
+    let mut between = shape.clone();
+    between[axis] = n;
+    let y = b.array(Layout { shape: between.into(), split: x.layout.split.clone() }, part);
+    if before == 0 && after == 0 {
+        return Ok(y);
+    }
+    let (runs, fill) = match mode {
+        PadMode::Constant => (vec![Run { source: 0, from: 0, step: 1, to: before, len: n }], Some(fill)),
+        _ => (runs_of(&rules::pad_sources(op, n, before, after, mode)?), None),
+    };
+    b.moved(op, Cow::Owned(y), axis, shape[axis], &runs, fill)
+}
+
+/// Differences of neighbours, `n` times, of an array that other arrays are joined to first.
+pub fn diff<B: Backend, T: Numeric>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: isize,
+    n: usize,
+    prepend: Option<&ShardedArray<B, T>>,
+    append: Option<&ShardedArray<B, T>>,
+) -> Result<ShardedArray<B, T>> {
+    let op = "diff";
+    let along = rules::axis(op, axis, x.layout.shape.len())?;
+    let edge = |edge: &ShardedArray<B, T>| {
+        broadcast_to(b, edge, &rules::edge(op, &x.layout.shape, &edge.layout.shape, along)?)
+    };
+    let (before, after) = (prepend.map(edge).transpose()?, append.map(edge).transpose()?);
+    let all: Vec<&ShardedArray<B, T>> = before.iter().chain([x]).chain(&after).collect();
+    let mut y = match &all[..] {
+        [x] => (*x).clone(),
+        all => concat(b, all, Some(along as isize)).map_err(|why| why.within(op))?,
+    };
+    if y.split() != Some(along) {
+        let options = DiffOptions::new().axis(along as isize).n(n);
+        let part = b.within.diff_with(&y.part, options)?;
+        let mut shape = y.layout.shape.to_vec();
+        shape[along] = b.within.shape(&part)[along];
+        return Ok(b.array(Layout { shape: shape.into(), split: y.layout.split }, part));
+    }
+    for _ in 0..n.min(y.layout.shape[along]) {
+        let mut rows = vec![Slice::ALL; along];
+        rows.push(Slice::from(1..));
+        let right = getitem(b, &y, &rows)?;
+        rows[along] = Slice { stop: Some(-1), ..Slice::ALL };
+        let left = getitem(b, &y, &rows)?;
+        y = b.subtract(&right, &left)?;
+    }
+    Ok(y)
+}
+
+/// The elements in C order along one axis.
+pub fn flatten<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, T>> {
+    let op = "flatten";
+    reshaped(b, op, x, &[rules::count(op, &x.layout.shape, size_of::<T>())?])
+}
+
+pub fn reshape<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    shape: &[isize],
+) -> Result<ShardedArray<B, T>> {
+    let op = "reshape";
+    reshaped(b, op, x, &rules::infer(op, &x.layout.shape, shape)?)
+}
+
+/// The same elements in C order with other axes.
+fn reshaped<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    shape: &[usize],
+) -> Result<ShardedArray<B, T>> {
+    rules::count(op, shape, size_of::<T>())?;
+    let local = |part: &Part<B, T>, shape: &[usize]| {
+        b.within.reshape(part, shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
+    };
+    let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
+    // axes before and after that stay as they are: those of the split axis may be of one length, with what lies before it in both
+    let before: usize = x.layout.shape[..axis].iter().product();
+    let mut elements = 1;
+    for (at, &n) in shape.iter().enumerate() {
+        if elements == before && n == x.layout.shape[axis] {
+            let layout = Layout {
+                shape: shape.into(),
+                split: x.layout.split.clone().map(|split| Split { axis: at, ..split }),
+            };
+            let rows = layout.ranges(b.ranks())[b.rank()].clone();
+            let part = local(&x.part, &layout.part(&rows))?;
+            return Ok(b.array(layout, part));
+        }
+        elements *= n;
+    }
+    // otherwise through rows of the flat order: split along the first axis there is more than one element of
+    let first = x.layout.shape.iter().position(|&n| n > 1).unwrap_or(0);
+    let x = b.split_along(op, Cow::Borrowed(x), Some(first))?;
+    if x.split().is_none() {
+        return b.settle(local(&x.part, shape)?);
+    }
+    let Some(to) = shape.iter().position(|&n| n > 1).filter(|&to| b.may_split(shape[to])) else {
+        // the result is too short along its first axis: whole, and split again along another
+        return b.settle(local(&b.gather(op, x)?, shape)?);
+    };
+    let (row, new_row) = (x.layout.shape[first + 1..].iter().product::<usize>(), shape[to + 1..].iter().product::<usize>());
+    let flat = local(&x.part, &[b.within.size(&x.part)])?;
+    let held: Vec<Range<usize>> = b.ranges(x.layout.shape[first]).iter().map(|r| r.start * row..r.end * row).collect();
+    let wanted: Vec<Range<usize>> = b.ranges(shape[to]).iter().map(|r| r.start * new_row..r.end * new_row).collect();
+    let run = Run { source: 0, from: 0, step: 1, to: 0, len: x.layout.size() };
+    let part = b.move_rows(op, &[&flat], 0, &[held], &wanted, &[run], None)?;
+    let layout = Layout::along(shape, to);
+    let part = local(&part, &layout.part(&b.mine(shape[to])))?;
+    Ok(b.array(layout, part))
+}

@@ -1,0 +1,265 @@
+//! How the arrays of a call have to lie, which follows from their layouts alone: the same on all ranks, with nothing sent. The class of an op, which
+//! its row says, makes the plan; the generated methods bring each array into the layout that it names, run the op on the parts, and
+//! take the results as parts.
+
+use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
+use backends::{Axes, Backend, Element, Operand, Result, runtime::rules};
+use std::{borrow::Cow, ops::Range, sync::Arc};
+
+/// How the arrays of one call have to lie.
+#[derive(Debug)]
+pub struct Plan(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// All lie alike: the parts as they are.
+    Same(Layout),
+    /// Split along an axis of the result.
+    Along(Along),
+    /// Whole on every rank.
+    Whole,
+}
+
+#[derive(Debug)]
+struct Along {
+    /// The axis, of arrays that have as many axes as `ndim`; others have their last ones.
+    axis: usize,
+    ndim: usize,
+    /// Length of the axis.
+    len: usize,
+    /// What each rank has of it, where that is not the usual.
+    held: Option<Arc<[Range<usize>]>>,
+    /// Which arrays are split.
+    which: Which,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// All that do not repeat along the axis.
+    All,
+    /// Those that have as many axes as the first.
+    Alike,
+    /// The first.
+    First,
+}
+
+impl<B: Backend> Sharded<B> {
+    /// One layout for all arrays, which broadcast: along the axis of the largest that is split, the first of equals, with its rows.
+    #[doc(hidden)]
+    #[inline]
+    pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+        let mut all = arrays.iter().flatten();
+        let Some(first) = all.next() else { return Ok(Plan(Kind::Whole)) };
+        if all.all(|layout| *layout == *first) {
+            return Ok(Plan(Kind::Same((*first).clone())));
+        }
+        self.plan_broadcast(op, arrays)
+    }
+
+    #[inline(never)]
+    fn plan_broadcast(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+        let shape = rules::broadcast_all(op, arrays.iter().flatten().map(|layout| &layout.shape[..]))?;
+        let along = self.common(&shape, arrays.iter().flatten().copied());
+        Ok(Plan(along.map_or(Kind::Whole, Kind::Along)))
+    }
+
+    /// The axis of a result of this shape along which the largest array is split, and the rows of the first that has all of it.
+    pub(crate) fn common_axis(&self, shape: &[usize], arrays: &[&Layout]) -> Option<usize> {
+        self.common(shape, arrays.iter().copied()).map(|along| along.axis)
+    }
+
+    fn common<'l>(&self, shape: &[usize], arrays: impl Iterator<Item = &'l Layout> + Clone) -> Option<Along> {
+        let mut best: Option<(usize, usize)> = None;
+        for layout in arrays.clone() {
+            let Some(axis) = layout.axis().map(|axis| axis + shape.len() - layout.shape.len()) else { continue };
+            if best.is_none_or(|(most, _)| layout.size() > most) && self.may_split(shape[axis]) {
+                best = Some((layout.size(), axis));
+            }
+        }
+        let (_, axis) = best?;
+        let (ndim, len) = (shape.len(), shape[axis]);
+        let has_all = |layout: &&Layout| {
+            let own = (axis + layout.shape.len()).checked_sub(ndim);
+            own.is_some() && layout.axis() == own && own.is_some_and(|own| layout.shape[own] == len)
+        };
+        let held = arrays.clone().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
+        Some(Along { axis, ndim, len, held, which: Which::All })
+    }
+
+    /// Any layout but along the axes that the op goes along: as the arrays are, or turned to the longest other axis.
+    #[doc(hidden)]
+    pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+        let ndim = first.shape.len();
+        let mut taken = Vec::new();
+        for axes in axes {
+            taken.extend(rules::reduction(op, *axes, ndim)?);
+        }
+        Ok(self.plan_free(arrays, &taken))
+    }
+
+    /// Any layout but along the last two axes.
+    #[doc(hidden)]
+    pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+        let ndim = first.shape.len();
+        let taken: Vec<usize> = (ndim.saturating_sub(2)..ndim).collect();
+        Ok(self.plan_free(arrays, &taken))
+    }
+
+    /// Along an axis that is none of these. Arrays with fewer axes than the first are whole.
+    fn plan_free(&self, arrays: &[Option<&Layout>], taken: &[usize]) -> Plan {
+        let arrays = || arrays.iter().flatten().copied();
+        let ndim = arrays().next().map_or(0, |first| first.shape.len());
+        if arrays().all(|layout| layout.split.is_none()) || arrays().any(|layout| layout.shape.len() > ndim) {
+            return Plan(Kind::Whole);
+        }
+        let alike = || arrays().filter(|layout| layout.shape.len() == ndim);
+        let length = |axis: usize| alike().map(|layout| layout.shape[axis]).max().unwrap_or(0);
+        let is_free = |axis: usize| !taken.contains(&axis) && self.may_split(length(axis));
+        let as_it_is = alike().filter_map(Layout::axis).find(|&axis| is_free(axis));
+        let longest = || (0..ndim).rev().filter(|&axis| is_free(axis)).max_by_key(|&axis| length(axis));
+        let Some(axis) = as_it_is.or_else(longest) else { return Plan(Kind::Whole) };
+        let len = length(axis);
+        if alike().any(|layout| ![1, len].contains(&layout.shape[axis])) {
+            // they do not fit, which the op says of them as they are
+            return Plan(Kind::Whole);
+        }
+        let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
+        let held = alike().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
+        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike }))
+    }
+
+    /// The first array along its first axis, the others whole.
+    #[doc(hidden)]
+    pub fn plan_batch(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+        let len = first.shape.first().copied().unwrap_or(0);
+        if first.split.is_none() || !self.may_split(len) {
+            return Ok(Plan(Kind::Whole));
+        }
+        let held = first.split.as_ref().filter(|split| split.axis == 0).and_then(|split| split.held.clone());
+        Ok(Plan(Kind::Along(Along { axis: 0, ndim: first.shape.len(), len, held, which: Which::First })))
+    }
+
+    /// All arrays whole.
+    #[doc(hidden)]
+    pub fn plan_whole(&self, _op: &'static str) -> Result<Plan> {
+        Ok(Plan(Kind::Whole))
+    }
+
+    /// The layout of an operand that is an array.
+    #[doc(hidden)]
+    #[inline]
+    pub fn layout_of<'x, T: Element>(x: &'x Operand<'_, Sharded<B>, T>) -> Option<&'x Layout> {
+        match x {
+            Operand::Array(x) => Some(&x.layout),
+            Operand::Scalar(_) => None,
+        }
+    }
+
+    /// Array number `k` of a call as the plan wants it: what this rank has of it then.
+    #[doc(hidden)]
+    #[inline]
+    pub fn arrange<'a, T: Element>(
+        &self,
+        op: &'static str,
+        plan: &Plan,
+        k: usize,
+        x: Cow<'a, ShardedArray<B, T>>,
+    ) -> Result<Cow<'a, Part<B, T>>> {
+        match &plan.0 {
+            Kind::Same(_) => Ok(part_of(x)),
+            Kind::Whole if x.layout.split.is_none() => Ok(part_of(x)),
+            Kind::Whole => self.whole(op, x).map(Cow::Owned),
+            Kind::Along(along) => self.arrange_along(op, along, k, x),
+        }
+    }
+
+    /// The same of an operand.
+    #[doc(hidden)]
+    #[inline]
+    pub fn arrange_operand<'a, T: Element>(
+        &self,
+        op: &'static str,
+        plan: &Plan,
+        k: usize,
+        x: Operand<'a, Sharded<B>, T>,
+    ) -> Result<Operand<'a, B, T>> {
+        Ok(match x {
+            Operand::Array(x) => Operand::Array(self.arrange(op, plan, k, x)?),
+            Operand::Scalar(x) => Operand::Scalar(x),
+        })
+    }
+
+    #[inline(never)]
+    fn arrange_along<'a, T: Element>(
+        &self,
+        op: &'static str,
+        along: &Along,
+        k: usize,
+        x: Cow<'a, ShardedArray<B, T>>,
+    ) -> Result<Cow<'a, Part<B, T>>> {
+        let is_split = match along.which {
+            Which::All => true,
+            Which::Alike => x.layout.shape.len() == along.ndim,
+            Which::First => k == 0,
+        };
+        if !is_split {
+            return self.whole(op, x).map(Cow::Owned);
+        }
+        // an array that repeats along the axis is whole
+        let own = (along.axis + x.layout.shape.len()).checked_sub(along.ndim);
+        let Some(axis) = own.filter(|&axis| x.layout.shape[axis] == along.len) else {
+            return self.gather(op, x).map(Cow::Owned);
+        };
+        self.with_rows(op, x, axis, along.held.as_ref())
+    }
+
+    /// What this rank has of `x` where it is split along `axis` with these rows, by default the usual ones.
+    pub(crate) fn with_rows<'a, T: Element>(
+        &self,
+        op: &'static str,
+        x: Cow<'a, ShardedArray<B, T>>,
+        axis: usize,
+        held: Option<&Arc<[Range<usize>]>>,
+    ) -> Result<Cow<'a, Part<B, T>>> {
+        let Some(held) = held else { return Ok(part_of(self.split_along(op, x, Some(axis))?)) };
+        let x = match x.split() {
+            None => return self.cut(&x.part, axis, held[self.rank()].clone()).map(Cow::Owned),
+            Some(own) if own != axis => self.split_along(op, x, Some(axis))?,
+            Some(_) => x,
+        };
+        if x.layout.split.as_ref().and_then(|split| split.held.as_ref()) == Some(held) {
+            return Ok(part_of(x));
+        }
+        let run = Run { source: 0, from: 0, step: 1, to: 0, len: x.layout.shape[axis] };
+        let own = x.layout.ranges(self.ranks());
+        self.move_rows(op, &[&x.part], axis, &[own], held, &[run], None).map(Cow::Owned)
+    }
+
+    /// What a call has given on this rank, as an array of all.
+    #[doc(hidden)]
+    #[inline]
+    pub fn place<T: Element>(&self, _op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+        match &plan.0 {
+            Kind::Whole => self.settle(part),
+            Kind::Same(layout) => Ok(self.array(layout.clone(), part)),
+            Kind::Along(along) => {
+                let mut shape = self.within.shape(&part).to_vec();
+                shape[along.axis] = along.len;
+                let split = Some(Split { axis: along.axis, held: along.held.clone() });
+                Ok(self.array(Layout { shape: shape.into(), split }, part))
+            }
+        }
+    }
+}
+
+/// The part, by value where the array is.
+#[inline]
+pub fn part_of<B: Backend, T: Element>(x: Cow<'_, ShardedArray<B, T>>) -> Cow<'_, Part<B, T>> {
+    match x {
+        Cow::Borrowed(x) => Cow::Borrowed(&x.part),
+        Cow::Owned(x) => Cow::Owned(x.part),
+    }
+}

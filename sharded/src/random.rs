@@ -1,0 +1,91 @@
+//! Random numbers: one stream for all ranks, of which each takes the blocks of its part.
+//!
+//! The backends within have the same state on every rank. An op whose elements take fixed places of the stream is drawn by each rank for its part
+//! alone; all others are drawn whole by every rank.
+
+use crate::{Layout, Sharded, ShardedArray, array::Part};
+use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
+
+/// How many elements a block of the stream makes, of ops that the module `random` of the runtime has in its table.
+fn per_block<T: Element>(is_integer: bool) -> u64 {
+    match (is_integer, T::DTYPE) {
+        (true, _) => 2,
+        (false, backends::DType::Float64) => 2,
+        // two reals each
+        (false, backends::DType::Complex128) => 1,
+        (false, backends::DType::Complex64) => 2,
+        _ => 4,
+    }
+}
+
+/// An array of a shape whose elements in C order follow the stream, of which each rank makes its rows.
+fn drawn<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    op: &'static str,
+    shape: &[usize],
+    per_block: u64,
+    draw: impl Fn(&B, &[usize]) -> Result<Part<B, T>>,
+) -> Result<ShardedArray<B, T>> {
+    let size = rules::count(op, shape, size_of::<T>())? as u64;
+    let axis = b.usual_axis(shape).filter(|_| b.ranks() > 1 && size > 0);
+    let Some((axis, (key, first))) = axis.zip(b.within.random_state().ok()) else {
+        return b.settle(draw(&b.within, shape)?);
+    };
+    let stretches = stretches(b, shape, axis, per_block, (key, first), draw);
+    let taken = if stretches.is_ok() { size.div_ceil(per_block) } else { 0 };
+    b.within.seed_at(key, first.wrapping_add(taken))?;
+    let layout = Layout::along(shape, axis);
+    let part: Vec<isize> = layout.part(&b.mine(shape[axis])).iter().map(|&n| n as isize).collect();
+    let part = b.within.reshape(&b.concatenated(stretches?, 0)?, part)?;
+    Ok(b.array(layout, part))
+}
+
+/// This rank's rows as stretches of the stream, one for each index of the axes before.
+fn stretches<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    shape: &[usize],
+    axis: usize,
+    per_block: u64,
+    (key, first): (u64, u64),
+    draw: impl Fn(&B, &[usize]) -> Result<Part<B, T>>,
+) -> Result<Vec<Part<B, T>>> {
+    let rows = b.mine(shape[axis]);
+    let row: usize = shape[axis + 1..].iter().product();
+    let (all, own) = (shape[axis] * row, rows.len() * row);
+    let stretch = |index: usize| {
+        let start = (index * all + rows.start * row) as u64;
+        let skipped = (start % per_block) as usize;
+        b.within.seed_at(key, first.wrapping_add(start / per_block))?;
+        b.cut(&draw(&b.within, &[skipped + own])?, 0, skipped..skipped + own)
+    };
+    (0..shape[..axis].iter().product()).map(stretch).collect()
+}
+
+pub fn random_uniform<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    shape: &[usize],
+    low: f64,
+    high: f64,
+) -> Result<ShardedArray<B, T>> {
+    let options = RandomUniformOptions::new().low(low).high(high);
+    drawn(b, "random_uniform", shape, per_block::<T>(false), |b, shape| b.random_uniform_with(shape, options))
+}
+
+pub fn random_normal<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    shape: &[usize],
+    mean: f64,
+    std: f64,
+) -> Result<ShardedArray<B, T>> {
+    let options = RandomNormalOptions::new().mean(mean).std(std);
+    drawn(b, "random_normal", shape, per_block::<T>(false), |b, shape| b.random_normal_with(shape, options))
+}
+
+pub fn random_integers<B: Backend, T: Integer>(
+    b: &Sharded<B>,
+    shape: &[usize],
+    low: T,
+    high: T,
+) -> Result<ShardedArray<B, T>> {
+    drawn(b, "random_integers", shape, per_block::<T>(true), |b, shape| b.random_integers(shape, low, high))
+}

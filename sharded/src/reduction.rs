@@ -1,0 +1,407 @@
+//! Reductions: of the parts where the split axis stays, else a partial result of each rank, and one of these.
+
+use crate::{
+    Layout, Sharded, ShardedArray, Split,
+    array::Part,
+    layout::grain,
+    manipulation::{concat, flatten},
+    tree::{self, Node},
+};
+use backends::{options::*, prelude::*, runtime::rules};
+use std::borrow::Cow;
+
+/// What a reduction leaves of an array.
+struct Left {
+    axes: Vec<usize>,
+    shape: Vec<usize>,
+    /// How the result is split: as the array is, if that axis stays.
+    split: Option<Split>,
+    /// Whether the split axis goes.
+    is_across: bool,
+}
+
+impl Left {
+    fn of(op: &'static str, layout: &Layout, axis: Axes, keepdims: bool) -> Result<Left> {
+        let axes = rules::reduction(op, axis, layout.shape.len())?;
+        let shape = rules::reduced(&layout.shape, &axes, keepdims);
+        let is_across = layout.axis().is_some_and(|axis| axes.contains(&axis));
+        let split = layout.split.clone().filter(|_| !is_across).map(|split| Split {
+            axis: if keepdims { split.axis } else { split.axis - axes.iter().filter(|&&k| k < split.axis).count() },
+            ..split
+        });
+        Ok(Left { axes, shape, split, is_across })
+    }
+
+    /// A result on the parts.
+    fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+        match self.split {
+            None => b.settle(part),
+            split => Ok(b.array(Layout { shape: self.shape.into(), split }, part)),
+        }
+    }
+}
+
+/// Up to this many elements, every rank gathers all and reduces them: that costs less than a tree, and has the bits of one rank.
+const FEW: usize = 1 << 12;
+
+/// Partial results that are joined.
+struct Fold<F, J> {
+    op: &'static str,
+    /// The reduction on the backend within.
+    local: F,
+    /// One result of two.
+    join: J,
+    /// Whether the order of joins shows in the bits.
+    rounds: bool,
+}
+
+impl<F, J> Fold<F, J> {
+    fn of<B: Backend, T: Element, U: Element>(
+        &self,
+        b: &Sharded<B>,
+        x: &ShardedArray<B, T>,
+        axis: Axes,
+        keepdims: bool,
+    ) -> Result<ShardedArray<B, U>>
+    where
+        F: Fn(&Part<B, T>, Axes, bool) -> Result<Part<B, U>>,
+        J: Fn(U, U) -> U + Copy,
+    {
+        let op = self.op;
+        let left = Left::of(op, &x.layout, axis, keepdims)?;
+        if !left.is_across {
+            return left.placed(b, (self.local)(&x.part, axis, keepdims)?);
+        }
+        let is_tree = self.rounds && b.policy.exact;
+        if b.ranks() == 1 && !is_tree || is_tree && x.layout.size() <= FEW || rounds_often::<T>() && self.rounds {
+            let whole = if rounds_often::<T>() { b.whole(op, Cow::Borrowed(x))? } else { b.gather(op, Cow::Borrowed(x))? };
+            return b.settle((self.local)(&whole, axis, keepdims)?);
+        }
+        let size: usize = left.shape.iter().product();
+        let along = x.split().unwrap_or(0);
+        let all = if is_tree {
+            let x = b.usual_layout(op, Cow::Borrowed(x))?;
+            let (own, n) = (self.grains(b, &x, along, &left.axes, size)?, x.layout.shape[along]);
+            let held = b.ranges(n);
+            let counts: Vec<usize> = held.iter().map(|rows| tree::nodes(tree::grains(n, rows)).len() * size).collect();
+            b.agree(op, || format!("sums of the parts of {:?} along {along}", x.layout.shape))?;
+            tree::total(b.gather_counted(op, &own, &counts)?, n, &held, size, self.join)
+        } else {
+            let own = b.within.to_vec((self.local)(&x.part, Axes::from(&left.axes[..]), false)?)?;
+            tree::joined(b.gather_elements(op, &own)?, size, self.join)
+        };
+        b.settle(b.within.from_ndarray(tree::shaped(op, &left.shape, all)?)?)
+    }
+
+    /// The results of the grains of this rank, merged as far as they are pairs.
+    fn grains<B: Backend, T: Element, U: Element>(
+        &self,
+        b: &Sharded<B>,
+        x: &ShardedArray<B, T>,
+        along: usize,
+        axes: &[usize],
+        size: usize,
+    ) -> Result<Vec<U>>
+    where
+        F: Fn(&Part<B, T>, Axes, bool) -> Result<Part<B, U>>,
+        J: Fn(U, U) -> U + Copy,
+    {
+        let n = x.layout.shape[along];
+        let (grain, rows) = (grain(n), b.mine(n));
+        let whole = rows.len() / grain;
+        let mut values: Vec<U> = Vec::new();
+        if whole > 0 {
+            // the split axis as two, grains and what is in them, of which the grains stay
+            let full = b.cut(&x.part, along, 0..whole * grain)?;
+            let mut shape: Vec<isize> = b.within.shape(&full).iter().map(|&n| n as isize).collect();
+            shape.splice(along..=along, [whole as isize, grain as isize]);
+            let inner: Vec<usize> = axes.iter().map(|&axis| if axis >= along { axis + 1 } else { axis }).collect();
+            let partial = (self.local)(&b.within.reshape(full, shape)?, Axes::from(&inner[..]), false)?;
+            // axes that stay and stand before the grains come after them
+            let before = (0..along).filter(|axis| !axes.contains(axis)).count();
+            let partial = if before == 0 { partial } else { b.within.moveaxis(partial, before, 0)? };
+            values = b.within.to_vec(partial)?;
+        }
+        if whole * grain < rows.len() {
+            let rest = b.cut(&x.part, along, whole * grain..rows.len())?;
+            values.extend(b.within.to_vec((self.local)(&rest, Axes::from(axes), false)?)?);
+        }
+        let places: Vec<Node> = tree::grains(n, &rows).map(Node::grain).collect();
+        let left = tree::merge(&mut values, &places, size, self.join);
+        values.truncate(left * size);
+        Ok(values)
+    }
+}
+
+/// Whether partial sums of a dtype would be rounded, or overflow, where the backend within sums in a wider one.
+fn rounds_often<T: Element>() -> bool {
+    matches!(T::DTYPE.kind(), DTypeKind::Real) && size_of::<T>() < 4
+}
+
+macro_rules! folds {
+    ($($op:ident($bound:ident -> $out:ty) $with:ident $options:ident, $rounds:literal, $join:expr;)*) => {$(
+        pub fn $op<B: Backend, T: $bound>(
+            b: &Sharded<B>,
+            x: &ShardedArray<B, T>,
+            axis: Axes,
+            keepdims: bool,
+        ) -> Result<ShardedArray<B, $out>> {
+            let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
+                b.within.$with(x, axis, $options::new().keepdims(keepdims))
+            };
+            Fold { op: stringify!($op), local, join: $join, rounds: $rounds }.of(b, x, axis, keepdims)
+        }
+    )*};
+}
+folds! {
+    sum(Element -> T::Sum) sum_with SumOptions, true, Numeric::plus;
+    prod(Element -> T::Sum) prod_with ProdOptions, true, Numeric::times;
+    max(Ordered -> T) max_with MaxOptions, false, Ordered::maximum;
+    min(Ordered -> T) min_with MinOptions, false, Ordered::minimum;
+    any(Element -> bool) any_with AnyOptions, false, std::ops::BitOr::bitor;
+    all(Element -> bool) all_with AllOptions, false, std::ops::BitAnd::bitand;
+    count_nonzero(Element -> i64) count_nonzero_with CountNonzeroOptions, false, std::ops::Add::add;
+}
+
+/// The sum of elements of a dtype of floats in that dtype, by the tree.
+fn total<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<ShardedArray<B, T>> {
+    // the dtype of a sum of floats is theirs
+    let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
+        b.within.astype::<T, _>(b.within.sum_with(x, axis, SumOptions::new().keepdims(keepdims))?)
+    };
+    Fold { op, local, join: |a: T, v: T| a.plus(v), rounds: true }.of(b, x, axis, keepdims)
+}
+
+/// How many elements a reduction over these axes makes one of.
+fn count(layout: &Layout, axes: &[usize]) -> f64 {
+    axes.iter().map(|&axis| layout.shape[axis]).product::<usize>() as f64
+}
+
+/// The sum over the number of elements.
+pub fn mean<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<ShardedArray<B, T>> {
+    let op = "mean";
+    let left = Left::of(op, &x.layout, axis, keepdims)?;
+    let options = MeanOptions::new().keepdims(keepdims);
+    if !left.is_across {
+        return left.placed(b, b.within.mean_with(&x.part, axis, options)?);
+    }
+    if rounds_often::<T>() || x.layout.size() <= FEW {
+        let whole = b.whole(op, Cow::Borrowed(x))?;
+        return b.settle(b.within.mean_with(&whole, axis, options)?);
+    }
+    let count = count(&x.layout, &left.axes);
+    b.divide(total(b, op, x, axis, keepdims)?, T::from_f64(count))
+}
+
+/// The mean of the squares of the distances to the mean; none where the parts do it, or every rank has to.
+fn variance<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<Option<ShardedArray<B, T::Real>>> {
+    let left = Left::of(op, &x.layout, axis, keepdims)?;
+    if !left.is_across || rounds_often::<T>() || x.layout.size() <= FEW {
+        return Ok(None);
+    }
+    let centre = mean(b, x, axis, true).map_err(|why| why.within(op))?;
+    let distances = b.abs(b.subtract(x, centre)?)?;
+    let squares = b.square(distances)?;
+    // the real dtype of a float is one of floats
+    let sum = total_real(b, op, &squares, axis, keepdims)?;
+    let over = (count(&x.layout, &left.axes) - correction).max(0.0);
+    Ok(Some(b.divide(sum, T::Real::from_f64(over))?))
+}
+
+fn total_real<B: Backend, T: Real>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<ShardedArray<B, T>> {
+    total(b, op, x, axis, keepdims)
+}
+
+pub fn var<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<ShardedArray<B, T::Real>> {
+    let op = "var";
+    match variance(b, op, x, axis, correction, keepdims)? {
+        Some(variance) => Ok(variance),
+        None => {
+            let options = VarOptions::new().correction(correction).keepdims(keepdims);
+            unsplit(b, op, x, axis, keepdims, |x| b.within.var_with(x, axis, options))
+        }
+    }
+}
+
+pub fn std<B: Backend, T: Float>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    correction: f64,
+    keepdims: bool,
+) -> Result<ShardedArray<B, T::Real>> {
+    let op = "std";
+    match variance(b, op, x, axis, correction, keepdims)? {
+        Some(variance) => b.sqrt(variance),
+        None => {
+            let options = StdOptions::new().correction(correction).keepdims(keepdims);
+            unsplit(b, op, x, axis, keepdims, |x| b.within.std_with(x, axis, options))
+        }
+    }
+}
+
+/// Without a join: every rank reduces all where the split axis goes.
+fn unsplit<B: Backend, T: Element, U: Element>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: &ShardedArray<B, T>,
+    axis: Axes,
+    keepdims: bool,
+    local: impl Fn(&Part<B, T>) -> Result<Part<B, U>>,
+) -> Result<ShardedArray<B, U>> {
+    let left = Left::of(op, &x.layout, axis, keepdims)?;
+    if !left.is_across {
+        return left.placed(b, local(&x.part)?);
+    }
+    b.settle(local(&b.whole(op, Cow::Borrowed(x))?)?)
+}
+
+macro_rules! extremes {
+    ($($op:ident $with:ident $options:ident $best:ident $better:ident;)*) => {$(
+        /// Of equal elements the first, and the first NaN before all others.
+        pub fn $op<B: Backend, T: Ordered>(
+            b: &Sharded<B>,
+            x: &ShardedArray<B, T>,
+            axis: Option<isize>,
+            keepdims: bool,
+        ) -> Result<ShardedArray<B, i64>> {
+            let op = stringify!($op);
+            let options = $options::new().keepdims(keepdims);
+            let Some(given) = axis else {
+                rules::require_any(op, &x.layout.shape)?;
+                if x.split().is_none() {
+                    return b.settle(b.within.$with(&x.part, .., options)?);
+                }
+                let row = flatten(b, x).map_err(|why| why.within(op))?;
+                let found = $op(b, &row, Some(0), false)?;
+                let shape = rules::row_reduced(x.layout.shape.len(), keepdims);
+                return b.reshape(found, shape.iter().map(|&n| n as isize).collect::<Vec<_>>());
+            };
+            let left = Left::of(op, &x.layout, Axes::from(given), keepdims)?;
+            rules::require_elements(op, &x.layout.shape, &left.axes)?;
+            if !left.is_across || b.ranks() == 1 {
+                return left.placed(b, b.within.$with(&x.part, given, options)?);
+            }
+            let along = left.axes[0];
+            let places = b.within.to_vec(b.within.$with(&x.part, along as isize, $options::new())?)?;
+            let values = b.within.to_vec(b.within.$best(&x.part, along)?)?;
+            let starts: Vec<i64> = x.layout.ranges(b.ranks()).iter().map(|rows| rows.start as i64).collect();
+            let (all_places, all) = (b.gather_elements(op, &places)?, b.gather_elements(op, &values)?);
+            let found = first_of(&all, &all_places, &starts, values.len(), |a: T, v| a.$better(v));
+            b.settle(b.within.from_ndarray(tree::shaped(op, &left.shape, found)?)?)
+        }
+    )*};
+}
+extremes! {
+    argmax argmax_with ArgmaxOptions max maximum;
+    argmin argmin_with ArgminOptions min minimum;
+}
+
+/// Where the best of each of `size` lanes is, of the best that each rank has found.
+#[allow(clippy::eq_op)] // NaN equals nothing
+fn first_of<T: Ordered>(
+    values: &[T],
+    places: &[i64],
+    starts: &[i64],
+    size: usize,
+    better: impl Fn(T, T) -> T,
+) -> Vec<i64> {
+    let is_nan = |x: T| x != x;
+    let lane = |k: usize| {
+        let mut best = (values[k], places[k] + starts[0]);
+        for (r, &start) in starts.iter().enumerate().skip(1) {
+            let value = values[r * size + k];
+            let wins = value != best.0 && (is_nan(value) || better(best.0, value) == value);
+            if !is_nan(best.0) && wins {
+                best = (value, places[r * size + k] + start);
+            }
+        }
+        best.1
+    };
+    (0..size).map(lane).collect()
+}
+
+macro_rules! scans {
+    ($($op:ident $with:ident $options:ident $apply:ident $first:ident $join:ident;)*) => {$(
+        /// Scans of the parts, each with the totals of the ranks before.
+        pub fn $op<B: Backend, T: Element>(
+            b: &Sharded<B>,
+            x: &ShardedArray<B, T>,
+            axis: Option<isize>,
+            include_initial: bool,
+        ) -> Result<ShardedArray<B, T::Sum>> {
+            let op = stringify!($op);
+            let Some(given) = axis else {
+                let row = flatten(b, x).map_err(|why| why.within(op))?;
+                return $op(b, &row, Some(0), include_initial);
+            };
+            let (along, _, shape) = rules::scan(op, &x.layout.shape, given, include_initial, size_of::<T::Sum>())?;
+            let options = $options::new().include_initial(include_initial);
+            let Some(split) = x.layout.split.clone().filter(|_| b.ranks() > 1 || x.split() != Some(along)) else {
+                return b.settle(b.within.$with(&x.part, given, options)?);
+            };
+            if split.axis != along {
+                let part = b.within.$with(&x.part, given, options)?;
+                return Ok(b.array(Layout { shape: shape.into(), split: Some(split) }, part));
+            }
+            if rounds_often::<T>() {
+                return b.settle(b.within.$with(&b.whole(op, Cow::Borrowed(x))?, given, options)?);
+            }
+            let local = b.within.$op(&x.part, given)?;
+            let own = b.within.shape(&local)[along];
+            let last = b.within.to_vec(b.cut(&local, along, own - 1..own)?)?;
+            let all = b.gather_elements(op, &last)?;
+            let part = if b.rank() == 0 {
+                local
+            } else {
+                let before = all[..b.rank() * last.len()].to_vec();
+                let before = tree::joined(before, last.len(), |a: T::Sum, v| a.$join(v));
+                let mut shape = b.within.shape(&local).to_vec();
+                shape[along] = 1;
+                b.within.$apply(b.within.from_ndarray(tree::shaped(op, &shape, before)?)?, local)?
+            };
+            let y = b.array(Layout { shape: x.layout.shape.clone(), split: Some(split) }, part);
+            if !include_initial {
+                return Ok(y);
+            }
+            let mut first = x.layout.shape.to_vec();
+            first[along] = 1;
+            let first = b.$first::<T::Sum>(&first[..])?;
+            concat(b, &[&first, &y], Some(along as isize)).map_err(|why| why.within(op))
+        }
+    )*};
+}
+scans! {
+    cumulative_sum cumulative_sum_with CumulativeSumOptions add zeros plus;
+    cumulative_prod cumulative_prod_with CumulativeProdOptions multiply ones times;
+}

@@ -1,0 +1,77 @@
+//! Tables that every rank needs whole, and points that each looks up for itself.
+
+use crate::{Layout, Sharded, ShardedArray, Split};
+use backends::{options::*, prelude::*, runtime::{Precision, WideFloat, rules}};
+use std::borrow::Cow;
+
+pub fn searchsorted<B: Backend, T: Ordered>(
+    b: &Sharded<B>,
+    x1: &ShardedArray<B, T>,
+    x2: Operand<'_, Sharded<B>, T>,
+    side: Side,
+    sorter: Option<&ShardedArray<B, i64>>,
+) -> Result<ShardedArray<B, i64>> {
+    let op = "searchsorted";
+    rules::sorted(op, &x1.layout.shape)?;
+    let table = b.whole(op, Cow::Borrowed(x1))?;
+    let sorter = sorter.map(|sorter| b.whole(op, Cow::Borrowed(sorter))).transpose()?;
+    let mut options = SearchsortedOptions::new().side(side);
+    if let Some(sorter) = &sorter {
+        options = options.sorter(sorter);
+    }
+    let plan = b.plan_each(op, &[Sharded::layout_of(&x2)])?;
+    let points = b.arrange_operand(op, &plan, 0, x2)?;
+    b.place(op, &plan, b.within.searchsorted_with(&table, points, options)?)
+}
+
+pub fn interp<B: Backend, T: Precision>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    xp: &ShardedArray<B, T>,
+    fp: &ShardedArray<B, T>,
+    left: Option<f64>,
+    right: Option<f64>,
+) -> Result<ShardedArray<B, T>> {
+    let op = "interp";
+    rules::interpolated(op, &xp.layout.shape, &fp.layout.shape)?;
+    let (xp, fp) = (b.whole(op, Cow::Borrowed(xp))?, b.whole(op, Cow::Borrowed(fp))?);
+    let mut options = InterpOptions::new();
+    if let Some(left) = left {
+        options = options.left(left);
+    }
+    if let Some(right) = right {
+        options = options.right(right);
+    }
+    let part = b.within.interp_with(&x.part, &xp, &fp, options)?;
+    Ok(b.array(x.layout.clone(), part))
+}
+
+/// Each rank interpolates the points that it has, in the image that all have.
+#[allow(clippy::too_many_arguments)] // those of the row
+pub fn map_coordinates<B: Backend, T: WideFloat>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    coordinates: &ShardedArray<B, T::Real>,
+    order: usize,
+    mode: Boundary,
+    cval: f64,
+    prefilter: bool,
+) -> Result<ShardedArray<B, T>> {
+    let op = "map_coordinates";
+    rules::mapped(op, &x.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
+    let options = MapCoordinatesOptions::new().order(order).mode(mode).cval(cval).prefilter(prefilter);
+    let image = b.whole(op, Cow::Borrowed(x))?;
+    // the first axis of the points is that of the coordinates, and not one of the result
+    let points = match coordinates.split() {
+        Some(0) => {
+            let shape = &coordinates.layout.shape;
+            let other = (1..shape.len()).find(|&axis| b.may_split(shape[axis]));
+            b.split_along(op, Cow::Borrowed(coordinates), other)?
+        }
+        _ => Cow::Borrowed(coordinates),
+    };
+    let part = b.within.map_coordinates_with(&image, &points.part, options)?;
+    let Some(split) = &points.layout.split else { return b.settle(part) };
+    let split = Split { axis: split.axis - 1, held: split.held.clone() };
+    Ok(b.array(Layout { shape: points.layout.shape[1..].into(), split: Some(split) }, part))
+}

@@ -1,0 +1,121 @@
+//! Sorting along the split axis of an array of one axis: by samples, of which splitters are chosen, between which each rank sorts.
+
+use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
+use backends::{Axes, Backend, Element, Ordered, Result, options::*};
+use std::{borrow::Cow, cmp::Ordering, ops::Range};
+
+pub fn sort<B: Backend, T: Ordered>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: isize,
+    descending: bool,
+) -> Result<ShardedArray<B, T>> {
+    let op = "sort";
+    let local = |x: &Part<B, T>| b.within.sort_with(x, SortOptions::new().axis(axis).descending(descending));
+    if x.layout.shape.len() != 1 || x.split().is_none() || b.ranks() == 1 {
+        let plan = b.plan_lanes(op, &[Some(&x.layout)], &[Axes::from(axis)])?;
+        let part = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
+        return b.place(op, &plan, local(&part)?);
+    }
+    backends::runtime::rules::axis(op, axis, 1)?;
+    let own = b.within.to_vec(&x.part)?;
+    let buckets = Buckets::of(b, op, &own, descending)?;
+    let sorted = local(&b.within.from_iter(buckets.sent(b, op, &own)?)?)?;
+    buckets.placed(b, op, sorted)
+}
+
+pub fn argsort<B: Backend, T: Ordered>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: isize,
+    descending: bool,
+) -> Result<ShardedArray<B, i64>> {
+    let op = "argsort";
+    let local = |x: &Part<B, T>| b.within.argsort_with(x, ArgsortOptions::new().axis(axis).descending(descending));
+    if x.layout.shape.len() != 1 || x.split().is_none() || b.ranks() == 1 {
+        let plan = b.plan_lanes(op, &[Some(&x.layout)], &[Axes::from(axis)])?;
+        let part = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
+        return b.place(op, &plan, local(&part)?);
+    }
+    backends::runtime::rules::axis(op, axis, 1)?;
+    let own = b.within.to_vec(&x.part)?;
+    let buckets = Buckets::of(b, op, &own, descending)?;
+    // equal keys are of one bucket, and come in the order of ranks, which is that of their indices
+    let keys = b.within.from_iter(buckets.sent(b, op, &own)?)?;
+    let first = x.layout.ranges(b.ranks())[b.rank()].start as i64;
+    let indices: Vec<i64> = (first..first + own.len() as i64).collect();
+    let indices = b.within.from_iter(buckets.sent(b, op, &indices)?)?;
+    let order = b.within.take(&indices, &local(&keys)?, 0)?;
+    buckets.placed(b, op, order)
+}
+
+/// Which elements of each rank go to which.
+struct Buckets {
+    /// The bucket of each element of this rank.
+    of: Vec<usize>,
+    /// How many elements go from rank `s` to rank `d`: number `s * ranks + d`.
+    counts: Vec<usize>,
+}
+
+/// How many samples each rank gives.
+const SAMPLES: usize = 64;
+
+impl Buckets {
+    fn of<B: Backend, T: Ordered>(b: &Sharded<B>, op: &'static str, own: &[T], descending: bool) -> Result<Buckets> {
+        // no rank has an empty part
+        let samples: Vec<T> = (0..SAMPLES).map(|k| own[own.len() * k / SAMPLES]).collect();
+        let mut all = b.gather_elements(op, &samples)?;
+        all.sort_by(|x, y| order(x, y, descending));
+        let splitters: Vec<T> = (1..b.ranks()).map(|r| all[r * SAMPLES]).collect();
+        let bucket = |x: &T| splitters.partition_point(|splitter| order(splitter, x, descending) != Ordering::Greater);
+        let of: Vec<usize> = own.iter().map(bucket).collect();
+        let mut mine = vec![0_u64; b.ranks()];
+        of.iter().for_each(|&bucket| mine[bucket] += 1);
+        let counts = b.all_gather_numbers(op, &mine)?.into_iter().map(|n| n as usize).collect();
+        Ok(Buckets { of, counts })
+    }
+
+    /// What this rank gets of what all have beside their keys, in the order of ranks.
+    fn sent<B: Backend, T: Element>(&self, b: &Sharded<B>, op: &'static str, own: &[T]) -> Result<Vec<T>> {
+        let (ranks, me) = (b.ranks(), b.rank());
+        let to = &self.counts[me * ranks..][..ranks];
+        let from: Vec<usize> = (0..ranks).map(|s| self.counts[s * ranks + me]).collect();
+        let mut next: Vec<usize> = to.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n))).collect();
+        let mut ordered = own.to_vec();
+        for (x, &bucket) in own.iter().zip(&self.of) {
+            ordered[next[bucket]] = *x;
+            next[bucket] += 1;
+        }
+        b.exchange_elements(op, &ordered, to, &from)
+    }
+
+    /// The buckets, each in order, as an array in the usual layout.
+    fn placed<B: Backend, T: Element>(
+        &self,
+        b: &Sharded<B>,
+        op: &'static str,
+        bucket: Part<B, T>,
+    ) -> Result<ShardedArray<B, T>> {
+        let ranks = b.ranks();
+        let sizes = (0..ranks).map(|d| (0..ranks).map(|s| self.counts[s * ranks + d]).sum::<usize>());
+        let held: Vec<Range<usize>> =
+            sizes.scan(0, |at, n| Some(std::mem::replace(at, *at + n)..*at)).collect();
+        let n = held.last().map_or(0, |rows| rows.end);
+        let split = Some(Split { axis: 0, held: Some(held.into()) });
+        let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
+        b.moved(op, Cow::Owned(b.array(Layout { shape: [n].into(), split }, bucket)), 0, n, &[run], None)
+    }
+}
+
+/// The order of the op: NaN last, in a descending one too.
+#[allow(clippy::eq_op)] // NaN equals nothing
+fn order<T: Ordered>(x: &T, y: &T, descending: bool) -> Ordering {
+    let is_nan = |x: &T| x != x;
+    match (is_nan(x), is_nan(y)) {
+        (false, false) => {
+            let order = x.partial_cmp(y).unwrap_or(Ordering::Equal);
+            if descending { order.reverse() } else { order }
+        }
+        (x, y) => x.cmp(&y),
+    }
+}
