@@ -145,7 +145,6 @@ macro_rules! of_kind {
         }
     };
 }
-pub(crate) use of_kind;
 
 /// Joins whole buffers as [`join_elements`] does. The reduction was checked.
 pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {

@@ -67,6 +67,7 @@ pub mod mpi;
 mod pending;
 mod queue;
 mod run;
+pub mod status;
 pub mod threads;
 pub mod transport;
 mod watch;

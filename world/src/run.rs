@@ -1,6 +1,6 @@
 //! The frame of a program on many ranks.
 
-use crate::{World, mpi};
+use crate::{World, mpi, status};
 use std::{
     any::Any,
     fmt,
@@ -9,12 +9,6 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// The exit status of a program that could not begin.
-const NOT_BEGUN: i32 = 3;
-/// The exit status of a rank that gave an error, and of one that panicked.
-const FAILED: i32 = 1;
-const PANICKED: i32 = 101;
-
 /// Runs a program on all ranks, and ends the process. To be called on the main thread, by all ranks.
 ///
 /// Where `f` is fine on all ranks MPI is finalised and the status is 0. An error or a panic of one rank is printed, with the number of the rank, and ends all
@@ -22,7 +16,7 @@ const PANICKED: i32 = 101;
 pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
     let world = World::init().unwrap_or_else(|why| {
         mpi::say_once(&why.to_string());
-        process::exit(NOT_BEGUN)
+        process::exit(status::NOT_BEGUN)
     });
     let (rank, size) = (world.rank(), world.size());
     if size > 1 {
@@ -37,14 +31,14 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
         }
         Ok(Err(why)) => {
             eprintln!("{prefix}{why}");
-            world.abort(FAILED)
+            world.abort(status::FAILED)
         }
         Err(why) => {
             // a panic that no hook saw, as when it is passed on from another thread
             if !SAID.load(Relaxed) {
                 eprintln!("{prefix}panicked: {}", text_of(&*why));
             }
-            world.abort(PANICKED)
+            world.abort(status::PANICKED)
         }
     }
 }

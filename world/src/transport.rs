@@ -1,10 +1,7 @@
 //! What a library of ranks has to have, for [`World`](crate::World) to be built on it.
 
-use crate::{Error, Join, Kind, Result, join};
+use crate::{Error, Join, Kind, Result, join, status};
 use std::time::Duration;
-
-/// The exit status of a job that took longer than its time limit in a call, as of the program `timeout`.
-pub const TIMED_OUT: i32 = 124;
 
 /// A library of ranks. Object safe: the choice is made once, when a program starts.
 ///
@@ -166,7 +163,7 @@ pub trait Transport: Send + Sync {
     fn expire(&self, waited: &Waited) {
         eprintln!("{waited}");
         std::thread::sleep(waited.grace);
-        self.abort(TIMED_OUT)
+        self.abort(status::TIMED_OUT)
     }
 }
 

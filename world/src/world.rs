@@ -12,7 +12,7 @@ use crate::{
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -31,6 +31,15 @@ use std::{
 /// may disagree on what comes next: end the job, as [`run`](crate::run) does.
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
+
+/// The world, if somebody still has it.
+pub(crate) struct WeakWorld(Weak<Inner>);
+
+impl WeakWorld {
+    pub(crate) fn upgrade(&self) -> Option<World> {
+        self.0.upgrade().map(World)
+    }
+}
 
 struct Inner {
     transport: Arc<dyn Transport>,
@@ -129,6 +138,10 @@ impl World {
         }))
     }
 
+    pub(crate) fn downgrade(&self) -> WeakWorld {
+        WeakWorld(Arc::downgrade(&self.0))
+    }
+
     /// The number of this rank, below [`size`](World::size). Not collective.
     pub fn rank(&self) -> usize {
         self.0.rank
@@ -187,7 +200,7 @@ impl World {
     /// seconds. The limit is of this rank, its groups included. Not collective.
     ///
     /// A call that takes longer is named on stderr by every rank that waits so long, then all ranks end with status
-    /// [`TIMED_OUT`](crate::transport::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
+    /// [`TIMED_OUT`](crate::status::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         self.0.state.watch.set_limit(limit, &self.0.transport);
     }
