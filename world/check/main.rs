@@ -1,0 +1,38 @@
+//! Says which MPI is found and tries every call of it: `mpiexec -n 4 world_check`. The tests run it, also with an argument: a mistake that
+//! a program can make, or `speed`.
+
+#[path = "../tests/calls/mod.rs"]
+mod calls;
+mod mistakes;
+mod speed;
+
+use backends_world::{Result, World, run};
+
+fn main() {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    run(|world: &World| -> Result<()> {
+        match what.as_str() {
+            "" => check(world),
+            "speed" => speed::all(world),
+            mistake => mistakes::make(world, mistake),
+        }
+    })
+}
+
+fn check(world: &World) -> Result<()> {
+    if world.rank() == 0 {
+        println!("{}", world.name());
+    }
+    calls::all(world)?;
+    calls::wrong_arguments(world);
+    // a second handle is the same world
+    let again = World::init()?;
+    assert_eq!((again.rank(), again.size()), (world.rank(), world.size()));
+    calls::all(&again)?;
+    drop(again);
+    world.barrier()?;
+    if world.rank() == 0 {
+        println!("all calls on {} ranks are as they have to be", world.size());
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Mistakes of one rank, the last one unless it is said otherwise. The others go on to calls that would wait for it for ever.
+
+use backends_world::{Error, Join, Kind, Result, World, bytes};
+use std::{thread, time::Duration};
+
+pub fn make(world: &World, what: &str) -> Result<()> {
+    let (rank, last) = (world.rank(), world.size() - 1);
+    world.barrier()?;
+    if rank == last {
+        match what {
+            "panic" => panic!("on purpose"),
+            "passed-on" => std::panic::resume_unwind(Box::new("from elsewhere".to_owned())),
+            "error" => world.broadcast(&mut [0], Kind::UInt8, 99)?,
+            "exit" => std::process::exit(0),
+            "exit-of-a-thread" => {
+                thread::spawn(|| {
+                    thread::sleep(Duration::from_millis(100));
+                    std::process::exit(0)
+                });
+            }
+            "kill" => std::process::abort(),
+            "abort" => world.abort(42),
+            "diverge" => {
+                world.broadcast(&mut [0; 24], Kind::Float64, 0)?;
+            }
+            // in the calls of the others, but not in those that they wait for
+            "timeout" => thread::sleep(Duration::from_secs(20)),
+            "drop" => {
+                // unwinds with a call that was begun and a group
+                let _group = world.group(Some(0), 0)?;
+                let _pending = world.start_recv(8, Kind::Float64, 0)?;
+                panic!("on purpose");
+            }
+            _ => {}
+        }
+    }
+    match what {
+        "drop" => drop(world.group(Some(0), 0)?),
+        "op" => world.agree(if rank == last { "getitem" } else { "add" }, || "of (3, 4)".into())?,
+        "counts" => {
+            let ones = vec![1; last + 1];
+            let mut to = ones.clone();
+            to[0] += usize::from(rank == last);
+            let send = vec![0; to.iter().sum()];
+            world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, Kind::UInt8)?;
+        }
+        // every rank waits for the next one
+        "ring" => world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1))?,
+        "threads" => several_threads(world)?,
+        "many" => many_elements(world)?,
+        "short-counts" => short_counts(world)?,
+        "listen" => thread::sleep(Duration::from_millis(1500)),
+        _ => {}
+    }
+    world.barrier()?;
+    world.barrier()?;
+    println!("rank {rank} came through");
+    Ok(())
+}
+
+/// Calls of several threads are made one after the other.
+fn several_threads(world: &World) -> Result<()> {
+    thread::scope(|scope| {
+        let call = || -> Result<()> {
+            for _ in 0..200 {
+                let mut x = [1_u64];
+                world.all_reduce(bytes::of_mut(&mut x), Kind::UInt64, Join::Sum)?;
+                assert_eq!(x, [world.size() as u64]);
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(call)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that does not panic"))
+    })
+}
+
+/// More elements than an int counts, in one call.
+fn many_elements(world: &World) -> Result<()> {
+    let n = (1_usize << 31) + 10;
+    let mut x = vec![if world.rank() == 0 { 7_u8 } else { 0 }; n];
+    world.broadcast(&mut x, Kind::UInt8, 0)?;
+    assert!(x.iter().all(|element| *element == 7));
+    // an operation of our own, over as many
+    x.iter_mut().for_each(|element| *element = u8::from(world.rank() == 0));
+    world.all_reduce(&mut x, Kind::Bool, Join::Max)?;
+    assert!(x.iter().all(|element| *element == 1));
+    Ok(())
+}
+
+/// What a library with short counts cannot do in pieces is an error, the same on all ranks.
+fn short_counts(world: &World) -> Result<()> {
+    let size = world.size();
+    let counts = vec![1000; size];
+    let (part, mut all) = (vec![0; 1000], vec![0; 1000 * size]);
+    let too_many = |call| Err(Error::Count { call, count: 1000 * size });
+    let (is_root, kind) = (world.rank() == 0, Kind::UInt8);
+    let copy = all.clone();
+    assert_eq!(world.gather(&part, is_root.then_some(&mut all), &counts, kind, 0), too_many("MPI_Gatherv"));
+    assert_eq!(world.scatter(is_root.then_some(&copy), &counts, &mut part.clone(), kind, 0), too_many("MPI_Scatterv"));
+    assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
+    let pending = world.start_all_reduce(copy, kind, Join::Sum);
+    assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
+    // these go in pieces
+    let mut recv = all.clone();
+    world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
+    assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));
+    let mut mine = vec![0; 1000];
+    world.reduce_scatter(&vec![1; 1000 * size], &mut mine, &counts, kind, Join::Sum)?;
+    assert_eq!(mine, vec![size as u8; 1000]);
+    let mut x = vec![1.0_f64; 1000];
+    world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Max)?;
+    world.scan(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+    assert_eq!(x, vec![(world.rank() + 1) as f64; 1000]);
+    world.broadcast(bytes::of_mut(&mut x), Kind::Float64, size - 1)?;
+    assert_eq!(x, vec![size as f64; 1000]);
+    world.reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum, size - 1)?;
+    let expected = if world.rank() == size - 1 { size * size } else { size };
+    assert_eq!(x, vec![expected as f64; 1000]);
+    Ok(())
+}

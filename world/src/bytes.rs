@@ -1,0 +1,163 @@
+//! Elements as bytes, and back.
+//!
+//! Calls take bytes, so that one method serves all dtypes. These functions show slices of numbers as such.
+//!
+//! ```
+//! use backends_world::{Join, Kind, World, bytes};
+//!
+//! let world = World::alone();
+//! let mut x = [1.0_f64, 2.0];
+//! world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//! assert_eq!(x, [1.0, 2.0]); // the sum over one rank
+//!
+//! // a bool may only be 0 or 1, so bytes are not written over bools in place
+//! let mut y = bytes::of(&[true, false]).to_vec();
+//! world.all_reduce(&mut y, Kind::Bool, Join::And)?;
+//! assert_eq!(bytes::to_vec::<bool>(&y), [true, false]);
+//! # Ok::<(), backends_world::Error>(())
+//! ```
+
+use crate::Kind;
+use half::{bf16, f16};
+use num_complex::Complex;
+
+mod sealed {
+    /// Only the 15 types of this module have it.
+    pub trait Sealed {}
+}
+
+/// A type whose values are elements: the 15 dtypes.
+pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
+    /// Its kind.
+    const KIND: Kind;
+
+    /// The element that these bytes are; of [`Kind::Bool`] everything but 0 is true. There are as many as `KIND.size()`.
+    #[doc(hidden)]
+    fn read(bytes: &[u8]) -> Self;
+
+    /// Writes the element into as many bytes.
+    #[doc(hidden)]
+    fn write(self, bytes: &mut [u8]);
+}
+
+/// An [`Item`] of which any bytes are a value: all but `bool`.
+pub trait Plain: Item {}
+
+macro_rules! items {
+    ($($item:ty, $kind:ident;)*) => {$(
+        impl sealed::Sealed for $item {}
+        impl Plain for $item {}
+        impl Item for $item {
+            const KIND: Kind = Kind::$kind;
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> $item {
+                let mut own = [0; size_of::<$item>()];
+                own.copy_from_slice(bytes);
+                <$item>::from_ne_bytes(own)
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )*};
+}
+items! {
+    i8, Int8; i16, Int16; i32, Int32; i64, Int64; u8, UInt8; u16, UInt16; u32, UInt32; u64, UInt64;
+    f16, Float16; bf16, BFloat16; f32, Float32; f64, Float64;
+}
+
+macro_rules! complex_items {
+    ($($part:ty, $kind:ident;)*) => {$(
+        impl sealed::Sealed for Complex<$part> {}
+        impl Plain for Complex<$part> {}
+        impl Item for Complex<$part> {
+            const KIND: Kind = Kind::$kind;
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Complex<$part> {
+                let (re, im) = bytes.split_at(size_of::<$part>());
+                Complex::new(<$part>::read(re), <$part>::read(im))
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                let (re, im) = bytes.split_at_mut(size_of::<$part>());
+                self.re.write(re);
+                self.im.write(im);
+            }
+        }
+    )*};
+}
+complex_items! { f32, Complex64; f64, Complex128; }
+
+impl sealed::Sealed for bool {}
+impl Item for bool {
+    const KIND: Kind = Kind::Bool;
+    #[inline(always)]
+    fn read(bytes: &[u8]) -> bool {
+        bytes[0] != 0
+    }
+    #[inline(always)]
+    fn write(self, bytes: &mut [u8]) {
+        bytes[0] = u8::from(self);
+    }
+}
+
+/// The bytes of elements, in the order of this machine.
+pub fn of<T: Item>(elements: &[T]) -> &[u8] {
+    // SAFETY: the sealed types are numbers, or pairs of one type of number, without padding; the length is that of the slice.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
+/// The bytes of elements, to be written. For bools there is [`to_vec`].
+pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `of`; any bytes are a value of a `Plain` type.
+    unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
+}
+
+/// The elements that bytes are, at any alignment; of bools everything but 0 is true. Bytes after the last whole element are left out.
+pub fn to_vec<T: Item>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(T::KIND.size()).map(T::read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back<T: Item + PartialEq + std::fmt::Debug>(elements: &[T]) {
+        assert_eq!(size_of::<T>(), T::KIND.size());
+        let bytes = of(elements);
+        assert_eq!(bytes.len(), elements.len() * T::KIND.size());
+        assert_eq!(to_vec::<T>(bytes), elements, "{}", T::KIND);
+        // the same bytes where no alignment holds
+        let mut shifted = vec![0];
+        shifted.extend_from_slice(bytes);
+        assert_eq!(to_vec::<T>(&shifted[1..]), elements);
+        let mut written = vec![0; T::KIND.size()];
+        elements[0].write(&mut written);
+        assert_eq!(written, bytes[..T::KIND.size()]);
+    }
+
+    #[test]
+    fn elements_of_every_kind_are_bytes_and_come_back() {
+        there_and_back(&[true, false]);
+        there_and_back(&[-1_i8, 2]);
+        there_and_back(&[i16::MIN, 2]);
+        there_and_back(&[i32::MIN, 2]);
+        there_and_back(&[i64::MIN, 2]);
+        there_and_back(&[u8::MAX, 2]);
+        there_and_back(&[u16::MAX, 2]);
+        there_and_back(&[u32::MAX, 2]);
+        there_and_back(&[u64::MAX, 2]);
+        there_and_back(&[f16::from_f32(1.5), f16::MAX]);
+        there_and_back(&[bf16::from_f32(1.5), bf16::MAX]);
+        there_and_back(&[1.5_f32, f32::MIN]);
+        there_and_back(&[1.5_f64, f64::MIN]);
+        there_and_back(&[Complex::new(1.5_f32, -2.0)]);
+        there_and_back(&[Complex::new(1.5_f64, -2.0)]);
+        let mut x = [1_u16, 2];
+        of_mut(&mut x).copy_from_slice(of(&[3_u16, 4]));
+        assert_eq!(x, [3, 4]);
+        assert!(of::<f64>(&[]).is_empty() && of_mut::<f64>(&mut []).is_empty());
+        assert_eq!(to_vec::<bool>(&[0, 7]), [false, true]);
+    }
+}

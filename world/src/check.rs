@@ -1,0 +1,72 @@
+//! What arguments have to be: decided here, before anything is sent, so that it is the same with every transport.
+
+use crate::{Error, Kind, Result};
+
+fn refuse<T>(call: &'static str, why: String) -> Result<T> {
+    Err(Error::Argument { call, why })
+}
+
+/// A buffer holds whole elements.
+pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> Result<()> {
+    if buf.len().is_multiple_of(kind.size()) {
+        return Ok(());
+    }
+    refuse(
+        call,
+        format!(
+            "`{name}` has {} bytes, which are no whole number of {kind} elements of {} bytes",
+            buf.len(),
+            kind.size()
+        ),
+    )
+}
+
+/// A buffer has as many elements as the counts say.
+pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize, kind: Kind) -> Result<()> {
+    if elements.checked_mul(kind.size()) == Some(buf.len()) {
+        return Ok(());
+    }
+    refuse(
+        call,
+        format!(
+            "`{name}` has {} bytes where {elements} {kind} elements of {} bytes are wanted",
+            buf.len(),
+            kind.size()
+        ),
+    )
+}
+
+/// There is one count for each rank; their sum.
+pub(crate) fn counts(call: &'static str, name: &str, counts: &[usize], size: usize) -> Result<usize> {
+    if counts.len() != size {
+        return refuse(call, format!("`{name}` has {} counts where there are {size} ranks", counts.len()));
+    }
+    let sum = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count));
+    // what a buffer can have, so that no product with a size of elements overflows
+    match sum.filter(|sum| *sum <= isize::MAX as usize / 16) {
+        Some(sum) => Ok(sum),
+        None => refuse(call, format!("`{name}` has more elements in all than memory can")),
+    }
+}
+
+/// A rank that there is.
+pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> Result<()> {
+    if rank < size {
+        return Ok(());
+    }
+    refuse(call, format!("`{name}` is rank {rank} where there are ranks 0 to {}", size - 1))
+}
+
+/// A buffer that the root has to give.
+pub(crate) fn given<T>(call: &'static str, name: &str, buf: Option<T>) -> Result<T> {
+    buf.ok_or_else(|| Error::Argument { call, why: format!("the root gives no `{name}`") })
+}
+
+/// What a rank sends to itself is what it receives from itself.
+pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> {
+    if to[rank] == from[rank] {
+        return Ok(());
+    }
+    let (sent, wanted) = (to[rank], from[rank]);
+    refuse("all_to_all", format!("rank {rank} sends itself {sent} elements and wants {wanted} of them"))
+}

@@ -1,0 +1,110 @@
+//! Calls in words: what ranks compare to see whether they call the same thing, and what errors say.
+
+use crate::{Join, Kind};
+
+/// `3 float64`
+pub(crate) fn elements(bytes: usize, kind: Kind) -> String {
+    format!("{} {kind}", bytes / kind.size())
+}
+
+/// `broadcast of 3 float64 from rank 0`
+pub(crate) fn broadcast(bytes: usize, kind: Kind, root: usize) -> String {
+    format!("broadcast of {} from rank {root}", elements(bytes, kind))
+}
+
+/// `all_gather of [1, 2] float64`
+pub(crate) fn all_gather(counts: &[usize], kind: Kind) -> String {
+    format!("all_gather of {counts:?} {kind}")
+}
+
+/// `gather of [1, 2] float64 to rank 0`
+pub(crate) fn gather(counts: &[usize], kind: Kind, root: usize) -> String {
+    format!("gather of {counts:?} {kind} to rank {root}")
+}
+
+/// `scatter of [1, 2] float64 from rank 0`
+pub(crate) fn scatter(counts: &[usize], kind: Kind, root: usize) -> String {
+    format!("scatter of {counts:?} {kind} from rank {root}")
+}
+
+/// `all_to_all of float64`; the counts differ from rank to rank.
+pub(crate) fn all_to_all(kind: Kind) -> String {
+    format!("all_to_all of {kind}")
+}
+
+/// `all_reduce (sum) of 3 float64`
+pub(crate) fn all_reduce(bytes: usize, kind: Kind, join: Join) -> String {
+    format!("all_reduce ({join}) of {}", elements(bytes, kind))
+}
+
+/// `reduce (sum) of 3 float64 to rank 0`
+pub(crate) fn reduce(bytes: usize, kind: Kind, join: Join, root: usize) -> String {
+    format!("reduce ({join}) of {} to rank {root}", elements(bytes, kind))
+}
+
+/// `reduce_scatter (sum) of [1, 2] float64`
+pub(crate) fn reduce_scatter(counts: &[usize], kind: Kind, join: Join) -> String {
+    format!("reduce_scatter ({join}) of {counts:?} {kind}")
+}
+
+/// `scan (sum) of 3 float64`
+pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
+    format!("{call} ({join}) of {}", elements(bytes, kind))
+}
+
+/// The texts of two ranks whose counts of an all-to-all do not fit: the first such pair, or nothing.
+///
+/// `to(r)` is what rank `r` sends to each rank, `from(r)` what it receives from each, in elements.
+pub(crate) fn unequal_counts<'a>(
+    size: usize,
+    to: impl Fn(usize) -> &'a [usize],
+    from: impl Fn(usize) -> &'a [usize],
+) -> Option<Unequal> {
+    let pairs = (0..size).flat_map(|sender| (0..size).map(move |receiver| (sender, receiver)));
+    pairs
+        .map(|(sender, receiver)| Unequal {
+            sender,
+            receiver,
+            sent: to(sender)[receiver],
+            wanted: from(receiver)[sender],
+        })
+        .find(|pair| pair.sent != pair.wanted)
+}
+
+/// Counts of an all-to-all that do not fit.
+pub(crate) struct Unequal {
+    sender: usize,
+    receiver: usize,
+    sent: usize,
+    wanted: usize,
+}
+
+impl Unequal {
+    /// The error, as `rank` sees it.
+    pub(crate) fn error(&self, rank: usize) -> crate::Error {
+        let sends = format!("all_to_all that sends {} elements to rank {}", self.sent, self.receiver);
+        let wants = format!("all_to_all that wants {} elements of rank {}", self.wanted, self.sender);
+        if rank == self.receiver {
+            crate::Error::Diverged { mine: wants, theirs: sends, rank: self.sender }
+        } else {
+            let mine = if rank == self.sender { sends } else { "all_to_all with others".into() };
+            crate::Error::Diverged { mine, theirs: wants, rank: self.receiver }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    #[test]
+    fn counts_that_do_not_fit_are_found() {
+        let (to, mut from) = (vec![vec![1, 2], vec![3, 4]], vec![vec![1, 3], vec![2, 4]]);
+        let find = |from: &[Vec<usize>]| unequal_counts(2, |r| &to[r], |r| &from[r]).map(|pair| pair.error(1));
+        assert_eq!(find(&from), None);
+        from[1][0] = 5;
+        let Some(Error::Diverged { mine, theirs, rank: 0 }) = find(&from) else { panic!("not found") };
+        assert!(mine.contains("wants 5") && theirs.contains("sends 2"), "{mine}; {theirs}");
+    }
+}

@@ -1,0 +1,236 @@
+//! What reductions compute, element by element: the one place that says it, for every transport.
+
+use crate::{Error, Join, Kind, Result, bytes::Item};
+use half::{bf16, f16};
+use num_complex::Complex;
+
+/// [`Join`]s as numbers, for functions that are compiled for each.
+pub(crate) const SUM: u8 = Join::Sum as u8;
+pub(crate) const PROD: u8 = Join::Prod as u8;
+pub(crate) const MAX: u8 = Join::Max as u8;
+pub(crate) const MIN: u8 = Join::Min as u8;
+pub(crate) const AND: u8 = Join::And as u8;
+pub(crate) const OR: u8 = Join::Or as u8;
+
+/// An element that reductions compute with.
+pub(crate) trait Joined: Item {
+    /// `a join b`; joins that the kind lacks ([`check`]) give `b`.
+    fn join<const J: u8>(a: Self, b: Self) -> Self;
+
+    /// What changes nothing when it is joined with.
+    fn identity(join: Join) -> Self;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Joined for $t {
+            #[inline(always)]
+            fn join<const J: u8>(a: $t, b: $t) -> $t {
+                match J {
+                    SUM => a.wrapping_add(b),
+                    PROD => a.wrapping_mul(b),
+                    MAX => a.max(b),
+                    MIN => a.min(b),
+                    _ => b,
+                }
+            }
+            fn identity(join: Join) -> $t {
+                match join {
+                    Join::Prod => 1,
+                    Join::Max => <$t>::MIN,
+                    Join::Min => <$t>::MAX,
+                    _ => 0,
+                }
+            }
+        }
+    )*};
+}
+integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+macro_rules! floats {
+    ($($t:ty, $one:expr;)*) => {$(
+        impl Joined for $t {
+            #[inline(always)]
+            fn join<const J: u8>(a: $t, b: $t) -> $t {
+                // the zeros are ordered too, so that the order of the ranks does not show
+                match J {
+                    SUM => a + b,
+                    PROD => a * b,
+                    MAX => if a.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b },
+                    MIN => if a.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b },
+                    _ => b,
+                }
+            }
+            fn identity(join: Join) -> $t {
+                match join {
+                    Join::Prod => $one,
+                    Join::Max => <$t>::NEG_INFINITY,
+                    Join::Min => <$t>::INFINITY,
+                    // adding it changes no bit, which +0 does to -0
+                    _ => -<$t>::default(),
+                }
+            }
+        }
+    )*};
+}
+floats! { f16, f16::ONE; bf16, bf16::ONE; f32, 1.0; f64, 1.0; }
+
+macro_rules! complexes {
+    ($($t:ty)*) => {$(
+        impl Joined for Complex<$t> {
+            #[inline(always)]
+            fn join<const J: u8>(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> {
+                match J {
+                    SUM => a + b,
+                    PROD => a * b,
+                    _ => b,
+                }
+            }
+            fn identity(join: Join) -> Complex<$t> {
+                match join {
+                    Join::Prod => Complex::new(1.0, 0.0),
+                    _ => Complex::new(-0.0, -0.0),
+                }
+            }
+        }
+    )*};
+}
+complexes! { f32 f64 }
+
+impl Joined for bool {
+    #[inline(always)]
+    fn join<const J: u8>(a: bool, b: bool) -> bool {
+        match J {
+            SUM | MAX | OR => a | b,
+            _ => a & b,
+        }
+    }
+    fn identity(join: Join) -> bool {
+        matches!(join, Join::Prod | Join::Min | Join::And)
+    }
+}
+
+/// Whether there is such a reduction.
+pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
+    let there = match (kind, join) {
+        (Kind::Bool, _) => true,
+        (_, Join::And | Join::Or) => false,
+        (Kind::Complex64 | Kind::Complex128, Join::Max | Join::Min) => false,
+        _ => true,
+    };
+    if there { Ok(()) } else { Err(Error::NoJoin { kind, join }) }
+}
+
+/// `into[i] = with[i] join into[i]`: `with` is of the lower ranks. Both are of one length, in elements of `T`.
+pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]) {
+    let size = T::KIND.size();
+    for (b, a) in into.chunks_exact_mut(size).zip(with.chunks_exact(size)) {
+        T::join::<J>(T::read(a), T::read(b)).write(b);
+    }
+}
+
+/// Calls a generic function with the type of a kind: `of_kind!(kind, T => f::<T>(x))`.
+macro_rules! of_kind {
+    ($kind:expr, $t:ident => $call:expr) => {
+        of_kind!(@arms $kind, $t, $call, Bool bool, Int8 i8, Int16 i16, Int32 i32, Int64 i64, UInt8 u8, UInt16 u16, UInt32 u32,
+            UInt64 u64, Float16 half::f16, BFloat16 half::bf16, Float32 f32, Float64 f64,
+            Complex64 num_complex::Complex<f32>, Complex128 num_complex::Complex<f64>)
+    };
+    (@arms $kind:expr, $t:ident, $call:expr, $($name:ident $type:ty),*) => {
+        match $kind {
+            $($crate::Kind::$name => {
+                type $t = $type;
+                $call
+            })*
+        }
+    };
+}
+
+/// Joins whole buffers as [`join_elements`] does. The reduction was checked.
+pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
+    fn go<T: Joined>(with: &[u8], into: &mut [u8], join: Join) {
+        match join {
+            Join::Sum => join_elements::<T, SUM>(with, into),
+            Join::Prod => join_elements::<T, PROD>(with, into),
+            Join::Max => join_elements::<T, MAX>(with, into),
+            Join::Min => join_elements::<T, MIN>(with, into),
+            Join::And => join_elements::<T, AND>(with, into),
+            Join::Or => join_elements::<T, OR>(with, into),
+        }
+    }
+    of_kind!(kind, T => go::<T>(with, into, join));
+}
+
+/// Fills a buffer with what changes nothing when it is joined with.
+pub(crate) fn fill_identity(buf: &mut [u8], kind: Kind, join: Join) {
+    fn go<T: Joined>(buf: &mut [u8], join: Join) {
+        buf.chunks_exact_mut(T::KIND.size()).for_each(|element| T::identity(join).write(element));
+    }
+    of_kind!(kind, T => go::<T>(buf, join));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes;
+
+    fn joined<T: Joined>(a: T, b: T, join: Join) -> T {
+        let mut into = bytes::of(&[b]).to_vec();
+        join_bytes(bytes::of(&[a]), &mut into, T::KIND, join);
+        T::read(&into)
+    }
+
+    #[test]
+    fn identities_change_nothing() {
+        fn of<T: Joined + PartialEq + std::fmt::Debug>(values: &[T]) {
+            for join in Join::ALL.into_iter().filter(|join| check(T::KIND, *join).is_ok()) {
+                for &value in values {
+                    let mut identity = vec![0; T::KIND.size()];
+                    fill_identity(&mut identity, T::KIND, join);
+                    let result = joined(T::read(&identity), value, join);
+                    assert_eq!(bytes::of(&[result]), bytes::of(&[value]), "{join} of {}", T::KIND);
+                }
+            }
+        }
+        of(&[true, false]);
+        of(&[i8::MIN, -1, 0, i8::MAX]);
+        of(&[i16::MIN, 0, i16::MAX]);
+        of(&[i32::MIN, 0, i32::MAX]);
+        of(&[i64::MIN, 0, i64::MAX]);
+        of(&[0, u8::MAX]);
+        of(&[0, u16::MAX]);
+        of(&[0, u32::MAX]);
+        of(&[0, u64::MAX]);
+        of(&[f16::from_f32(-0.0), f16::from_f32(0.0), f16::INFINITY]);
+        of(&[bf16::from_f32(-0.0), bf16::from_f32(0.0), bf16::NEG_INFINITY]);
+        of(&[-0.0_f32, 0.0, f32::INFINITY, f32::NEG_INFINITY]);
+        of(&[-0.0_f64, 0.0, f64::INFINITY, f64::NEG_INFINITY]);
+        of(&[Complex::new(-0.0_f32, 2.0)]);
+        of(&[Complex::new(3.0_f64, 2.0)]);
+    }
+
+    #[test]
+    fn integers_wrap_and_nan_wins_from_either_side() {
+        assert_eq!(joined(i8::MAX, 1, Join::Sum), i8::MIN);
+        assert_eq!(joined(i64::MIN, -1, Join::Prod), i64::MIN);
+        assert_eq!(joined(u8::MAX, 2, Join::Sum), 1);
+        for join in [Join::Max, Join::Min] {
+            assert!(joined(f64::NAN, 1.0, join).is_nan() && joined(1.0, f64::NAN, join).is_nan());
+            assert!(joined(f16::NAN, f16::ONE, join).is_nan() && joined(f16::ONE, f16::NAN, join).is_nan());
+        }
+        assert_eq!(joined(1.0, 2.0, Join::Max), 2.0);
+        assert_eq!(joined(1.0, 2.0, Join::Min), 1.0);
+        for (a, b) in [(0.0_f32, -0.0), (-0.0, 0.0)] {
+            assert!(joined(a, b, Join::Max).is_sign_positive() && joined(a, b, Join::Min).is_sign_negative());
+        }
+        let (a, b) = (Complex::new(1.0_f64, 2.0), Complex::new(3.0, 4.0));
+        assert_eq!(joined(a, b, Join::Prod), Complex::new(-5.0, 10.0));
+    }
+
+    #[test]
+    fn some_reductions_do_not_exist() {
+        assert_eq!(check(Kind::Complex64, Join::Max), Err(Error::NoJoin { kind: Kind::Complex64, join: Join::Max }));
+        assert!(check(Kind::Int32, Join::And).is_err() && check(Kind::Float64, Join::Or).is_err());
+        assert!(Join::ALL.into_iter().all(|join| check(Kind::Bool, join).is_ok()));
+    }
+}

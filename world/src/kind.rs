@@ -1,0 +1,144 @@
+//! What elements are, and how two of them become one.
+
+use std::fmt;
+
+/// What the elements of a buffer are: the dtypes of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// One byte, 0 or 1.
+    Bool,
+    /// `i8`
+    Int8,
+    /// `i16`
+    Int16,
+    /// `i32`
+    Int32,
+    /// `i64`
+    Int64,
+    /// `u8`
+    UInt8,
+    /// `u16`
+    UInt16,
+    /// `u32`
+    UInt32,
+    /// `u64`
+    UInt64,
+    /// `half::f16`
+    Float16,
+    /// `half::bf16`
+    BFloat16,
+    /// `f32`
+    Float32,
+    /// `f64`
+    Float64,
+    /// Two `f32`, the real part first.
+    Complex64,
+    /// Two `f64`, the real part first.
+    Complex128,
+}
+
+use Kind::*;
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Kind; 15] = [
+        Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
+        Complex128,
+    ];
+
+    /// Bytes of one element.
+    pub const fn size(self) -> usize {
+        match self {
+            Bool | Int8 | UInt8 => 1,
+            Int16 | UInt16 | Float16 | BFloat16 => 2,
+            Int32 | UInt32 | Float32 => 4,
+            Int64 | UInt64 | Float64 | Complex64 => 8,
+            Complex128 => 16,
+        }
+    }
+
+    /// Where the memory of such elements has to begin for a C library that computes with them.
+    pub(crate) const fn align(self) -> usize {
+        match self {
+            Complex64 => 4,
+            Complex128 => 8,
+            other => other.size(),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    /// The name of the dtype: `float64`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Bool => "bool",
+            Int8 => "int8",
+            Int16 => "int16",
+            Int32 => "int32",
+            Int64 => "int64",
+            UInt8 => "uint8",
+            UInt16 => "uint16",
+            UInt32 => "uint32",
+            UInt64 => "uint64",
+            Float16 => "float16",
+            BFloat16 => "bfloat16",
+            Float32 => "float32",
+            Float64 => "float64",
+            Complex64 => "complex64",
+            Complex128 => "complex128",
+        })
+    }
+}
+
+/// How two elements become one, in a reduction over ranks. All are commutative, and associative up to rounding.
+///
+/// Sums and products of integers wrap. `Max` and `Min` of floats are NaN where one is; of bools `Sum` and `Max` are "or", `Prod` and
+/// `Min` are "and". There is no `Max` or `Min` of complex numbers, and `And` and `Or` are of bools alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// `a + b`
+    Sum,
+    /// `a * b`
+    Prod,
+    /// The larger one.
+    Max,
+    /// The smaller one.
+    Min,
+    /// `a && b`
+    And,
+    /// `a || b`
+    Or,
+}
+
+impl Join {
+    /// All joins.
+    pub const ALL: [Join; 6] = [Join::Sum, Join::Prod, Join::Max, Join::Min, Join::And, Join::Or];
+}
+
+impl fmt::Display for Join {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Join::Sum => "sum",
+            Join::Prod => "product",
+            Join::Max => "maximum",
+            Join::Min => "minimum",
+            Join::And => "and",
+            Join::Or => "or",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_numbered_in_order() {
+        for (i, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, i);
+            assert_eq!(kind.size() % kind.align(), 0);
+        }
+        assert_eq!(format!("{:>9}{:>4}", Kind::Float64, Join::Sum), "  float64 sum");
+    }
+}

@@ -1,0 +1,81 @@
+//! Ranks and what they say to each other.
+//!
+//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] is all ranks together: it moves and joins
+//! elements between them. What carries the messages is chosen when the program starts:
+//!
+//! - **MPI**, found and loaded at run time. Nothing is needed to build: neither a library, nor its headers, nor a C compiler.
+//! - **[`threads`]** of one process, for tests: deterministic, and every mistake is an error at once.
+//! - **One rank alone**, without any library.
+//!
+//! # Start
+//! ```sh
+//! pip install mpich            # or the MPI of the machine
+//! cargo build --release
+//! mpiexec -n 4 target/release/program
+//! ```
+//!
+//! ```no_run
+//! use backends_world::{Join, Kind, Result, World, bytes, run};
+//!
+//! fn main() {
+//!     run(|world: &World| -> Result<()> {
+//!         let mut x = [world.rank() as f64];
+//!         world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//!         println!("rank {} of {}: the sum is {}", world.rank(), world.size(), x[0]);
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
+//! The same program runs alone, without `mpiexec`. [`run`] ends all ranks when one fails. What the environment sets:
+//!
+//! | variable | says |
+//! |---|---|
+//! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] has the places that are searched without it) |
+//! | `WORLD_CHECK=1` | ranks compare what they are about to call, and name what differs ([`World::agree`]) |
+//! | `WORLD_TIMEOUT` | the longest time of a call, in seconds ([`World::set_timeout`]) |
+//! | `WORLD_TESTS=1` | ranks end by `exit`, as harnesses of tests do: MPI is finalised there |
+//!
+//! # Buffers
+//! They are bytes of elements of a [`Kind`]; counts are elements. [`bytes`] shows slices as such.
+//!
+//! ```
+//! use backends_world::{Kind, World, bytes};
+//!
+//! let world = World::alone();
+//! let mut all = [0_i32; 3];
+//! world.all_gather(bytes::of(&[1, 2, 3]), bytes::of_mut(&mut all), &[3], Kind::Int32)?;
+//! assert_eq!(all, [1, 2, 3]);
+//!
+//! let pending = world.start_broadcast(bytes::of(&[1.5_f64]).to_vec(), Kind::Float64, 0)?;
+//! // .. work that does not need it ..
+//! assert_eq!(bytes::to_vec::<f64>(&pending.wait()?), [1.5]);
+//!
+//! let group = world.group(Some(7), 0)?;
+//! assert_eq!(group.map(|group| group.size()), Some(1));
+//! # Ok::<(), backends_world::Error>(())
+//! ```
+
+mod alone;
+pub mod bytes;
+mod check;
+mod describe;
+mod error;
+mod join;
+mod kind;
+pub mod mpi;
+mod pending;
+mod queue;
+mod run;
+pub mod status;
+pub mod threads;
+pub mod transport;
+mod watch;
+mod world;
+
+pub use error::{Error, Result};
+pub use kind::{Join, Kind};
+pub use pending::Pending;
+pub use run::run;
+pub use transport::{Request, Transport};
+pub use world::{Spent, World};

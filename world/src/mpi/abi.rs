@@ -1,0 +1,272 @@
+//! The binary interfaces of MPI libraries: that of the standard (since MPI-5), MPICH's and Open MPI's. They differ in the values of
+//! constants alone, which are here; each is from the library's own `mpi.h`.
+
+use super::{
+    functions::{Ptr, Word},
+    launcher::Family,
+};
+use crate::{Join, Kind};
+use libloading::Library;
+use std::ffi::{c_int, c_void};
+
+/// The constants of a binary interface.
+pub(super) struct Abi {
+    /// What it is called.
+    pub name: &'static str,
+    /// `MPI_COMM_WORLD`
+    pub world: Word,
+    /// `MPI_INFO_NULL`
+    pub no_info: Word,
+    /// `MPI_ERRORS_RETURN`
+    pub errors_return: Word,
+    /// `MPI_IN_PLACE`
+    in_place: Word,
+    /// `MPI_THREAD_SERIALIZED`
+    pub serialized: c_int,
+    /// `MPI_COMM_TYPE_SHARED`
+    pub shared_memory: c_int,
+    /// `MPI_UNDEFINED`
+    pub undefined: c_int,
+    /// `MPI_ANY_TAG`
+    pub any_tag: c_int,
+    /// `MPI_ERR_TRUNCATE`
+    pub truncated: c_int,
+    /// Which int of a status is the tag.
+    pub tag: usize,
+    /// The datatypes of the kinds, in the order of [`NAMED`].
+    types: [Word; NAMED.len()],
+    /// `MPI_SUM`, `MPI_PROD`, `MPI_MAX`, `MPI_MIN`
+    joins: [Word; 4],
+}
+
+/// Kinds that have a datatype of their own, with its name.
+const NAMED: [(Kind, &str); 12] = [
+    (Kind::Int8, "int8_t"),
+    (Kind::Int16, "int16_t"),
+    (Kind::Int32, "int32_t"),
+    (Kind::Int64, "int64_t"),
+    (Kind::UInt8, "uint8_t"),
+    (Kind::UInt16, "uint16_t"),
+    (Kind::UInt32, "uint32_t"),
+    (Kind::UInt64, "uint64_t"),
+    (Kind::Float32, "float"),
+    (Kind::Float64, "double"),
+    (Kind::Complex64, "c_float_complex"),
+    (Kind::Complex128, "c_double_complex"),
+];
+
+impl Abi {
+    /// MPI-5, chapter "Application Binary Interface".
+    fn standard() -> Abi {
+        Abi {
+            name: "standard",
+            world: 0x101,
+            no_info: 0x130,
+            errors_return: 0x143,
+            in_place: 1,
+            serialized: 2048,
+            shared_memory: 221,
+            undefined: -32766,
+            any_tag: -2,
+            truncated: 15,
+            tag: 1,
+            types: [0x240, 0x248, 0x250, 0x258, 0x241, 0x249, 0x251, 0x259, 0x210, 0x214, 0x212, 0x216],
+            joins: [0x21, 0x24, 0x23, 0x22],
+        }
+    }
+
+    /// MPICH since 3.1, Intel MPI, Cray MPICH, MVAPICH: they agreed on one interface.
+    fn mpich() -> Abi {
+        Abi {
+            name: "MPICH",
+            world: 0x4400_0000,
+            no_info: 0x1c00_0000,
+            errors_return: 0x5400_0001,
+            in_place: usize::MAX,
+            serialized: 2,
+            shared_memory: 1,
+            undefined: -32766,
+            any_tag: -1,
+            truncated: 14,
+            tag: 3,
+            types: [
+                0x4c00_0137,
+                0x4c00_0238,
+                0x4c00_0439,
+                0x4c00_083a,
+                0x4c00_013b,
+                0x4c00_023c,
+                0x4c00_043d,
+                0x4c00_083e,
+                0x4c00_040a,
+                0x4c00_080b,
+                0x4c00_0840,
+                0x4c00_1041,
+            ],
+            joins: [0x5800_0003, 0x5800_0004, 0x5800_0001, 0x5800_0002],
+        }
+    }
+
+    /// Open MPI up to 5: handles are the addresses of objects that the library exports.
+    fn open_mpi(library: &Library) -> Result<Abi, String> {
+        let at = |name: &str| {
+            let name = format!("ompi_mpi_{name}\0");
+            // SAFETY: the address alone is taken, nothing is read there.
+            let found = unsafe { library.get::<*const c_void>(name.as_bytes()) };
+            found.map(|object| *object as Word).map_err(|_| format!("has no {}", name.trim_end_matches('\0')))
+        };
+        let (mut types, mut joins) = ([0; NAMED.len()], [0; 4]);
+        for (to, (_, name)) in types.iter_mut().zip(NAMED) {
+            *to = at(name)?;
+        }
+        for (to, name) in joins.iter_mut().zip(["op_sum", "op_prod", "op_max", "op_min"]) {
+            *to = at(name)?;
+        }
+        Ok(Abi {
+            name: "Open MPI",
+            world: at("comm_world")?,
+            no_info: at("info_null")?,
+            errors_return: at("errors_return")?,
+            in_place: 1,
+            serialized: 2,
+            shared_memory: 0,
+            undefined: -32766,
+            any_tag: -1,
+            truncated: 15,
+            tag: 1,
+            types,
+            joins,
+        })
+    }
+
+    /// That of a library, by what it says of itself: the version of the standard's interface, and the text of its version. The
+    /// name of its file says nothing: one package has libraries of both interfaces.
+    pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
+        if let Some((1, _)) = standard {
+            return Ok(Abi::standard());
+        }
+        if let Some((major, minor)) = standard.filter(|(major, _)| *major > 0) {
+            return Err(format!(
+                "keeps to version {major}.{minor} of the standard's binary interface; versions 1.x are known"
+            ));
+        }
+        let first = version.lines().next().unwrap_or_default();
+        match family(version) {
+            // where it has no `MPI_Abi_get_version` it may have an older interface; that of 3.1 is still the one of 5
+            Some(Family::Mpich) if mpich_is_older(version) => {
+                Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
+            }
+            // a handle is an int in the low half of a word
+            Some(Family::Mpich) if cfg!(target_endian = "big") => {
+                Err("has the binary interface of MPICH, which is not supported on machines with the high byte first"
+                    .into())
+            }
+            Some(Family::Mpich) => Ok(Abi::mpich()),
+            Some(Family::OpenMpi) => Abi::open_mpi(library),
+            None => Err(format!("is {first:?}: known are the standard's binary interface, MPICH's and Open MPI's")),
+        }
+    }
+
+    /// `MPI_IN_PLACE`
+    pub fn in_place(&self) -> Ptr {
+        self.in_place as Ptr
+    }
+
+    /// The datatype by which elements are moved. Bools and floats of 16 bits are moved as integers of their size.
+    pub fn moved(&self, kind: Kind) -> Word {
+        let stands_for = match kind {
+            Kind::Bool => Kind::UInt8,
+            Kind::Float16 | Kind::BFloat16 => Kind::UInt16,
+            other => other,
+        };
+        let at = NAMED.iter().position(|(named, _)| *named == stands_for);
+        self.types[at.unwrap_or_default()]
+    }
+
+    /// The datatype and operation of a reduction that the library has.
+    pub fn joined(&self, kind: Kind, join: Join) -> Option<(Word, Word)> {
+        let as_kind = match (kind, join) {
+            // what MPI makes of NaN is left open
+            (Kind::Float32 | Kind::Float64, Join::Max | Join::Min) => return None,
+            (Kind::Bool | Kind::Float16 | Kind::BFloat16, _) | (_, Join::And | Join::Or) => return None,
+            // sums that wrap have the same bits without signs, and C leaves open what they are with signs
+            (Kind::Int8, Join::Sum | Join::Prod) => Kind::UInt8,
+            (Kind::Int16, Join::Sum | Join::Prod) => Kind::UInt16,
+            (Kind::Int32, Join::Sum | Join::Prod) => Kind::UInt32,
+            (Kind::Int64, Join::Sum | Join::Prod) => Kind::UInt64,
+            _ => kind,
+        };
+        Some((self.moved(as_kind), self.joins[join as usize]))
+    }
+}
+
+/// Whose library it is, by the text of its version.
+pub(super) fn family(version: &str) -> Option<Family> {
+    if version.starts_with("Open MPI") {
+        return Some(Family::OpenMpi);
+    }
+    let of_mpich = ["MPICH", "Intel(R) MPI", "MVAPICH"];
+    of_mpich.iter().any(|name| version.contains(name)).then_some(Family::Mpich)
+}
+
+/// Whether the text is that of an MPICH before 3.1.
+fn mpich_is_older(version: &str) -> bool {
+    let Some((_, after)) = version.split_once("MPICH Version:") else { return false };
+    let mut numbers =
+        after.trim_start().split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < (3, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_known_by_their_texts() {
+        let known = [
+            ("Open MPI v5.0.11, package: Open MPI conda", Family::OpenMpi),
+            ("MPICH Version:      5.0.2\nMPICH Release date: unreleased", Family::Mpich),
+            ("Intel(R) MPI Library 2021.13 for Linux* OS", Family::Mpich),
+            ("MPI VERSION    : CRAY MPICH version 8.1.28.15", Family::Mpich),
+            ("MVAPICH Version:      3.0", Family::Mpich),
+        ];
+        for (text, of) in known {
+            assert_eq!(family(text), Some(of), "{text}");
+        }
+        assert_eq!(family("Microsoft MPI 10.1"), None);
+    }
+
+    #[test]
+    fn versions_of_mpich_are_read() {
+        assert!(mpich_is_older("MPICH Version:\t3.0.4"));
+        assert!(mpich_is_older("MPICH Version:"));
+        for text in ["MPICH Version:\t3.1", "MPICH Version:      5.0.2", "Intel(R) MPI Library 2019"] {
+            assert!(!mpich_is_older(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_kind_moves_as_a_type_of_its_size() {
+        for abi in [Abi::standard(), Abi::mpich()] {
+            for kind in Kind::ALL {
+                let datatype = abi.moved(kind);
+                let at = abi.types.iter().position(|of| *of == datatype).unwrap();
+                assert_eq!(NAMED[at].0.size(), kind.size(), "{kind}");
+            }
+            assert!(abi.types.iter().all(|of| abi.types.iter().filter(|other| *other == of).count() == 1));
+        }
+        assert_eq!(Abi::standard().joined(Kind::Int32, Join::Sum), Some((0x251, 0x21)));
+        assert_eq!(Abi::standard().joined(Kind::Int32, Join::Min), Some((0x250, 0x22)));
+        assert_eq!(Abi::standard().joined(Kind::Float64, Join::Max), None);
+        assert_eq!(Abi::standard().joined(Kind::Bool, Join::Sum), None);
+    }
+
+    /// In MPICH's interface a datatype has its size in its second byte.
+    #[test]
+    fn the_types_of_mpich_have_the_sizes_of_their_kinds() {
+        let abi = Abi::mpich();
+        for kind in Kind::ALL {
+            assert_eq!(abi.moved(kind) >> 8 & 0xff, kind.size(), "{kind}");
+        }
+    }
+}

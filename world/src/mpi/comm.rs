@@ -1,0 +1,533 @@
+//! A communicator of MPI as a transport.
+
+use super::{
+    functions::{Aint, Count, Functions, Long, Ptr, Status, Word},
+    request,
+    session::Session,
+};
+use crate::{
+    Error, Join, Kind, Request, Result, Transport, bytes, join,
+    queue::another,
+    status,
+    transport::{Start, Waited},
+};
+use std::{ffi::c_int, io::Write, sync::Arc};
+
+/// A communicator of our own, so that messages of other code never meet ours.
+pub(super) struct Mpi {
+    session: &'static Session,
+    comm: Word,
+    rank: usize,
+    size: usize,
+    /// Of every rank, the number of its machine: the smallest rank of the world there.
+    machines: Arc<[u64]>,
+    /// Whether it is all of the world: with it MPI ends.
+    is_world: bool,
+}
+
+impl Mpi {
+    /// All ranks. Collective.
+    pub fn world(session: &'static Session) -> Result<Mpi> {
+        let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
+        let (mut comm, mut shared) = (0, 0);
+        // SAFETY: the library is initialised, and the handles are its own. Errors come back as codes.
+        unsafe {
+            (f.set_errhandler)(abi.world, abi.errors_return);
+            session.check("MPI_Comm_dup", (f.dup)(abi.world, &mut comm))?;
+        }
+        let mut world = Mpi::of(session, comm, true)?;
+        session.set_rank(world.rank, world.size);
+        // SAFETY: as above.
+        let code = unsafe { (f.split_type)(comm, abi.shared_memory, 0, abi.no_info, &mut shared) };
+        session.check("MPI_Comm_split_type", code)?;
+        let machine = Mpi::of(session, shared, false)?;
+        let mut mine = [world.rank as u64];
+        machine.broadcast(bytes::of_mut(&mut mine), Kind::UInt64, 0)?;
+        let mut machines = vec![0_u64; world.size];
+        world.all_gather(bytes::of(&mine), bytes::of_mut(&mut machines), &vec![1; world.size], Kind::UInt64)?;
+        world.machines = machines.into();
+        Ok(world)
+    }
+
+    /// A communicator that was just made.
+    fn of(session: &'static Session, comm: Word, is_world: bool) -> Result<Mpi> {
+        let f = &session.loaded.functions;
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: the communicator lives.
+        unsafe {
+            session.check("MPI_Comm_set_errhandler", (f.set_errhandler)(comm, session.loaded.abi.errors_return))?;
+            session.check("MPI_Comm_rank", (f.rank)(comm, &mut rank))?;
+            session.check("MPI_Comm_size", (f.size)(comm, &mut size))?;
+        }
+        let (rank, size) = (usize::try_from(rank).unwrap_or(0), usize::try_from(size).unwrap_or(1));
+        Ok(Mpi { session, comm, rank, size, machines: Arc::from([]), is_world })
+    }
+
+    fn f(&self) -> &'static Functions {
+        &self.session.loaded.functions
+    }
+
+    fn long(&self) -> Option<&'static Long> {
+        self.session.loaded.long.as_ref()
+    }
+
+    /// The datatype of a kind that is moved.
+    fn moved(&self, kind: Kind) -> Word {
+        self.session.loaded.abi.moved(kind)
+    }
+
+    fn in_place(&self) -> Ptr {
+        self.session.loaded.abi.in_place()
+    }
+
+    /// Calls `f` with pieces of a buffer that have no more elements than the library counts.
+    fn in_pieces(&self, buf: &mut [u8], kind: Kind, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
+        let piece = self.session.most.saturating_mul(kind.size());
+        if buf.len() <= piece {
+            return f(start(buf), (buf.len() / kind.size()) as c_int);
+        }
+        buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
+    }
+
+    /// Counts and the places where the parts begin, for a library that counts in ints.
+    fn ints(&self, call: &'static str, counts: &[usize]) -> Result<(Vec<c_int>, Vec<c_int>)> {
+        ints(call, counts, self.session.most)
+    }
+
+    /// Whether the library counts so many elements in one call.
+    fn fits(&self, counts: &[usize]) -> bool {
+        self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
+    }
+
+    /// What was received is what was waited for.
+    fn examine(&self, status: &Status, buf: &[u8], kind: Kind, from: usize) -> Result<()> {
+        request::examine(self.session, status, buf.len(), kind, from)
+    }
+
+    fn reduce_piece(&self, buf: Ptr, count: Count, root: usize, of: (Word, Word)) -> Result<()> {
+        let (datatype, operation) = of;
+        // the root alone has its buffer changed
+        let (send, recv) = if self.rank == root { (self.in_place(), buf) } else { (buf, std::ptr::null_mut()) };
+        let root = root as c_int;
+        // SAFETY: the buffer has so many elements; on other ranks `recv` is not looked at.
+        let code = unsafe {
+            match self.long() {
+                Some(long) => (long.reduce)(send, recv, count, datatype, operation, root, self.comm),
+                None => (self.f().reduce)(send, recv, count as c_int, datatype, operation, root, self.comm),
+            }
+        };
+        self.session.check("MPI_Reduce", code)
+    }
+}
+
+/// Where a buffer begins. An empty vector of bytes has the address 1, which is `MPI_IN_PLACE` in two of the interfaces.
+pub(super) fn start(buf: &[u8]) -> Ptr {
+    static SOMEWHERE: u64 = 0;
+    if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
+}
+
+pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
+    (buf.len() / kind.size()) as Count
+}
+
+/// Counts and the places where the parts begin.
+pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
+    (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
+}
+
+/// The same for a library that counts in ints, and no more than `most`.
+pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
+    let sum = counts.iter().sum::<usize>();
+    if sum > most {
+        return Err(Error::Count { call, count: sum });
+    }
+    Ok((counts.iter().map(|count| *count as c_int).collect(), starts(counts).map(|at| at as c_int).collect()))
+}
+
+fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
+    counts.iter().scan(0, |sum, count| {
+        let at = *sum;
+        *sum += count;
+        Some(at)
+    })
+}
+
+/// Calls `f` with the buffer where the processor computes with its elements: libraries expect that of what they join.
+fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    if buf.as_ptr().addr().is_multiple_of(kind.align()) {
+        return f(buf);
+    }
+    let mut memory = vec![0_u64; buf.len().div_ceil(8)];
+    let copy = &mut bytes::of_mut(&mut memory)[..buf.len()];
+    copy.copy_from_slice(buf);
+    f(copy)?;
+    buf.copy_from_slice(copy);
+    Ok(())
+}
+
+/// Makes a method of a reduction in place: `call!(self, scan "MPI_Scan", buf, kind, join)`.
+macro_rules! in_place {
+    ($self:ident, $call:ident $name:literal, $buf:ident, $kind:ident, $join:ident) => {{
+        $self.session.on_right_thread($name)?;
+        let (datatype, operation) = $self.session.reduction($kind, $join)?;
+        aligned($buf, $kind, |buf| match $self.long() {
+            Some(long) => {
+                let (buf, count) = (start(buf), count(buf, $kind));
+                // SAFETY: the buffer has so many elements, and is the only one.
+                let code = unsafe { (long.$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
+                $self.session.check($name, code)
+            }
+            None => $self.in_pieces(buf, $kind, |buf, count| {
+                // SAFETY: as above.
+                let code = unsafe { ($self.f().$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
+                $self.session.check($name, code)
+            }),
+        })
+    }};
+}
+
+impl Transport for Mpi {
+    fn name(&self) -> String {
+        let loaded = &self.session.loaded;
+        let counts = if loaded.long.is_some() { "long" } else { "short" };
+        format!("{} ({} binary interface, {counts} counts, {})", loaded.version, loaded.abi.name, loaded.path)
+    }
+    fn rank(&self) -> usize {
+        self.rank
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn local(&self) -> Result<(usize, usize)> {
+        let here = |of: &[u64]| of.iter().filter(|machine| **machine == self.machines[self.rank]).count();
+        Ok((here(&self.machines[..self.rank]), here(&self.machines)))
+    }
+    fn barrier(&self) -> Result<()> {
+        self.session.on_right_thread("MPI_Barrier")?;
+        // SAFETY: the communicator lives.
+        self.session.check("MPI_Barrier", unsafe { (self.f().barrier)(self.comm) })
+    }
+    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Bcast")?;
+        let (datatype, root) = (self.moved(kind), root as c_int);
+        match self.long() {
+            Some(long) => {
+                // SAFETY: the buffer has so many elements.
+                let code = unsafe { (long.broadcast)(start(buf), count(buf, kind), datatype, root, self.comm) };
+                self.session.check("MPI_Bcast", code)
+            }
+            None => self.in_pieces(buf, kind, |buf, count| {
+                // SAFETY: as above.
+                let code = unsafe { (self.f().broadcast)(buf, count, datatype, root, self.comm) };
+                self.session.check("MPI_Bcast", code)
+            }),
+        }
+    }
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        self.session.on_right_thread("MPI_Allgatherv")?;
+        if !self.fits(counts) {
+            // every part by itself
+            let mut rest = recv;
+            for (rank, count) in counts.iter().enumerate() {
+                let (part, after) = rest.split_at_mut(count * kind.size());
+                if rank == self.rank {
+                    part.copy_from_slice(send);
+                }
+                self.broadcast(part, kind, rank)?;
+                rest = after;
+            }
+            return Ok(());
+        }
+        let (datatype, from, to) = (self.moved(kind), start(send), start(recv));
+        // SAFETY: the buffers have as many elements as the counts say.
+        let code = unsafe {
+            match self.long() {
+                Some(long) => {
+                    let (counts, starts) = longs(counts);
+                    (long.all_gather)(
+                        from,
+                        count(send, kind),
+                        datatype,
+                        to,
+                        counts.as_ptr(),
+                        starts.as_ptr(),
+                        datatype,
+                        self.comm,
+                    )
+                }
+                None => {
+                    let (counts, starts) = self.ints("MPI_Allgatherv", counts)?;
+                    let sent = counts[self.rank];
+                    (self.f().all_gather)(
+                        from,
+                        sent,
+                        datatype,
+                        to,
+                        counts.as_ptr(),
+                        starts.as_ptr(),
+                        datatype,
+                        self.comm,
+                    )
+                }
+            }
+        };
+        self.session.check("MPI_Allgatherv", code)
+    }
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Gatherv")?;
+        let (datatype, from, to, root) =
+            (self.moved(kind), start(send), start(recv.unwrap_or_default()), root as c_int);
+        // SAFETY: the buffers have as many elements as the counts say; on other ranks `to` is not looked at.
+        let code = unsafe {
+            match self.long() {
+                Some(long) => {
+                    let (counts, starts) = longs(counts);
+                    let (counts, starts, sent) = (counts.as_ptr(), starts.as_ptr(), count(send, kind));
+                    (long.gather)(from, sent, datatype, to, counts, starts, datatype, root, self.comm)
+                }
+                None => {
+                    let (counts, starts) = self.ints("MPI_Gatherv", counts)?;
+                    let sent = counts[self.rank];
+                    (self.f().gather)(
+                        from,
+                        sent,
+                        datatype,
+                        to,
+                        counts.as_ptr(),
+                        starts.as_ptr(),
+                        datatype,
+                        root,
+                        self.comm,
+                    )
+                }
+            }
+        };
+        self.session.check("MPI_Gatherv", code)
+    }
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Scatterv")?;
+        let (datatype, from, to, root) =
+            (self.moved(kind), start(send.unwrap_or_default()), start(recv), root as c_int);
+        // SAFETY: as in `gather`.
+        let code = unsafe {
+            match self.long() {
+                Some(long) => {
+                    let (counts, starts) = longs(counts);
+                    let (counts, starts, wanted) = (counts.as_ptr(), starts.as_ptr(), count(recv, kind));
+                    (long.scatter)(from, counts, starts, datatype, to, wanted, datatype, root, self.comm)
+                }
+                None => {
+                    let (counts, starts) = self.ints("MPI_Scatterv", counts)?;
+                    let wanted = counts[self.rank];
+                    (self.f().scatter)(
+                        from,
+                        counts.as_ptr(),
+                        starts.as_ptr(),
+                        datatype,
+                        to,
+                        wanted,
+                        datatype,
+                        root,
+                        self.comm,
+                    )
+                }
+            }
+        };
+        self.session.check("MPI_Scatterv", code)
+    }
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+        self.session.on_right_thread("MPI_Alltoallv")?;
+        let (datatype, sent, received) = (self.moved(kind), start(send), start(recv));
+        // SAFETY: the buffers have as many elements as the counts say.
+        let code = unsafe {
+            match self.long() {
+                Some(long) => {
+                    let ((to, to_starts), (from, from_starts)) = (longs(to), longs(from));
+                    let (to, to_starts) = (to.as_ptr(), to_starts.as_ptr());
+                    let (from, from_starts) = (from.as_ptr(), from_starts.as_ptr());
+                    (long.all_to_all)(sent, to, to_starts, datatype, received, from, from_starts, datatype, self.comm)
+                }
+                None => {
+                    let ((to, to_starts), (from, from_starts)) =
+                        (self.ints("MPI_Alltoallv", to)?, self.ints("MPI_Alltoallv", from)?);
+                    let (to, to_starts) = (to.as_ptr(), to_starts.as_ptr());
+                    let (from, from_starts) = (from.as_ptr(), from_starts.as_ptr());
+                    (self.f().all_to_all)(
+                        sent,
+                        to,
+                        to_starts,
+                        datatype,
+                        received,
+                        from,
+                        from_starts,
+                        datatype,
+                        self.comm,
+                    )
+                }
+            }
+        };
+        self.session.check("MPI_Alltoallv", code)
+    }
+    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        in_place!(self, all_reduce "MPI_Allreduce", buf, kind, join)
+    }
+    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Reduce")?;
+        let of = self.session.reduction(kind, join)?;
+        aligned(buf, kind, |buf| match self.long() {
+            Some(_) => self.reduce_piece(start(buf), count(buf, kind), root, of),
+            None => self.in_pieces(buf, kind, |buf, count| self.reduce_piece(buf, Count::from(count), root, of)),
+        })
+    }
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+        self.session.on_right_thread("MPI_Reduce_scatter")?;
+        if !self.fits(counts) {
+            // every part by itself
+            let mut rest = send;
+            for (rank, count) in counts.iter().enumerate() {
+                let (part, after) = rest.split_at(count * kind.size());
+                let mut part = part.to_vec();
+                self.reduce(&mut part, kind, join, rank)?;
+                if rank == self.rank {
+                    recv.copy_from_slice(&part);
+                }
+                rest = after;
+            }
+            return Ok(());
+        }
+        let (datatype, operation) = self.session.reduction(kind, join)?;
+        // what is sent is read alone, but where no element may begin it is copied
+        let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
+        let send = if is_aligned {
+            send
+        } else {
+            copy.resize(send.len().div_ceil(8), 0_u64);
+            let copy = &mut bytes::of_mut(&mut copy)[..send.len()];
+            copy.copy_from_slice(send);
+            copy
+        };
+        aligned(recv, kind, |recv| {
+            let (from, to) = (start(send), start(recv));
+            // SAFETY: the buffers have as many elements as the counts say.
+            let code = unsafe {
+                match self.long() {
+                    Some(long) => {
+                        let (counts, _) = longs(counts);
+                        (long.reduce_scatter)(from, to, counts.as_ptr(), datatype, operation, self.comm)
+                    }
+                    None => {
+                        let (counts, _) = self.ints("MPI_Reduce_scatter", counts)?;
+                        (self.f().reduce_scatter)(from, to, counts.as_ptr(), datatype, operation, self.comm)
+                    }
+                }
+            };
+            self.session.check("MPI_Reduce_scatter", code)
+        })
+    }
+    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        in_place!(self, scan "MPI_Scan", buf, kind, join)
+    }
+    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        in_place!(self, exscan "MPI_Exscan", buf, kind, join)?;
+        // MPI leaves open what rank 0 has
+        if self.rank == 0 {
+            join::fill_identity(buf, kind, join);
+        }
+        Ok(())
+    }
+    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Send")?;
+        let (datatype, to, tag) = (self.moved(Kind::UInt8), to as c_int, request::tag(kind));
+        // a message is bytes, its tag says of which kind, so that another kind is seen
+        for part in buf.chunks(self.piece()).chain(buf.is_empty().then_some(buf)) {
+            // SAFETY: the buffer has so many bytes, which are read alone.
+            let code = unsafe {
+                match self.long() {
+                    Some(long) => (long.send)(start(part), count(part, Kind::UInt8), datatype, to, tag, self.comm),
+                    None => (self.f().send)(start(part), part.len() as c_int, datatype, to, tag, self.comm),
+                }
+            };
+            self.session.check("MPI_Send", code)?;
+        }
+        Ok(())
+    }
+    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+        self.session.on_right_thread("MPI_Recv")?;
+        let (wanted, is_empty) = (buf.len(), buf.is_empty());
+        let none: &mut [u8] = &mut [];
+        for part in buf.chunks_mut(self.piece()).chain(is_empty.then_some(none)) {
+            let (datatype, rank, tag) = (self.moved(Kind::UInt8), from as c_int, self.session.loaded.abi.any_tag);
+            let mut status = Status([0; 64]);
+            // SAFETY: the buffer has room for so many bytes, and the status is longer than any library's.
+            let code = unsafe {
+                match self.long() {
+                    Some(long) => {
+                        (long.recv)(start(part), count(part, Kind::UInt8), datatype, rank, tag, self.comm, &mut status)
+                    }
+                    None => {
+                        (self.f().recv)(start(part), part.len() as c_int, datatype, rank, tag, self.comm, &mut status)
+                    }
+                }
+            };
+            if self.session.is_truncated(code) {
+                return Err(another(wanted, kind, "more elements", from));
+            }
+            self.session.check("MPI_Recv", code)?;
+            self.examine(&status, part, kind, from)?;
+        }
+        Ok(())
+    }
+    fn start(&self, call: Start) -> Result<Box<dyn Request>> {
+        request::start(self.session, self.comm, self.rank, call)
+    }
+    fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
+        self.session.on_right_thread("MPI_Comm_split")?;
+        let color = number.map_or(self.session.loaded.abi.undefined, |number| number as c_int);
+        let place = members.iter().position(|rank| *rank == self.rank).unwrap_or(0) as c_int;
+        let mut comm = 0;
+        // SAFETY: the communicator lives; both numbers are below its size.
+        let code = unsafe { (self.f().split)(self.comm, color, place, &mut comm) };
+        self.session.check("MPI_Comm_split", code)?;
+        if number.is_none() {
+            return Ok(None);
+        }
+        let mut group = Mpi::of(self.session, comm, false)?;
+        group.machines = members.iter().map(|rank| self.machines[*rank]).collect();
+        Ok(Some(Box::new(group)))
+    }
+    fn abort(&self, code: i32) -> ! {
+        self.session.abort(code)
+    }
+    fn expire(&self, waited: &Waited) {
+        let _ = writeln!(std::io::stderr(), "{waited}");
+        std::thread::sleep(waited.grace);
+        self.session.abort(status::TIMED_OUT)
+    }
+}
+
+impl Mpi {
+    /// The longest piece of a message.
+    fn piece(&self) -> usize {
+        if self.long().is_some() { isize::MAX as usize } else { self.session.most }
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // the others may wait for this rank, and finalising would wait for them
+            if self.is_world && self.size > 1 {
+                let _ = writeln!(std::io::stderr(), "rank {} panicked: all ranks end", self.rank);
+                self.session.abort(status::PANICKED)
+            }
+            return;
+        }
+        if self.session.may_free() {
+            // SAFETY: nobody else has this handle, and nothing that was begun is left: it holds the world.
+            unsafe { (self.f().free)(&mut self.comm) };
+        }
+        if self.is_world {
+            self.session.end();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The functions of an MPI library, looked up once.
+//!
+//! All libraries have the same functions. They differ in what handles are: addresses in the standard's and Open MPI's binary interfaces, ints in
+//! MPICH's. A [`Word`] holds either, and is passed in the register in which both are expected; where a function writes a handle, the word is 0
+//! before, and an int is its low half ([`super::abi`] refuses machines on which that is not so).
+
+use libloading::Library;
+use std::ffi::{c_char, c_int, c_void};
+
+/// A handle: a communicator, datatype, operation or request.
+pub(super) type Word = usize;
+/// A buffer, or an address with a meaning of its own.
+pub(super) type Ptr = *mut c_void;
+/// A number of elements in the functions that end in `_c`.
+pub(super) type Count = i64;
+/// A displacement in the functions that end in `_c`.
+pub(super) type Aint = isize;
+/// What a receive says: longer than that of any library.
+#[repr(C, align(16))]
+pub(super) struct Status(pub [c_int; 64]);
+
+type Ints = *const c_int;
+type Counts = *const Count;
+type Aints = *const Aint;
+type Out = *mut c_int;
+
+/// A reduction of ours, for a library that counts in ints.
+pub(super) type Reduce = unsafe extern "C" fn(Ptr, Ptr, *mut c_int, *mut Word);
+/// The same for one with long counts.
+pub(super) type LongReduce = unsafe extern "C" fn(Ptr, Ptr, *mut Count, *mut Word);
+
+macro_rules! functions {
+    ($(#[$doc:meta])* struct $table:ident { $($field:ident $name:literal ($($of:ty),*);)* }) => {
+        $(#[$doc])*
+        pub(super) struct $table {
+            $(pub $field: unsafe extern "C" fn($($of),*) -> c_int,)*
+        }
+
+        impl $table {
+            /// Looks all of them up; the name of the first one that is missing.
+            fn load(library: &Library) -> Result<$table, &'static str> {
+                // SAFETY: the names and types are those of the MPI standard.
+                unsafe {
+                    Ok($table {
+                        $($field: *library.get(concat!($name, "\0").as_bytes()).map_err(|_| $name)?,)*
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    /// What every library has, since MPI-3.
+    struct Functions {
+        initialized "MPI_Initialized" (Out);
+        finalized "MPI_Finalized" (Out);
+        init_thread "MPI_Init_thread" (Ptr, Ptr, c_int, Out);
+        query_thread "MPI_Query_thread" (Out);
+        finalize "MPI_Finalize" ();
+        abort "MPI_Abort" (Word, c_int);
+        library_version "MPI_Get_library_version" (*mut c_char, Out);
+        error_string "MPI_Error_string" (c_int, *mut c_char, Out);
+        error_class "MPI_Error_class" (c_int, Out);
+        rank "MPI_Comm_rank" (Word, Out);
+        size "MPI_Comm_size" (Word, Out);
+        dup "MPI_Comm_dup" (Word, *mut Word);
+        split "MPI_Comm_split" (Word, c_int, c_int, *mut Word);
+        split_type "MPI_Comm_split_type" (Word, c_int, c_int, Word, *mut Word);
+        free "MPI_Comm_free" (*mut Word);
+        set_errhandler "MPI_Comm_set_errhandler" (Word, Word);
+        op_create "MPI_Op_create" (Reduce, c_int, *mut Word);
+        get_count "MPI_Get_count" (*const Status, Word, Out);
+        wait "MPI_Wait" (*mut Word, *mut Status);
+        test "MPI_Test" (*mut Word, Out, *mut Status);
+        barrier "MPI_Barrier" (Word);
+        broadcast "MPI_Bcast" (Ptr, c_int, Word, c_int, Word);
+        all_gather "MPI_Allgatherv" (Ptr, c_int, Word, Ptr, Ints, Ints, Word, Word);
+        gather "MPI_Gatherv" (Ptr, c_int, Word, Ptr, Ints, Ints, Word, c_int, Word);
+        scatter "MPI_Scatterv" (Ptr, Ints, Ints, Word, Ptr, c_int, Word, c_int, Word);
+        all_to_all "MPI_Alltoallv" (Ptr, Ints, Ints, Word, Ptr, Ints, Ints, Word, Word);
+        all_reduce "MPI_Allreduce" (Ptr, Ptr, c_int, Word, Word, Word);
+        reduce "MPI_Reduce" (Ptr, Ptr, c_int, Word, Word, c_int, Word);
+        reduce_scatter "MPI_Reduce_scatter" (Ptr, Ptr, Ints, Word, Word, Word);
+        scan "MPI_Scan" (Ptr, Ptr, c_int, Word, Word, Word);
+        exscan "MPI_Exscan" (Ptr, Ptr, c_int, Word, Word, Word);
+        send "MPI_Send" (Ptr, c_int, Word, c_int, c_int, Word);
+        recv "MPI_Recv" (Ptr, c_int, Word, c_int, c_int, Word, *mut Status);
+        start_barrier "MPI_Ibarrier" (Word, *mut Word);
+        start_broadcast "MPI_Ibcast" (Ptr, c_int, Word, c_int, Word, *mut Word);
+        start_all_gather "MPI_Iallgatherv" (Ptr, c_int, Word, Ptr, Ints, Ints, Word, Word, *mut Word);
+        start_all_to_all "MPI_Ialltoallv" (Ptr, Ints, Ints, Word, Ptr, Ints, Ints, Word, Word, *mut Word);
+        start_all_reduce "MPI_Iallreduce" (Ptr, Ptr, c_int, Word, Word, Word, *mut Word);
+        start_reduce_scatter "MPI_Ireduce_scatter" (Ptr, Ptr, Ints, Word, Word, Word, *mut Word);
+        start_send "MPI_Isend" (Ptr, c_int, Word, c_int, c_int, Word, *mut Word);
+        start_recv "MPI_Irecv" (Ptr, c_int, Word, c_int, c_int, Word, *mut Word);
+    }
+}
+
+functions! {
+    /// What libraries have since MPI-4: the same with long counts.
+    struct Long {
+        op_create "MPI_Op_create_c" (LongReduce, c_int, *mut Word);
+        get_count "MPI_Get_count_c" (*const Status, Word, *mut Count);
+        broadcast "MPI_Bcast_c" (Ptr, Count, Word, c_int, Word);
+        all_gather "MPI_Allgatherv_c" (Ptr, Count, Word, Ptr, Counts, Aints, Word, Word);
+        gather "MPI_Gatherv_c" (Ptr, Count, Word, Ptr, Counts, Aints, Word, c_int, Word);
+        scatter "MPI_Scatterv_c" (Ptr, Counts, Aints, Word, Ptr, Count, Word, c_int, Word);
+        all_to_all "MPI_Alltoallv_c" (Ptr, Counts, Aints, Word, Ptr, Counts, Aints, Word, Word);
+        all_reduce "MPI_Allreduce_c" (Ptr, Ptr, Count, Word, Word, Word);
+        reduce "MPI_Reduce_c" (Ptr, Ptr, Count, Word, Word, c_int, Word);
+        reduce_scatter "MPI_Reduce_scatter_c" (Ptr, Ptr, Counts, Word, Word, Word);
+        scan "MPI_Scan_c" (Ptr, Ptr, Count, Word, Word, Word);
+        exscan "MPI_Exscan_c" (Ptr, Ptr, Count, Word, Word, Word);
+        send "MPI_Send_c" (Ptr, Count, Word, c_int, c_int, Word);
+        recv "MPI_Recv_c" (Ptr, Count, Word, c_int, c_int, Word, *mut Status);
+        start_broadcast "MPI_Ibcast_c" (Ptr, Count, Word, c_int, Word, *mut Word);
+        start_all_gather "MPI_Iallgatherv_c" (Ptr, Count, Word, Ptr, Counts, Aints, Word, Word, *mut Word);
+        start_all_to_all "MPI_Ialltoallv_c" (Ptr, Counts, Aints, Word, Ptr, Counts, Aints, Word, Word, *mut Word);
+        start_all_reduce "MPI_Iallreduce_c" (Ptr, Ptr, Count, Word, Word, Word, *mut Word);
+        start_reduce_scatter "MPI_Ireduce_scatter_c" (Ptr, Ptr, Counts, Word, Word, Word, *mut Word);
+        start_send "MPI_Isend_c" (Ptr, Count, Word, c_int, c_int, Word, *mut Word);
+        start_recv "MPI_Irecv_c" (Ptr, Count, Word, c_int, c_int, Word, *mut Word);
+    }
+}
+
+/// The functions of a library; those with long counts where it has all of them. The name of the first one that is missing.
+pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
+    Ok((Functions::load(library)?, Long::load(library).ok()))
+}
+
+/// The version of the standard's binary interface that a library keeps to; negative, or nothing, where it has one of its own.
+pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
+    type Version = unsafe extern "C" fn(Out, Out) -> c_int;
+    let (mut major, mut minor) = (-1, -1);
+    // SAFETY: name and type are the standard's, and it may be called at any time.
+    let code = unsafe {
+        let version = library.get::<Version>(b"MPI_Abi_get_version\0").ok()?;
+        version(&mut major, &mut minor)
+    };
+    (code == 0).then_some((major, minor))
+}
+
+/// A text of a library that fills a buffer and says its length.
+pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
+    // the longest text of any library: the standard's limit of a library's version
+    let mut buffer = [0 as c_char; 8192];
+    let mut length = 0;
+    if fill(buffer.as_mut_ptr(), &mut length) != 0 {
+        return String::new();
+    }
+    let length = usize::try_from(length).unwrap_or(0).min(buffer.len());
+    let bytes: Vec<u8> = buffer[..length].iter().map(|c| *c as u8).collect();
+    String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
+}

@@ -1,0 +1,85 @@
+//! What launchers tell the processes that they start.
+
+use std::env;
+
+/// Libraries and launchers that work together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// MPICH, Intel MPI, Cray MPICH, MVAPICH.
+    Mpich,
+    /// Open MPI.
+    OpenMpi,
+}
+
+/// Who started this process as one of several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Launcher {
+    /// What it is called.
+    name: &'static str,
+    /// The variable in which it says how many it started.
+    variable: &'static str,
+    /// How many it started.
+    pub size: usize,
+    /// Which of them this one is, where it says so.
+    pub rank: Option<usize>,
+    /// Whose launcher it is, where that is known.
+    pub family: Option<Family>,
+}
+
+/// Name, variables of size and rank, family. A launcher that another one was started by comes before it: Slurm starts those of MPI
+/// libraries, on every machine one.
+const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
+    ("mpiexec of Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Some(Family::OpenMpi)),
+    ("mpiexec of MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Some(Family::Mpich)),
+    // the protocol of MPICH, Intel MPI and Cray, which Slurm can speak as well
+    ("mpiexec", "PMI_SIZE", "PMI_RANK", Some(Family::Mpich)),
+    ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", None),
+    ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", None),
+    // not SLURM_NTASKS, which a script of a job has too, where nothing was started by `srun`
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", None),
+];
+
+/// The launcher of this process, if there is one.
+pub(super) fn launcher() -> Option<Launcher> {
+    launcher_of(|name| env::var(name).ok())
+}
+
+fn launcher_of(variable: impl Fn(&str) -> Option<String>) -> Option<Launcher> {
+    let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+    KNOWN.into_iter().find_map(|(name, size, rank, family)| {
+        Some(Launcher { name, variable: size, size: number(size)?, rank: number(rank), family })
+    })
+}
+
+impl std::fmt::Display for Launcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} started {} ranks ({}={})", self.name, self.size, self.variable, self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Option<Launcher> {
+        launcher_of(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
+    }
+
+    #[test]
+    fn launchers_are_known_by_what_they_set() {
+        assert_eq!(of(&[]), None);
+        let hydra = of(&[("PMI_SIZE", "4"), ("PMI_RANK", "3"), ("SLURM_STEP_NUM_TASKS", "2")]).unwrap();
+        assert_eq!((hydra.size, hydra.rank, hydra.family), (4, Some(3), Some(Family::Mpich)));
+        assert_eq!(hydra.to_string(), "mpiexec started 4 ranks (PMI_SIZE=4)");
+        let prte = of(&[("OMPI_COMM_WORLD_SIZE", "2"), ("SLURM_STEP_NUM_TASKS", "1")]).unwrap();
+        assert_eq!((prte.size, prte.rank, prte.family), (2, None, Some(Family::OpenMpi)));
+        let slurm = of(&[("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_PROCID", "0")]).unwrap();
+        assert_eq!((slurm.size, slurm.rank, slurm.family), (8, Some(0), None));
+    }
+
+    #[test]
+    fn a_script_of_a_job_was_not_started_as_several() {
+        assert_eq!(of(&[("SLURM_NTASKS", "8"), ("SLURM_PROCID", "0")]), None);
+        assert_eq!(of(&[("PMI_SIZE", "several")]), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! The MPI library of this process: found, examined and loaded once, and never unloaded, as libraries leave handlers and threads behind.
+
+use super::{
+    abi::{self, Abi},
+    find::{Candidate, candidates},
+    functions::{self, Functions, Long},
+    launcher::{Family, Launcher},
+    trust,
+};
+use crate::{Error, Result};
+use libloading::Library;
+use std::{mem::ManuallyDrop, path::Path};
+
+/// A library that is loaded.
+pub(super) struct Loaded {
+    pub functions: Functions,
+    /// Functions with long counts, where it has them.
+    pub long: Option<Long>,
+    pub abi: Abi,
+    /// The first line of its version.
+    pub version: String,
+    /// Its file, or the name by which the loader found it.
+    pub path: String,
+    family: Option<Family>,
+    _library: ManuallyDrop<Library>,
+}
+
+/// The library for this process, of the launcher's family if there is one of it; none where there is none and nobody needs it.
+pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
+    let named = std::env::var("WORLD_MPI").ok().filter(|named| !named.is_empty());
+    let family = launcher.and_then(|launcher| launcher.family);
+    let tried = if named.as_deref() == Some("none") { Vec::new() } else { candidates(family) };
+    let (mut foreign, mut why_not) = (None, Vec::new());
+    for candidate in tried {
+        match open(&candidate) {
+            Ok(loaded) if family.is_none() || named.is_some() || loaded.family == family => return Ok(Some(loaded)),
+            // that of another family serves where there is no better one: what its world is like is asked then
+            Ok(loaded) => foreign = foreign.or(Some(loaded)),
+            Err(Refused { path, why }) => why_not.push((path, why)),
+        }
+    }
+    if foreign.is_some() {
+        return Ok(foreign);
+    }
+    match (launcher.filter(|launcher| launcher.size > 1), named, why_not.pop()) {
+        (Some(launcher), named, last) => {
+            let told = named.filter(|named| named == "none").map(|_| "WORLD_MPI=none".to_owned());
+            let tried = why_not.into_iter().chain(last).map(|(path, why)| format!("{path}: {why}"));
+            Err(Error::NoLibrary { launcher: launcher.to_string(), tried: told.into_iter().chain(tried).collect() })
+        }
+        // what the user named has to be there
+        (None, Some(_), Some((path, why))) => Err(Error::Abi { path, why }),
+        (None, Some(named), None) if named != "none" => {
+            Err(Error::Abi { path: named, why: "there is no MPI library (WORLD_MPI)".into() })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A library that is not used, and why.
+struct Refused {
+    path: String,
+    why: String,
+}
+
+fn open(candidate: &Candidate) -> std::result::Result<Loaded, Refused> {
+    let path = match candidate {
+        Candidate::File(file, _) => file.display().to_string(),
+        Candidate::Name(name) => name.clone(),
+    };
+    let file = match candidate {
+        Candidate::File(file, trust) => {
+            trust::check(file, *trust).map_err(|why| Refused { path: path.clone(), why })?
+        }
+        Candidate::Name(name) => Path::new(name).to_path_buf(),
+    };
+    load(&file, path.clone()).map_err(|why| Refused { path, why })
+}
+
+fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
+    // SAFETY: the initialisers of an MPI library have no requirements. Its symbols are nobody else's.
+    let library = unsafe { Library::new(file) }.map_err(|why| with_causes(&why))?;
+    let library = ManuallyDrop::new(library);
+    let (functions, mut long) = functions::load(&library)
+        .map_err(|name| format!("has no {name}: it is no MPI library, or one before MPI-3"))?;
+    let version = functions::text(|text, length| {
+        // SAFETY: it may be called at any time, and the buffer is longer than any version.
+        unsafe { (functions.library_version)(text, length) }
+    });
+    let abi = Abi::of(&library, functions::abi_version(&library), &version)?;
+    if short_counts().is_some() {
+        long = None;
+    }
+    let family = abi::family(&version);
+    let first = version.lines().next().unwrap_or_default();
+    let first = first.split(',').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(Loaded { functions, long, abi, version: first, path, family, _library: library })
+}
+
+/// An error with its cause: loaders give their reason only there.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// For tests: `WORLD_SHORT_COUNTS=n` does without the functions with long counts, as libraries before MPI-4 are, and makes no call over more
+/// than `n` elements.
+pub(super) fn short_counts() -> Option<usize> {
+    std::env::var("WORLD_SHORT_COUNTS").ok()?.trim().parse().ok().filter(|n| *n > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mpi::trust::Trust;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_no_mpi_library_is_refused_with_the_reason() {
+        let refused = |file: &Path| match open(&Candidate::File(file.to_path_buf(), Trust::Named)) {
+            Err(Refused { path, why }) => {
+                assert_eq!(path, file.display().to_string());
+                why
+            }
+            Ok(_) => panic!("it was loaded"),
+        };
+        assert!(refused(Path::new("/missing/libmpi.so")).contains("/missing: "));
+        let text = std::env::temp_dir().join(format!("backends-world-load-{}.so", std::process::id()));
+        std::fs::write(&text, "GROUP ( libmpi.so.12 )").unwrap();
+        assert!(refused(&text).contains("not an ELF file"));
+        std::fs::remove_file(&text).unwrap();
+        let other = Candidate::Name("libm.so.6".into());
+        assert!(matches!(open(&other), Err(Refused { why, .. }) if why.contains("has no MPI_")));
+        let missing = Candidate::Name("libmpi-that-nobody-has.so".into());
+        assert!(matches!(open(&missing), Err(Refused { why, .. }) if why.contains("libmpi-that-nobody-has.so")));
+    }
+}

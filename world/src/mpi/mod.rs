@@ -1,0 +1,124 @@
+//! MPI: a library that is found and loaded at run time.
+//!
+//! # Which library
+//! What is looked at, in this order; the first one that is of the launcher's family is taken, and where there is no such, the first one:
+//!
+//! 1. `WORLD_MPI`: the path of a library, a folder that has one, or a name for the system's loader. Then nothing else is looked at. `none` does
+//!    without a library.
+//! 2. The folders of libraries in `MPI_HOME`, `I_MPI_ROOT`, `OPAL_PREFIX`, and in the active Python environment, `VIRTUAL_ENV` or `CONDA_PREFIX`.
+//! 3. Beside every `mpiexec` on the search path.
+//! 4. Where the system's loader looks.
+//!
+//! Libraries that keep to the standard's binary interface (MPI-5) are used by that, those of MPICH (also Intel MPI, Cray MPICH, MVAPICH) and of Open
+//! MPI by their own. What a library says of its version decides which one it is, never the name of its file.
+//!
+//! Nothing is loaded that another user can have written, as the project's guide to security says.
+//!
+//! # Which launcher
+//! A library and `mpiexec` have to be of one family. Where a launcher says that it has started several ranks, and the library knows of one alone,
+//! [`World::init`] gives [`Error::Foreign`]: every process would do all of the work. Under Slurm, `srun --mpi` chooses the interface.
+//!
+//! Packages of Open MPI for Python have to be told where they are, before `mpiexec` is called: `OPAL_PREFIX` is the folder that has their `bin`.
+//!
+//! # The end
+//! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. A rank that calls `exit` before, or is killed, ends all; with
+//! `WORLD_TESTS=1` MPI is finalised by `exit` instead, as harnesses of tests end that way: all ranks run the same tests, one at a time
+//! (`--test-threads=1`).
+
+mod abi;
+mod comm;
+mod find;
+mod functions;
+mod launcher;
+mod load;
+mod reduce;
+mod request;
+mod session;
+mod trust;
+
+use crate::{
+    Error, Kind, Result, Transport, World, bytes, watch,
+    world::{WeakWorld, checks_of_environment},
+};
+use comm::Mpi;
+use launcher::launcher;
+use session::Session;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+/// The world of this process.
+enum Slot {
+    /// It was never asked for.
+    Empty,
+    /// It lasts as long as somebody has it.
+    Lent(WeakWorld),
+    /// It lasts until the process ends.
+    Kept(World),
+    /// There is none.
+    Failed(Error),
+}
+
+static WORLD: Mutex<Slot> = Mutex::new(Slot::Empty);
+
+/// The world of this process: see [`World::init`].
+pub(crate) fn world() -> Result<World> {
+    let mut slot = WORLD.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*slot {
+        Slot::Kept(world) => return Ok(world.clone()),
+        Slot::Failed(why) => return Err(why.clone()),
+        Slot::Lent(lent) => {
+            if let Some(world) = lent.upgrade() {
+                return Ok(world);
+            }
+            if Session::get().is_some() {
+                let message =
+                    "MPI was finalised when the last handle of the world was dropped, and does not begin again".into();
+                return Err(Error::Mpi { call: "MPI_Init_thread", message });
+            }
+        }
+        Slot::Empty => {}
+    }
+    let made = begin();
+    *slot = match &made {
+        Ok(world) if is_set("WORLD_TESTS") => Slot::Kept(world.clone()),
+        Ok(world) => Slot::Lent(world.downgrade()),
+        Err(why) => Slot::Failed(why.clone()),
+    };
+    made
+}
+
+fn begin() -> Result<World> {
+    let (check, limit) = (checks_of_environment(), watch::limit_of_environment()?);
+    let launcher = launcher();
+    let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
+    let mpi = Mpi::world(Session::begin(loaded)?)?;
+    if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && mpi.size() == 1) {
+        return Err(Error::Foreign {
+            launcher: launcher.to_string(),
+            started: launcher.size,
+            library: mpi.name(),
+            size: mpi.size(),
+        });
+    }
+    // the environment of rank 0 is that of all: launchers do not carry every variable to every machine
+    let mut settings = [u64::from(check), limit.map_or(0, |limit| limit.as_nanos() as u64)];
+    mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
+    let limit = (settings[1] > 0).then(|| Duration::from_nanos(settings[1]));
+    Ok(World::with(Box::new(mpi), settings[0] != 0, limit))
+}
+
+/// Whether a switch of the environment is on.
+fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
+}
+
+/// Prints, on one rank only where a launcher says which one this is.
+pub(crate) fn say_once(text: &str) {
+    match launcher().and_then(|launcher| launcher.rank) {
+        // rank 0 says it; the launcher may end all ranks as soon as one has failed
+        Some(rank) if rank > 0 => std::thread::sleep(Duration::from_millis(500)),
+        _ => eprintln!("{text}"),
+    }
+}

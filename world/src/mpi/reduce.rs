@@ -1,0 +1,98 @@
+//! Reductions that MPI lacks, or leaves open: of floats of 16 bits, of bools, and the extremes of floats, among which NaN wins.
+
+use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
+use crate::{
+    Error, Join, Kind, Result,
+    join::{AND, Joined, MAX, MIN, OR, PROD, SUM, join_elements},
+};
+use half::{bf16, f16};
+use std::ffi::c_int;
+
+/// The functions of a reduction, for ints and for long counts.
+pub(super) fn functions(kind: Kind, join: Join) -> Result<(Reduce, LongReduce)> {
+    match kind {
+        Kind::Bool => Ok(of::<bool>(join)),
+        Kind::Float16 => Ok(of::<f16>(join)),
+        Kind::BFloat16 => Ok(of::<bf16>(join)),
+        Kind::Float32 => Ok(of::<f32>(join)),
+        Kind::Float64 => Ok(of::<f64>(join)),
+        _ => Err(Error::NoJoin { kind, join }),
+    }
+}
+
+fn of<T: Joined>(join: Join) -> (Reduce, LongReduce) {
+    match join {
+        Join::Sum => (short::<T, SUM>, long::<T, SUM>),
+        Join::Prod => (short::<T, PROD>, long::<T, PROD>),
+        Join::Max => (short::<T, MAX>, long::<T, MAX>),
+        Join::Min => (short::<T, MIN>, long::<T, MIN>),
+        Join::And => (short::<T, AND>, long::<T, AND>),
+        Join::Or => (short::<T, OR>, long::<T, OR>),
+    }
+}
+
+unsafe extern "C" fn short<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *mut c_int, _: *mut Word) {
+    // SAFETY: MPI calls it with what `join` needs.
+    unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
+}
+
+unsafe extern "C" fn long<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *mut Count, _: *mut Word) {
+    // SAFETY: MPI calls it with what `join` needs.
+    unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
+}
+
+/// Joins `count` elements. Nothing in it panics, which would end the process here.
+///
+/// # Safety
+/// Both pointers are to `count` elements of `T`, at any alignment, and these do not overlap.
+unsafe fn join<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: usize) {
+    if count == 0 {
+        return;
+    }
+    let bytes = count * T::KIND.size();
+    // SAFETY: the caller's promise; the elements are read as bytes.
+    let (with, into) = unsafe {
+        (std::slice::from_raw_parts(with.cast::<u8>(), bytes), std::slice::from_raw_parts_mut(into.cast::<u8>(), bytes))
+    };
+    join_elements::<T, J>(with, into);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes;
+
+    #[test]
+    fn operations_join_as_every_transport_does() {
+        for kind in [Kind::Bool, Kind::Float16, Kind::BFloat16, Kind::Float32, Kind::Float64] {
+            for join in Join::ALL.into_iter().filter(|join| crate::join::check(kind, *join).is_ok()) {
+                let (short, long) = functions(kind, join).unwrap();
+                let with: Vec<u8> = if kind == Kind::Bool {
+                    vec![0, 1, 0, 1]
+                } else {
+                    (1..=6 * kind.size()).map(|i| i as u8).collect()
+                };
+                let into: Vec<u8> = with.iter().rev().copied().collect();
+                let mut expected = into.clone();
+                crate::join::join_bytes(&with, &mut expected, kind, join);
+                for is_long in [false, true] {
+                    let (mut with, mut into) = (with.clone(), into.clone());
+                    let (mut count, mut long_count) =
+                        ((into.len() / kind.size()) as c_int, (into.len() / kind.size()) as Count);
+                    let (a, b) = (with.as_mut_ptr().cast(), into.as_mut_ptr().cast());
+                    // SAFETY: both have so many elements, and lie apart.
+                    unsafe {
+                        if is_long { long(a, b, &mut long_count, &mut 0) } else { short(a, b, &mut count, &mut 0) }
+                    }
+                    assert_eq!(into, expected, "{join} of {kind}");
+                }
+            }
+        }
+        let mut x = [1.0_f64];
+        let (short, _) = functions(Kind::Float64, Join::Max).unwrap();
+        // SAFETY: no element is touched.
+        unsafe { short(std::ptr::null_mut(), bytes::of_mut(&mut x).as_mut_ptr().cast(), &mut 0, &mut 0) };
+        assert_eq!(x, [1.0]);
+        assert!(functions(Kind::Int8, Join::Sum).is_err());
+    }
+}

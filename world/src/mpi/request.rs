@@ -1,0 +1,335 @@
+//! Calls of MPI that are waited for later, with the memory that they use meanwhile.
+
+use super::{
+    comm::{count, ints, longs, start as start_of},
+    functions::{Aint, Count, Ptr, Status, Word},
+    session::Session,
+};
+use crate::{Kind, Request, Result, Transport, describe, queue::another, transport::Start};
+use std::{ffi::c_int, mem::ManuallyDrop};
+
+/// The tag of messages of a kind.
+pub(super) fn tag(kind: Kind) -> c_int {
+    kind as c_int
+}
+
+/// Whether the message that a status tells of is what was waited for.
+pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
+    let abi = &session.loaded.abi;
+    let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
+    // SAFETY: the status is that of a message that was received as bytes.
+    let code = unsafe {
+        match &session.loaded.long {
+            Some(long) => (long.get_count)(status, datatype, &mut received),
+            None => (session.loaded.functions.get_count)(status, datatype, &mut short),
+        }
+    };
+    session.check("MPI_Get_count", code)?;
+    let received = usize::try_from(received.max(Count::from(short))).unwrap_or(0);
+    let sent = Kind::ALL.into_iter().find(|of| tag(*of) == status.0[abi.tag]);
+    match sent {
+        Some(sent) if sent == kind && received == wanted => Ok(()),
+        sent => Err(another(wanted, kind, &describe::elements(received, sent.unwrap_or(Kind::UInt8)), from)),
+    }
+}
+
+/// A vector that the library uses: it stays where it is, and is given back only when it is taken. A call that never ends keeps it for ever.
+struct Memory {
+    vec: ManuallyDrop<Vec<u8>>,
+    /// Where the elements begin, so that the processor computes with them.
+    shift: usize,
+    len: usize,
+}
+
+impl Memory {
+    fn new(mut vec: Vec<u8>, kind: Kind) -> Memory {
+        let len = vec.len();
+        let is_aligned = |vec: &Vec<u8>| vec.as_ptr().addr().is_multiple_of(kind.align());
+        let mut shift = 0;
+        if len > 0 && !is_aligned(&vec) {
+            vec.resize(len + kind.align(), 0);
+            shift = vec.as_ptr().addr().next_multiple_of(kind.align()) - vec.as_ptr().addr();
+            vec.copy_within(0..len, shift);
+        }
+        Memory { vec: ManuallyDrop::new(vec), shift, len }
+    }
+
+    fn zeros(elements: usize, kind: Kind) -> Memory {
+        Memory::new(vec![0; elements * kind.size()], kind)
+    }
+
+    fn start(&mut self) -> Ptr {
+        if self.len == 0 { start_of(&[]) } else { self.vec[self.shift..].as_mut_ptr().cast() }
+    }
+
+    fn take(self) -> Vec<u8> {
+        let mut vec = ManuallyDrop::into_inner(self.vec);
+        vec.copy_within(self.shift..self.shift + self.len, 0);
+        vec.truncate(self.len);
+        vec
+    }
+}
+
+/// Counts and places that the library reads until the call ends.
+enum Counts {
+    Long(Vec<Count>, Vec<Aint>),
+    Short(Vec<c_int>, Vec<c_int>),
+}
+
+impl Counts {
+    fn new(session: &Session, call: &'static str, counts: &[usize]) -> Result<Counts> {
+        Ok(match &session.loaded.long {
+            Some(_) => {
+                let (counts, starts) = longs(counts);
+                Counts::Long(counts, starts)
+            }
+            None => {
+                let (counts, starts) = ints(call, counts, session.most)?;
+                Counts::Short(counts, starts)
+            }
+        })
+    }
+
+    fn long(&self) -> (*const Count, *const Aint) {
+        match self {
+            Counts::Long(counts, starts) => (counts.as_ptr(), starts.as_ptr()),
+            Counts::Short(..) => (std::ptr::null(), std::ptr::null()),
+        }
+    }
+
+    fn short(&self) -> (*const c_int, *const c_int) {
+        match self {
+            Counts::Short(counts, starts) => (counts.as_ptr(), starts.as_ptr()),
+            Counts::Long(..) => (std::ptr::null(), std::ptr::null()),
+        }
+    }
+}
+
+/// A call that was begun.
+struct Started {
+    session: &'static Session,
+    call: &'static str,
+    request: Word,
+    /// What the call gives.
+    result: Memory,
+    /// What else it uses.
+    sent: Option<Memory>,
+    counts: ManuallyDrop<Vec<Counts>>,
+    /// Of a receive, the kind and the rank that it waits for.
+    receives: Option<(Kind, usize)>,
+    /// How it ended, once it has.
+    ended: Option<Result<()>>,
+}
+
+/// Begins a call; its arguments were checked.
+pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: Start) -> Result<Box<dyn Request>> {
+    let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
+    let long = session.loaded.long.as_ref();
+    let name = name_of(&call);
+    session.on_right_thread(name)?;
+    let mut request = 0;
+    let out = &raw mut request;
+    // without long counts a call takes no more than ints can count: pieces would be several requests
+    let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
+    let mut receives = None;
+    let mut kept = Vec::new();
+    // SAFETY, of every call below: buffers have as many elements as the counts say, and `Started` keeps them, and the counts, until the call has ended.
+    let (code, result, sent) = match call {
+        Start::Barrier => {
+            // SAFETY: the communicator lives.
+            (unsafe { (f.start_barrier)(comm, out) }, Memory::zeros(0, Kind::UInt8), None)
+        }
+        Start::Broadcast { buf, kind, root } => {
+            let (n, datatype, root) = (count(&buf, kind), abi.moved(kind), root as c_int);
+            let short = if long.is_none() { int(n as usize)? } else { 0 };
+            let mut buf = Memory::new(buf, kind);
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => (long.start_broadcast)(buf.start(), n, datatype, root, comm, out),
+                    None => (f.start_broadcast)(buf.start(), short, datatype, root, comm, out),
+                }
+            };
+            (code, buf, None)
+        }
+        Start::AllGather { send, counts, kind } => {
+            let (n, datatype) = (count(&send, kind), abi.moved(kind));
+            kept.push(Counts::new(session, name, &counts)?);
+            let mut recv = Memory::zeros(counts.iter().sum(), kind);
+            let mut send = Memory::new(send, kind);
+            let (from, to) = (send.start(), recv.start());
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => {
+                        let (counts, starts) = kept[0].long();
+                        (long.start_all_gather)(from, n, datatype, to, counts, starts, datatype, comm, out)
+                    }
+                    None => {
+                        let (counts, starts) = kept[0].short();
+                        (f.start_all_gather)(from, n as c_int, datatype, to, counts, starts, datatype, comm, out)
+                    }
+                }
+            };
+            (code, recv, Some(send))
+        }
+        Start::AllToAll { send, to, from, kind } => {
+            let datatype = abi.moved(kind);
+            kept.push(Counts::new(session, name, &to)?);
+            kept.push(Counts::new(session, name, &from)?);
+            let mut recv = Memory::zeros(from.iter().sum(), kind);
+            let mut send = Memory::new(send, kind);
+            let (sent, received) = (send.start(), recv.start());
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => {
+                        let ((to, ts), (from, fs)) = (kept[0].long(), kept[1].long());
+                        (long.start_all_to_all)(sent, to, ts, datatype, received, from, fs, datatype, comm, out)
+                    }
+                    None => {
+                        let ((to, ts), (from, fs)) = (kept[0].short(), kept[1].short());
+                        (f.start_all_to_all)(sent, to, ts, datatype, received, from, fs, datatype, comm, out)
+                    }
+                }
+            };
+            (code, recv, Some(send))
+        }
+        Start::AllReduce { buf, kind, join } => {
+            let (n, (datatype, operation)) = (count(&buf, kind), session.reduction(kind, join)?);
+            let short = if long.is_none() { int(n as usize)? } else { 0 };
+            let mut buf = Memory::new(buf, kind);
+            let in_place = abi.in_place();
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => (long.start_all_reduce)(in_place, buf.start(), n, datatype, operation, comm, out),
+                    None => (f.start_all_reduce)(in_place, buf.start(), short, datatype, operation, comm, out),
+                }
+            };
+            (code, buf, None)
+        }
+        Start::ReduceScatter { send, counts, kind, join } => {
+            let (datatype, operation) = session.reduction(kind, join)?;
+            kept.push(Counts::new(session, name, &counts)?);
+            let mut recv = Memory::zeros(counts[rank], kind);
+            let mut send = Memory::new(send, kind);
+            let (from, to) = (send.start(), recv.start());
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => {
+                        (long.start_reduce_scatter)(from, to, kept[0].long().0, datatype, operation, comm, out)
+                    }
+                    None => (f.start_reduce_scatter)(from, to, kept[0].short().0, datatype, operation, comm, out),
+                }
+            };
+            (code, recv, Some(send))
+        }
+        Start::Send { buf, kind, to } => {
+            let (n, datatype, to) = (buf.len(), abi.moved(Kind::UInt8), to as c_int);
+            let short = if long.is_none() { int(n)? } else { 0 };
+            let mut buf = Memory::new(buf, Kind::UInt8);
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => (long.start_send)(buf.start(), n as Count, datatype, to, tag(kind), comm, out),
+                    None => (f.start_send)(buf.start(), short, datatype, to, tag(kind), comm, out),
+                }
+            };
+            (code, buf, None)
+        }
+        Start::Recv { buf, kind, from } => {
+            let (n, datatype, rank) = (buf.len(), abi.moved(Kind::UInt8), from as c_int);
+            let short = if long.is_none() { int(n)? } else { 0 };
+            let mut buf = Memory::new(buf, Kind::UInt8);
+            receives = Some((kind, from));
+            // SAFETY: see above.
+            let code = unsafe {
+                match long {
+                    Some(long) => (long.start_recv)(buf.start(), n as Count, datatype, rank, abi.any_tag, comm, out),
+                    None => (f.start_recv)(buf.start(), short, datatype, rank, abi.any_tag, comm, out),
+                }
+            };
+            (code, buf, None)
+        }
+    };
+    session.check(name, code)?;
+    let counts = ManuallyDrop::new(kept);
+    Ok(Box::new(Started { session, call: name, request, result, sent, counts, receives, ended: None }))
+}
+
+fn name_of(call: &Start) -> &'static str {
+    match call {
+        Start::Barrier => "MPI_Ibarrier",
+        Start::Broadcast { .. } => "MPI_Ibcast",
+        Start::AllGather { .. } => "MPI_Iallgatherv",
+        Start::AllToAll { .. } => "MPI_Ialltoallv",
+        Start::AllReduce { .. } => "MPI_Iallreduce",
+        Start::ReduceScatter { .. } => "MPI_Ireduce_scatter",
+        Start::Send { .. } => "MPI_Isend",
+        Start::Recv { .. } => "MPI_Irecv",
+    }
+}
+
+impl Started {
+    /// The call has ended with this code.
+    fn end(&mut self, code: c_int, status: &Status) {
+        let ended = match self.receives {
+            Some((kind, from)) if self.session.is_truncated(code) => {
+                Err(another(self.result.len, kind, "more elements", from))
+            }
+            Some((kind, from)) if code == 0 => examine(self.session, status, self.result.len, kind, from),
+            _ => self.session.check(self.call, code),
+        };
+        self.ended = Some(ended);
+    }
+}
+
+impl Request for Started {
+    fn wait(mut self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
+        if self.ended.is_none() {
+            self.session.on_right_thread("MPI_Wait")?;
+            let mut status = Status([0; 64]);
+            // SAFETY: the request was begun and has not ended; the status is longer than any library's.
+            let code = unsafe { (self.session.loaded.functions.wait)(&mut self.request, &mut status) };
+            self.end(code, &status);
+        }
+        let Started { result, sent, counts, ended, .. } = *self;
+        // where a call failed the library may still have the memory, which is then never freed
+        ended.unwrap_or(Ok(()))?;
+        drop(ManuallyDrop::into_inner(counts));
+        drop(sent.map(Memory::take));
+        Ok(result.take())
+    }
+
+    fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {
+        if self.ended.is_none() {
+            self.session.on_right_thread("MPI_Test")?;
+            let (mut done, mut status) = (0, Status([0; 64]));
+            // SAFETY: as in `wait`.
+            let code = unsafe { (self.session.loaded.functions.test)(&mut self.request, &mut done, &mut status) };
+            if done != 0 || code != 0 {
+                self.end(code, &status);
+            }
+        }
+        Ok(self.ended.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_comes_back_as_it_was_and_is_aligned_meanwhile() {
+        for len in [0, 1, 8, 1000] {
+            let vec: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let mut memory = Memory::new(vec.clone(), Kind::Complex128);
+            assert_eq!(memory.start().addr() % 8, 0);
+            assert_ne!(memory.start().addr(), 1);
+            assert_eq!(memory.take(), vec);
+        }
+        assert_eq!(Memory::zeros(3, Kind::Int16).take(), [0; 6]);
+    }
+}

@@ -1,0 +1,221 @@
+//! The life of MPI in this process: it is initialised once, and finalised once, or ended.
+
+use super::{
+    functions::{self, Word},
+    load::Loaded,
+    reduce,
+};
+use crate::{Error, Join, Kind, Result, status};
+use std::{
+    ffi::c_int,
+    io::Write,
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    thread::{self, ThreadId},
+    time::Duration,
+};
+
+/// What is there once in a process.
+pub(super) struct Session {
+    pub loaded: Loaded,
+    /// Whether this library was initialised here: then it is finalised here.
+    ours: bool,
+    /// The thread that initialised.
+    thread: ThreadId,
+    /// Whether other threads may call, one at a time.
+    any_thread: bool,
+    /// The most elements of a call without long counts.
+    pub most: usize,
+    /// Operations of our own that were made.
+    operations: Mutex<Vec<((Kind, Join), Word)>>,
+}
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// Whether all ranks are about to end, so that the handler of `exit` has nothing to say.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the last handle is gone, but on a thread that may not finalise.
+static PARTED: AtomicBool = AtomicBool::new(false);
+
+/// This rank and the number of ranks, for the handler of `exit`.
+static RANK: AtomicUsize = AtomicUsize::new(0);
+static SIZE: AtomicUsize = AtomicUsize::new(1);
+
+impl Session {
+    /// Initialises the library. Once in a process.
+    pub fn begin(loaded: Loaded) -> Result<&'static Session> {
+        let f = &loaded.functions;
+        let (mut done, mut gone, mut provided) = (0, 0, 0);
+        // SAFETY: both may be asked at any time.
+        unsafe {
+            (f.initialized)(&mut done);
+            (f.finalized)(&mut gone);
+        }
+        if gone != 0 {
+            return Err(Error::Mpi {
+                call: "MPI_Init_thread",
+                message: "MPI was finalised before, by other code".into(),
+            });
+        }
+        let ours = done == 0;
+        let code = if ours {
+            // arrays are used by one thread at a time, but not always by the same
+            let serialized = loaded.abi.serialized;
+            // SAFETY: nobody has initialised; without arguments, as the standard allows.
+            unsafe { (f.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), serialized, &mut provided) }
+        } else {
+            // SAFETY: the library is initialised.
+            unsafe { (f.query_thread)(&mut provided) }
+        };
+        check(f, "MPI_Init_thread", code)?;
+        let any_thread = provided >= loaded.abi.serialized;
+        let most = super::load::short_counts().unwrap_or(c_int::MAX as usize);
+        let session =
+            Session { loaded, ours, thread: thread::current().id(), any_thread, most, operations: Mutex::default() };
+        let session = SESSION.get_or_init(|| session);
+        if ours {
+            // SAFETY: the handler takes nothing that is gone at exit; it is never unloaded, as this is a program's own code.
+            unsafe { libc::atexit(left) };
+        }
+        Ok(session)
+    }
+
+    /// That of this process.
+    pub fn get() -> Option<&'static Session> {
+        SESSION.get()
+    }
+
+    /// What the world is, once that is known.
+    pub fn set_rank(&self, rank: usize, size: usize) {
+        RANK.store(rank, Relaxed);
+        SIZE.store(size, Relaxed);
+    }
+
+    /// An error of a call, if it has one.
+    pub fn check(&self, call: &'static str, code: c_int) -> Result<()> {
+        if code == 0 { Ok(()) } else { check(&self.loaded.functions, call, code) }
+    }
+
+    /// Whether a code says that a message was longer than its buffer.
+    pub fn is_truncated(&self, code: c_int) -> bool {
+        let mut class = 0;
+        // SAFETY: any code may be asked for.
+        code != 0
+            && unsafe { (self.loaded.functions.error_class)(code, &mut class) } == 0
+            && class == self.loaded.abi.truncated
+    }
+
+    /// Refuses calls of threads that may not make them, where the library allows one thread alone.
+    pub fn on_right_thread(&self, call: &'static str) -> Result<()> {
+        if self.any_thread || thread::current().id() == self.thread {
+            return Ok(());
+        }
+        let message = "this library was initialised for calls of one thread, and another one makes this".into();
+        Err(Error::Mpi { call, message })
+    }
+
+    /// Datatype and operation of a reduction, which was checked; operations that the library lacks are made.
+    pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
+        if let Some(own) = self.loaded.abi.joined(kind, join) {
+            return Ok(own);
+        }
+        let datatype = self.loaded.abi.moved(kind);
+        let mut made = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, operation)) = made.iter().find(|(of, _)| *of == (kind, join)) {
+            return Ok((datatype, *operation));
+        }
+        let (short, long) = reduce::functions(kind, join)?;
+        let mut operation = 0;
+        // SAFETY: the function takes what MPI gives such functions, of elements of this kind; the joins are commutative.
+        let code = unsafe {
+            match &self.loaded.long {
+                Some(table) => (table.op_create)(long, 1, &mut operation),
+                None => (self.loaded.functions.op_create)(short, 1, &mut operation),
+            }
+        };
+        self.check("MPI_Op_create", code)?;
+        made.push(((kind, join), operation));
+        Ok((datatype, operation))
+    }
+
+    fn is_finalized(&self) -> bool {
+        let mut done = 0;
+        // SAFETY: it may be asked at any time.
+        unsafe { (self.loaded.functions.finalized)(&mut done) };
+        done != 0
+    }
+
+    /// Whether a communicator may be freed here and now.
+    pub fn may_free(&self) -> bool {
+        let on_right_thread = self.any_thread || thread::current().id() == self.thread;
+        on_right_thread && !ENDING.load(Relaxed) && !self.is_finalized()
+    }
+
+    /// The last handle of the world is gone. Finalising waits for all ranks.
+    pub fn end(&self) {
+        if !self.ours || ENDING.load(Relaxed) {
+            return;
+        }
+        if thread::current().id() != self.thread {
+            // only the thread that initialised may finalise; the handler of `exit` runs on it
+            return PARTED.store(true, Relaxed);
+        }
+        self.finalize();
+    }
+
+    fn finalize(&self) {
+        if !self.is_finalized() {
+            // SAFETY: initialised here, not finalised, and no call is under way: nobody has a handle any more.
+            unsafe { (self.loaded.functions.finalize)() };
+        }
+    }
+
+    /// Ends all ranks, from any thread, also while another one is in a call.
+    pub fn abort(&self, code: i32) -> ! {
+        ENDING.store(true, Relaxed);
+        let _ = std::io::stdout().flush();
+        // where the library does not end this process, its end ends the others: launchers see to that
+        let end = move || {
+            thread::sleep(Duration::from_secs(1));
+            // SAFETY: ends the process, without handlers that could wait.
+            unsafe { libc::_exit(code) }
+        };
+        let _guard = thread::Builder::new().name("end of ranks".into()).spawn(end);
+        if !self.is_finalized() {
+            // SAFETY: the library is initialised. Another thread may be in a call; all that is left to do is to tell the launcher.
+            unsafe { (self.loaded.functions.abort)(self.loaded.abi.world, code) };
+        }
+        // SAFETY: as above.
+        unsafe { libc::_exit(code) }
+    }
+}
+
+fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    let message = functions::text(|text, length| {
+        // SAFETY: the buffer is longer than any message.
+        unsafe { (f.error_string)(code, text, length) }
+    });
+    Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
+}
+
+/// Called at `exit`. Where this rank has not finalised the others would wait for it, or be ended with a status of success.
+extern "C" fn left() {
+    let Some(session) = Session::get() else { return };
+    if ENDING.load(Relaxed) || session.is_finalized() {
+        return;
+    }
+    let (rank, size) = (RANK.load(Relaxed), SIZE.load(Relaxed));
+    let is_expected = size == 1 || PARTED.load(Relaxed) || super::is_set("WORLD_TESTS");
+    if is_expected && session.on_right_thread("MPI_Finalize").is_ok() {
+        return session.finalize();
+    }
+    // not `eprintln`, which panics where nobody reads
+    let _ = writeln!(std::io::stderr(), "rank {rank} of {size} called exit before its end: all ranks end");
+    session.abort(status::LEFT)
+}

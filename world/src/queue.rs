@@ -1,0 +1,80 @@
+//! Messages on their way from one rank to another, in the memory of one process.
+
+use crate::{Error, Kind, Result, describe};
+use std::collections::BTreeMap;
+
+/// Messages that were sent and not yet received, by their numbers. The receives have numbers too: the first one gets the first message,
+/// in whatever order they are waited for.
+#[derive(Default)]
+pub(crate) struct Queue {
+    messages: BTreeMap<u64, (Kind, Vec<u8>)>,
+    sent: u64,
+    asked: u64,
+}
+
+impl Queue {
+    /// Sends a message; its number.
+    pub(crate) fn send(&mut self, buf: Vec<u8>, kind: Kind) -> u64 {
+        self.messages.insert(self.sent, (kind, buf));
+        self.sent += 1;
+        self.sent - 1
+    }
+
+    /// The number of the message that the next receive gets.
+    pub(crate) fn next(&self) -> u64 {
+        self.asked
+    }
+
+    /// Begins a receive: message `next` is its own.
+    pub(crate) fn ask(&mut self) -> u64 {
+        self.asked += 1;
+        self.asked - 1
+    }
+
+    /// Whether message `number` was sent and not received.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.messages.contains_key(&number)
+    }
+
+    /// Takes message `number` out.
+    pub(crate) fn take(&mut self, number: u64) -> Option<(Kind, Vec<u8>)> {
+        self.messages.remove(&number)
+    }
+}
+
+/// A message of rank `from` into the buffer of a receive, if it is what the receive waits for.
+pub(crate) fn deliver((sent_kind, sent): (Kind, Vec<u8>), buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+    if (sent_kind, sent.len()) != (kind, buf.len()) {
+        return Err(another(buf.len(), kind, &describe::elements(sent.len(), sent_kind), from));
+    }
+    buf.copy_from_slice(&sent);
+    Ok(())
+}
+
+/// The error where the message is another one than a receive waits for; `sent` says which.
+pub(crate) fn another(wanted: usize, kind: Kind, sent: &str, from: usize) -> Error {
+    let mine = format!("recv of {}", describe::elements(wanted, kind));
+    Error::Diverged { mine, theirs: format!("send of {sent}"), rank: from }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receives_get_messages_in_the_order_in_which_they_were_begun() {
+        let mut queue = Queue::default();
+        let (first, second) = (queue.ask(), queue.ask());
+        assert!(!queue.has(first));
+        queue.send(vec![1], Kind::UInt8);
+        queue.send(vec![2], Kind::UInt8);
+        assert_eq!(queue.take(second), Some((Kind::UInt8, vec![2])));
+        assert!(queue.has(first) && !queue.has(second));
+        assert_eq!(queue.next(), 2);
+        let mut buf = [0];
+        deliver(queue.take(first).unwrap(), &mut buf, Kind::UInt8, 0).unwrap();
+        assert_eq!(buf, [1]);
+        let wrong = deliver((Kind::Int8, vec![1]), &mut buf, Kind::UInt8, 3).unwrap_err();
+        assert_eq!(wrong.to_string(), "ranks diverged: this one calls recv of 1 uint8, rank 3 calls send of 1 int8");
+    }
+}

@@ -1,0 +1,62 @@
+//! The frame of a program on many ranks.
+
+use crate::{World, mpi, status};
+use std::{
+    any::Any,
+    fmt,
+    panic::{self, AssertUnwindSafe},
+    process,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+/// Runs a program on all ranks, and ends the process. To be called on the main thread, by all ranks.
+///
+/// Where `f` is fine on all ranks MPI is finalised and the status is 0. An error or a panic of one rank is printed, with the number of the rank, and ends all
+/// ranks at once: the others may be waiting for it. A status other than 0 says so to who started the job.
+pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
+    let world = World::init().unwrap_or_else(|why| {
+        mpi::say_once(&why.to_string());
+        process::exit(status::NOT_BEGUN)
+    });
+    let (rank, size) = (world.rank(), world.size());
+    if size > 1 {
+        name_rank_in_panics(rank);
+    }
+    let prefix = if size > 1 { format!("rank {rank}: ") } else { String::new() };
+    match panic::catch_unwind(AssertUnwindSafe(|| f(&world))) {
+        Ok(Ok(())) => {
+            // the last handle finalises, on this thread
+            drop(world);
+            process::exit(0)
+        }
+        Ok(Err(why)) => {
+            eprintln!("{prefix}{why}");
+            world.abort(status::FAILED)
+        }
+        Err(why) => {
+            // a panic that no hook saw, as when it is passed on from another thread
+            if !SAID.load(Relaxed) {
+                eprintln!("{prefix}panicked: {}", text_of(&*why));
+            }
+            world.abort(status::PANICKED)
+        }
+    }
+}
+
+/// Whether a panic was printed.
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// Puts the number of the rank before what is printed of panics.
+fn name_rank_in_panics(rank: usize) {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        SAID.store(true, Relaxed);
+        eprint!("rank {rank}: ");
+        usual(info);
+    }));
+}
+
+fn text_of(why: &(dyn Any + Send)) -> &str {
+    let text = why.downcast_ref::<&str>().copied();
+    text.or_else(|| why.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value that is no text")
+}

@@ -1,0 +1,480 @@
+//! Ranks as threads of one process, for tests: deterministic, and mistakes are errors at once on every rank that waits.
+//!
+//! ```
+//! use backends_world::{Join, Kind, bytes, threads};
+//!
+//! let sums = threads::run(3, |world| {
+//!     let mut x = [world.rank() as f64];
+//!     world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//!     Ok::<_, backends_world::Error>(x[0])
+//! });
+//! assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
+//! ```
+//!
+//! - Every call, [`send`](World::send) included, waits for its partners, also where MPI often does not. A program that runs here does not depend on
+//!   how much a library buffers.
+//! - Reductions join in the order of ranks, so that results are always the same.
+//! - Ranks that call different things get [`Error::Diverged`]; a rank that waits for one that has returned or panicked gets [`Error::Gone`]; when
+//!   all ranks wait for each other, each gets [`Error::Deadlock`], and so do all of their later calls.
+
+mod state;
+
+use crate::{
+    Error, Join, Kind, Request, Result, Transport, World, describe, queue,
+    transport::{Start, Waited, join_parts},
+};
+use queue::Queue;
+use state::{Brought, Comm, Meeting, Standing, State, Wait};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+/// What the threads of one [`run`] share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // nothing panics while it has the lock; if it did, the state would be whole
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs `f` on `n` ranks at once, each a thread; its results, in the order of ranks.
+///
+/// # Panics
+/// With the panic of the rank that panicked first, when all have ended; and where the system gives no more threads.
+pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
+    let shared = Arc::new(Shared { state: Mutex::new(State::new(n)), changed: Condvar::new() });
+    let rank_of = |rank: usize| {
+        let transport = Rank { shared: shared.clone(), comm: 0, rank, size: n, thread: rank };
+        let ended = catch_unwind(AssertUnwindSafe(|| f(&World::new(Box::new(transport)))));
+        let mut state = shared.lock();
+        state.ended[rank] = Some(if ended.is_ok() { "it has returned" } else { "it panicked" });
+        if ended.is_err() {
+            state.panicked.get_or_insert(rank);
+        }
+        // those that are left may all wait for each other
+        if state.deadlock.is_none() && state.ended.iter().any(Option::is_none) {
+            state.deadlock = state.all_wait();
+        }
+        drop(state);
+        shared.changed.notify_all();
+        ended
+    };
+    let mut ended: Vec<thread::Result<R>> = thread::scope(|scope| {
+        let spawn =
+            |rank| thread::Builder::new().name(format!("rank {rank}")).spawn_scoped(scope, move || rank_of(rank));
+        let threads: Vec<_> = (0..n).map(spawn).collect();
+        for (rank, _) in threads.iter().enumerate().filter(|(_, thread)| thread.is_err()) {
+            shared.lock().ended[rank] = Some("the system gave it no thread");
+            shared.changed.notify_all();
+        }
+        let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(Err),
+            Err(why) => Err(Box::new(format!("there is no thread for a rank: {why}")) as Box<dyn Any + Send>),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    if let Some(first) = shared.lock().panicked
+        && let Err(why) = ended.swap_remove(first)
+    {
+        resume_unwind(why);
+    }
+    ended.into_iter().map(|ended| ended.unwrap_or_else(|why| resume_unwind(why))).collect()
+}
+
+/// A thread as a rank of a world or group.
+#[derive(Clone)]
+struct Rank {
+    shared: Arc<Shared>,
+    comm: usize,
+    rank: usize,
+    size: usize,
+    /// The rank in the world of all threads.
+    thread: usize,
+}
+
+type All = Vec<Arc<Brought>>;
+
+impl Rank {
+    /// Waits, with the reason why it is over; the state as it is then.
+    fn wait(&self, call: &'static str, wait: Wait) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.shared.lock();
+        state.expired[self.thread] = None;
+        loop {
+            let standing = state.standing(wait);
+            // a deadlock comes first: whatever is ready or gone after it is so because others heard of it before
+            if standing == Standing::Ready && state.deadlock.is_none() {
+                state.waits[self.thread] = None;
+                return Ok(state);
+            }
+            let expired = state.expired[self.thread].take();
+            let error = match (&state.deadlock, standing, expired) {
+                (Some(waits), ..) => Some(Error::Deadlock { call, waits: waits.clone() }),
+                (_, Standing::Gone(rank), _) => {
+                    let why = state.ended[state.comms[self.comm].members[rank]].unwrap_or("it has ended");
+                    Some(Error::Gone { call, rank, why: why.into() })
+                }
+                (_, _, Some(seconds)) => Some(Error::Timeout { call, seconds }),
+                _ => None,
+            };
+            if let Some(error) = error {
+                state.waits[self.thread] = None;
+                return Err(error);
+            }
+            state.waits[self.thread] = Some((call, wait));
+            state.deadlock = state.all_wait();
+            if state.deadlock.is_some() {
+                self.shared.changed.notify_all();
+                continue;
+            }
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Comes to the next meeting; its number.
+    fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
+        let mut state = self.shared.lock();
+        let comm = &mut state.comms[self.comm];
+        let number = comm.come[self.rank];
+        comm.come[self.rank] += 1;
+        let empty = || Meeting { brought: vec![None; self.size], left: 0 };
+        let meeting = comm.meetings.entry(number).or_insert_with(empty);
+        meeting.brought[self.rank] = Some(Arc::new(Brought { what, data, counts }));
+        drop(state);
+        self.shared.changed.notify_all();
+        number
+    }
+
+    /// Waits for all others; what they brought, if they call the same.
+    fn meet(&self, call: &'static str, number: u64) -> Result<All> {
+        let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
+        let meetings = &mut state.comms[self.comm].meetings;
+        let Some(meeting) = meetings.get_mut(&number) else {
+            return Err(Error::Gone { call, rank: self.rank, why: "the call was waited for before".into() });
+        };
+        let all: All = meeting.brought.iter().flatten().cloned().collect();
+        meeting.left += 1;
+        if meeting.left == self.size {
+            meetings.remove(&number);
+        }
+        drop(state);
+        let mine = &all[self.rank].what;
+        if let Some(rank) = all.iter().position(|other| other.what != *mine) {
+            return Err(Error::Diverged { mine: mine.clone(), theirs: all[rank].what.clone(), rank });
+        }
+        let counts = |rank: usize| all[rank].counts.as_ref().map_or((&[][..], &[][..]), |(to, from)| (to, from));
+        if all[self.rank].counts.is_some()
+            && let Some(pair) = describe::unequal_counts(self.size, |rank| counts(rank).0, |rank| counts(rank).1)
+        {
+            return Err(pair.error(self.rank));
+        }
+        Ok(all)
+    }
+
+    /// A call in which every rank brings its data: comes and waits.
+    fn gathered(&self, call: &'static str, what: String, data: &[u8]) -> Result<All> {
+        let number = self.come(what, data.to_vec(), None);
+        self.meet(call, number)
+    }
+
+    /// The joined data of the first `n` ranks, into `buf`.
+    fn join(&self, all: &All, n: usize, buf: &mut [u8], kind: Kind, join: Join) {
+        let data = all.iter().flat_map(|brought| brought.data.iter().copied()).collect::<Vec<u8>>();
+        join_parts(&data, n, buf, kind, join);
+    }
+
+    /// The parts for this rank of an all-to-all.
+    fn turn(&self, all: &All, recv: &mut [u8], kind: Kind) {
+        let mut at = 0;
+        for brought in all {
+            let Some((to, _)) = &brought.counts else { continue };
+            let start = to[..self.rank].iter().sum::<usize>() * kind.size();
+            let len = to[self.rank] * kind.size();
+            recv[at..at + len].copy_from_slice(&brought.data[start..start + len]);
+            at += len;
+        }
+    }
+
+    /// This rank's part of data that is laid out by counts.
+    fn part<'a>(&self, data: &'a [u8], counts: &[usize], kind: Kind) -> &'a [u8] {
+        let start = counts[..self.rank].iter().sum::<usize>() * kind.size();
+        &data[start..start + counts[self.rank] * kind.size()]
+    }
+
+    /// Puts a message on its way; its number.
+    fn put(&self, buf: Vec<u8>, kind: Kind, to: usize) -> u64 {
+        let mut state = self.shared.lock();
+        let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, kind);
+        drop(state);
+        self.shared.changed.notify_all();
+        number
+    }
+
+    fn sent(&self, to: usize, number: u64) -> Wait {
+        Wait::Received { comm: self.comm, from: self.rank, to, number }
+    }
+
+    fn incoming(&self, from: usize, number: u64) -> Wait {
+        Wait::Message { comm: self.comm, from, to: self.rank, number }
+    }
+
+    /// What `f` makes of the messages from a rank.
+    fn from<R>(&self, from: usize, f: impl FnOnce(&mut Queue) -> R) -> R {
+        f(self.shared.lock().comms[self.comm].queues.entry((from, self.rank)).or_default())
+    }
+
+    /// Waits for message `number` of a rank, and takes it.
+    fn receive(&self, buf: &mut [u8], kind: Kind, from: usize, number: u64) -> Result<()> {
+        drop(self.wait("recv", self.incoming(from, number))?);
+        let message = self.from(from, |queue| queue.take(number));
+        self.shared.changed.notify_all();
+        let gone = || Error::Gone { call: "recv", rank: from, why: "the message was received before".into() };
+        queue::deliver(message.ok_or_else(gone)?, buf, kind, from)
+    }
+}
+
+fn copy_all(all: &All, recv: &mut [u8]) {
+    let mut at = 0;
+    for brought in all {
+        recv[at..at + brought.data.len()].copy_from_slice(&brought.data);
+        at += brought.data.len();
+    }
+}
+
+impl Transport for Rank {
+    fn name(&self) -> String {
+        format!("{} threads of one process", self.size)
+    }
+    fn rank(&self) -> usize {
+        self.rank
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn local(&self) -> Result<(usize, usize)> {
+        Ok((self.rank, self.size))
+    }
+    fn barrier(&self) -> Result<()> {
+        self.gathered("barrier", "barrier".into(), &[]).map(drop)
+    }
+    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        let what = describe::broadcast(buf.len(), kind, root);
+        let data = if self.rank == root { &*buf } else { &[] };
+        let all = self.gathered("broadcast", what, data)?;
+        buf.copy_from_slice(&all[root].data);
+        Ok(())
+    }
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        let all = self.gathered("all_gather", describe::all_gather(counts, kind), send)?;
+        copy_all(&all, recv);
+        Ok(())
+    }
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
+        let all = self.gathered("gather", describe::gather(counts, kind, root), send)?;
+        if let Some(recv) = recv {
+            copy_all(&all, recv);
+        }
+        Ok(())
+    }
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        let all = self.gathered("scatter", describe::scatter(counts, kind, root), send.unwrap_or_default())?;
+        recv.copy_from_slice(self.part(&all[root].data, counts, kind));
+        Ok(())
+    }
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+        let number = self.come(describe::all_to_all(kind), send.to_vec(), Some((to.to_vec(), from.to_vec())));
+        let all = self.meet("all_to_all", number)?;
+        self.turn(&all, recv, kind);
+        Ok(())
+    }
+    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        let all = self.gathered("all_reduce", describe::all_reduce(buf.len(), kind, join), buf)?;
+        self.join(&all, self.size, buf, kind, join);
+        Ok(())
+    }
+    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+        let all = self.gathered("reduce", describe::reduce(buf.len(), kind, join, root), buf)?;
+        if self.rank == root {
+            self.join(&all, self.size, buf, kind, join);
+        }
+        Ok(())
+    }
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+        let all = self.gathered("reduce_scatter", describe::reduce_scatter(counts, kind, join), send)?;
+        let mut joined = vec![0; send.len()];
+        self.join(&all, self.size, &mut joined, kind, join);
+        recv.copy_from_slice(self.part(&joined, counts, kind));
+        Ok(())
+    }
+    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        let all = self.gathered("scan", describe::scan("scan", buf.len(), kind, join), buf)?;
+        self.join(&all, self.rank + 1, buf, kind, join);
+        Ok(())
+    }
+    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        let all = self.gathered("exscan", describe::scan("exscan", buf.len(), kind, join), buf)?;
+        self.join(&all, self.rank, buf, kind, join);
+        Ok(())
+    }
+    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
+        let number = self.put(buf.to_vec(), kind, to);
+        self.wait("send", self.sent(to, number)).map(drop)
+    }
+    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+        let number = self.from(from, |queue| queue.next());
+        let received = self.receive(buf, kind, from, number);
+        // a receive that gave up leaves the message to the next one
+        if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
+            self.from(from, Queue::ask);
+        }
+        received
+    }
+    fn start(&self, call: Start) -> Result<Box<dyn Request>> {
+        let meeting = |call, what: String, data, counts, finish: Finish| -> Box<dyn Request> {
+            let number = self.come(format!("start_{what}"), data, counts);
+            Box::new(Later { rank: self.clone(), call, number, finish })
+        };
+        Ok(match call {
+            Start::Barrier => meeting("barrier", "barrier".into(), Vec::new(), None, Box::new(|_, _| Vec::new())),
+            Start::Broadcast { buf, kind, root } => {
+                let what = describe::broadcast(buf.len(), kind, root);
+                let data = if self.rank == root { buf } else { Vec::new() };
+                meeting("broadcast", what, data, None, Box::new(move |_, all| all[root].data.clone()))
+            }
+            Start::AllGather { send, counts, kind } => {
+                let finish = |_: &Rank, all: All| all.iter().flat_map(|brought| brought.data.iter().copied()).collect();
+                meeting("all_gather", describe::all_gather(&counts, kind), send, None, Box::new(finish))
+            }
+            Start::AllToAll { send, to, from, kind } => {
+                let mut recv = vec![0; from.iter().sum::<usize>() * kind.size()];
+                let finish = move |rank: &Rank, all: All| {
+                    rank.turn(&all, &mut recv, kind);
+                    recv
+                };
+                meeting("all_to_all", describe::all_to_all(kind), send, Some((to, from)), Box::new(finish))
+            }
+            Start::AllReduce { buf, kind, join } => {
+                let mut joined = vec![0; buf.len()];
+                let finish = move |rank: &Rank, all: All| {
+                    rank.join(&all, rank.size, &mut joined, kind, join);
+                    joined
+                };
+                meeting("all_reduce", describe::all_reduce(buf.len(), kind, join), buf, None, Box::new(finish))
+            }
+            Start::ReduceScatter { send, counts, kind, join } => {
+                let mut joined = vec![0; send.len()];
+                let what = describe::reduce_scatter(&counts, kind, join);
+                let finish = move |rank: &Rank, all: All| {
+                    rank.join(&all, rank.size, &mut joined, kind, join);
+                    rank.part(&joined, &counts, kind).to_vec()
+                };
+                meeting("reduce_scatter", what, send, None, Box::new(finish))
+            }
+            Start::Send { buf, kind, to } => {
+                let number = self.put(buf.clone(), kind, to);
+                Box::new(Sent { rank: self.clone(), wait: self.sent(to, number), buf })
+            }
+            Start::Recv { buf, kind, from } => {
+                let number = self.from(from, Queue::ask);
+                Box::new(Incoming { rank: self.clone(), buf, kind, from, number })
+            }
+        })
+    }
+    fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
+        let Some(number) = number else { return Ok(None) };
+        let mut state = self.shared.lock();
+        // all ranks have been to the meeting in which they told their colors
+        let key = (self.comm, state.comms[self.comm].come[self.rank], number);
+        let comm = match state.groups.get(&key) {
+            Some(there) => *there,
+            None => {
+                let threads = members.iter().map(|rank| state.comms[self.comm].members[*rank]).collect();
+                state.comms.push(Comm::new(threads));
+                let new = state.comms.len() - 1;
+                state.groups.insert(key, new);
+                new
+            }
+        };
+        let rank = members.iter().position(|rank| *rank == self.rank).unwrap_or(0);
+        Ok(Some(Box::new(Rank { shared: self.shared.clone(), comm, rank, size: members.len(), thread: self.thread })))
+    }
+    fn abort(&self, code: i32) -> ! {
+        panic!("rank {} ended all ranks with status {code}", self.thread)
+    }
+    fn expire(&self, waited: &Waited) {
+        self.shared.lock().expired[self.thread] = Some(waited.seconds);
+        self.shared.changed.notify_all();
+    }
+}
+
+/// What a rank makes of what all brought.
+type Finish = Box<dyn FnOnce(&Rank, All) -> Vec<u8> + Send>;
+
+/// A meeting that this rank has come to and not yet waited for.
+struct Later {
+    rank: Rank,
+    call: &'static str,
+    number: u64,
+    finish: Finish,
+}
+
+/// A message that was sent, and perhaps not yet received.
+struct Sent {
+    rank: Rank,
+    wait: Wait,
+    buf: Vec<u8>,
+}
+
+/// A receive that was begun.
+struct Incoming {
+    rank: Rank,
+    buf: Vec<u8>,
+    kind: Kind,
+    from: usize,
+    number: u64,
+}
+
+impl Rank {
+    /// Whether waiting would be over at once, by whatever reason.
+    fn is_over(&self, wait: Wait) -> bool {
+        let state = self.shared.lock();
+        state.deadlock.is_some() || !matches!(state.standing(wait), Standing::For(_))
+    }
+}
+
+impl Request for Later {
+    fn wait(self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
+        let all = self.rank.meet(self.call, self.number)?;
+        Ok((self.finish)(&self.rank, all))
+    }
+    fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {
+        Ok(self.rank.is_over(Wait::Meeting { comm: self.rank.comm, number: self.number }))
+    }
+}
+
+impl Request for Sent {
+    fn wait(self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
+        drop(self.rank.wait("send", self.wait)?);
+        Ok(self.buf)
+    }
+    fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {
+        Ok(self.rank.is_over(self.wait))
+    }
+}
+
+impl Request for Incoming {
+    fn wait(mut self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
+        self.rank.receive(&mut self.buf, self.kind, self.from, self.number)?;
+        Ok(self.buf)
+    }
+    fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {
+        Ok(self.rank.is_over(self.rank.incoming(self.from, self.number)))
+    }
+}

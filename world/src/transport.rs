@@ -1,0 +1,283 @@
+//! What a library of ranks has to have, for [`World`](crate::World) to be built on it.
+
+use crate::{Error, Join, Kind, Result, join, status};
+use std::time::Duration;
+
+/// A library of ranks. Object safe: the choice is made once, when a program starts.
+///
+/// `World` is the only caller. It checks all arguments before: buffers are whole elements and have the lengths that the counts say, counts
+/// are one for each rank, ranks are in range, and not this rank in `send` and `recv`; the reduction exists. It makes one call at a time
+/// on each rank. The meaning of each call is that of the method of `World` with its name.
+///
+/// Most calls have a body that is right but slow, in terms of the required ones.
+pub trait Transport: Send + Sync {
+    /// What it is, with its version.
+    fn name(&self) -> String;
+
+    /// The number of this rank, below `size`.
+    fn rank(&self) -> usize;
+
+    /// The number of ranks, 1 at least.
+    fn size(&self) -> usize;
+
+    /// Part `r` of `send` goes to rank `r`; part `r` of `recv` comes from rank `r`. The counts `to` and `from` are elements.
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()>;
+
+    /// Joins the buffers of all ranks, element by element, in place.
+    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()>;
+
+    /// Not collective. Messages between two ranks arrive in the order in which they were sent.
+    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()>;
+
+    /// Not collective. A message of another kind or length is an error.
+    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()>;
+
+    /// Ends every rank, with this exit status.
+    fn abort(&self, code: i32) -> !;
+
+    /// Waits until all ranks have come here.
+    fn barrier(&self) -> Result<()> {
+        self.all_reduce(&mut [0], Kind::UInt8, Join::Max)
+    }
+
+    /// The buffer of `root` to all ranks.
+    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        let counts = vec![buf.len() / kind.size(); self.size()];
+        let sent = if self.rank() == root { buf.to_vec() } else { Vec::new() };
+        self.scatter((self.rank() == root).then(|| sent.repeat(self.size())).as_deref(), &counts, buf, kind, root)
+    }
+
+    /// The parts of all ranks to every rank, one after the other.
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        let to = vec![counts[self.rank()]; self.size()];
+        self.all_to_all(&send.repeat(self.size()), &to, recv, counts, kind)
+    }
+
+    /// The parts of all ranks to `root`, which alone gives `recv`.
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
+        let mut to = vec![0; self.size()];
+        to[root] = counts[self.rank()];
+        let nothing = vec![0; self.size()];
+        let from = if self.rank() == root { counts } else { &nothing };
+        self.all_to_all(send, &to, recv.unwrap_or_default(), from, kind)
+    }
+
+    /// The parts of `send` of `root`, which alone gives it, to the ranks.
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        let mut from = vec![0; self.size()];
+        from[root] = counts[self.rank()];
+        let nothing = vec![0; self.size()];
+        let to = if self.rank() == root { counts } else { &nothing };
+        self.all_to_all(send.unwrap_or_default(), to, recv, &from, kind)
+    }
+
+    /// As [`all_reduce`](Transport::all_reduce), for `root` alone; the buffers of the others stay as they are.
+    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+        let mut all = buf.to_vec();
+        self.all_reduce(&mut all, kind, join)?;
+        if self.rank() == root {
+            buf.copy_from_slice(&all);
+        }
+        Ok(())
+    }
+
+    /// Joins the buffers of all ranks, and gives each rank its part.
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+        let mut all = send.to_vec();
+        self.all_reduce(&mut all, kind, join)?;
+        let start = counts[..self.rank()].iter().sum::<usize>() * kind.size();
+        recv.copy_from_slice(&all[start..start + recv.len()]);
+        Ok(())
+    }
+
+    /// Joins the buffers of the ranks up to this one, in place.
+    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        let mut all = vec![0; buf.len() * self.size()];
+        self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
+        join_parts(&all, self.rank() + 1, buf, kind, join);
+        Ok(())
+    }
+
+    /// Joins the buffers of the ranks before this one, in place; of rank 0 it is the identity.
+    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        let mut all = vec![0; buf.len() * self.size()];
+        self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
+        join_parts(&all, self.rank(), buf, kind, join);
+        Ok(())
+    }
+
+    /// Begins a call that is waited for later.
+    ///
+    /// The body makes the call at once, but for a receive, which it makes when it is waited for. A library whose `send` waits for the receiver
+    /// needs its own, for two ranks that send to each other.
+    fn start(&self, call: Start) -> Result<Box<dyn Request>> {
+        Ok(Box::new(match call {
+            Start::Barrier => {
+                self.barrier()?;
+                Later::Done(Vec::new())
+            }
+            Start::Broadcast { mut buf, kind, root } => {
+                self.broadcast(&mut buf, kind, root)?;
+                Later::Done(buf)
+            }
+            Start::AllGather { send, counts, kind } => {
+                let mut recv = vec![0; counts.iter().sum::<usize>() * kind.size()];
+                self.all_gather(&send, &mut recv, &counts, kind)?;
+                Later::Done(recv)
+            }
+            Start::AllToAll { send, to, from, kind } => {
+                let mut recv = vec![0; from.iter().sum::<usize>() * kind.size()];
+                self.all_to_all(&send, &to, &mut recv, &from, kind)?;
+                Later::Done(recv)
+            }
+            Start::AllReduce { mut buf, kind, join } => {
+                self.all_reduce(&mut buf, kind, join)?;
+                Later::Done(buf)
+            }
+            Start::ReduceScatter { send, counts, kind, join } => {
+                let mut recv = vec![0; counts[self.rank()] * kind.size()];
+                self.reduce_scatter(&send, &mut recv, &counts, kind, join)?;
+                Later::Done(recv)
+            }
+            Start::Send { buf, kind, to } => {
+                self.send(&buf, kind, to)?;
+                Later::Done(buf)
+            }
+            Start::Recv { buf, kind, from } => Later::Recv { buf, kind, from },
+        }))
+    }
+
+    /// Groups of ranks: those who give the same number, below `size`, form one; who gives none is in none. `members` are the ranks of
+    /// this rank's group, in the order of their numbers there. Collective.
+    fn split(&self, _number: Option<usize>, _members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
+        Err(Error::Unsupported { call: "group", transport: self.name() })
+    }
+
+    /// This rank among those of its machine, and how many these are. Not collective.
+    fn local(&self) -> Result<(usize, usize)> {
+        Err(Error::Unsupported { call: "local_rank", transport: self.name() })
+    }
+
+    /// Called by another thread when a call of this rank, `waited.call`, has taken longer than the limit. The body says so, leaves other ranks
+    /// the time to say the same, and ends all.
+    fn expire(&self, waited: &Waited) {
+        eprintln!("{waited}");
+        std::thread::sleep(waited.grace);
+        self.abort(status::TIMED_OUT)
+    }
+}
+
+/// A call that has taken too long.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Waited {
+    /// The rank that waits.
+    pub rank: usize,
+    /// The number of ranks.
+    pub size: usize,
+    /// The call.
+    pub call: &'static str,
+    /// The op for which it was made, where that is known.
+    pub op: Option<String>,
+    /// For how long.
+    pub seconds: f64,
+    /// How long other ranks should be given to say the same.
+    pub grace: Duration,
+}
+
+impl Waited {
+    pub(crate) fn new(
+        rank: usize,
+        size: usize,
+        call: &'static str,
+        op: Option<String>,
+        waited: Duration,
+        grace: Duration,
+    ) -> Waited {
+        Waited { rank, size, call, op, seconds: waited.as_secs_f64(), grace }
+    }
+}
+
+impl std::fmt::Display for Waited {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rank {} of {} has waited for {:.1} s in {}", self.rank, self.size, self.seconds, self.call)?;
+        if let Some(op) = &self.op {
+            write!(f, ", in the op {op}")?;
+        }
+        write!(f, ": that is the time limit, all ranks end")
+    }
+}
+
+/// A call that is waited for later, with the buffers that it owns meanwhile. The arguments are those of the method of
+/// [`World`](crate::World) with its name.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each field is an argument
+pub enum Start {
+    /// Gives an empty buffer.
+    Barrier,
+    /// Gives the buffer of `root`.
+    Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
+    /// Gives all parts.
+    AllGather { send: Vec<u8>, counts: Vec<usize>, kind: Kind },
+    /// Gives the parts from all ranks.
+    AllToAll { send: Vec<u8>, to: Vec<usize>, from: Vec<usize>, kind: Kind },
+    /// Gives the joined buffer.
+    AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
+    /// Gives this rank's part.
+    ReduceScatter { send: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
+    /// Gives the buffer back.
+    Send { buf: Vec<u8>, kind: Kind, to: usize },
+    /// Gives the buffer with the message in it.
+    Recv { buf: Vec<u8>, kind: Kind, from: usize },
+}
+
+/// A call that was begun. It is always waited for, but by a rank that unwinds.
+pub trait Request: Send {
+    /// Waits for it; `transport` is the one that began it. The result of the call.
+    fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>>;
+
+    /// Whether [`wait`](Request::wait) would wait no more.
+    fn is_done(&mut self, transport: &dyn Transport) -> Result<bool>;
+}
+
+/// The calls of the body of [`Transport::start`].
+enum Later {
+    Done(Vec<u8>),
+    Recv { buf: Vec<u8>, kind: Kind, from: usize },
+}
+
+impl Request for Later {
+    fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>> {
+        match *self {
+            Later::Done(buf) => Ok(buf),
+            Later::Recv { mut buf, kind, from } => {
+                transport.recv(&mut buf, kind, from)?;
+                Ok(buf)
+            }
+        }
+    }
+
+    fn is_done(&mut self, transport: &dyn Transport) -> Result<bool> {
+        // whether a message is there cannot be asked, so it is received
+        if let Later::Recv { buf, kind, from } = self {
+            transport.recv(buf, *kind, *from)?;
+            *self = Later::Done(std::mem::take(buf));
+        }
+        Ok(true)
+    }
+}
+
+/// The first `n` parts of `all`, each as long as `into`, joined in order.
+pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
+    let len = into.len();
+    if n == 0 {
+        return join::fill_identity(into, kind, join);
+    }
+    into.copy_from_slice(&all[..len]);
+    for part in 1..n {
+        let mut next = all[part * len..(part + 1) * len].to_vec();
+        join::join_bytes(into, &mut next, kind, join);
+        into.copy_from_slice(&next);
+    }
+}

@@ -1,0 +1,587 @@
+//! All ranks, as programs see them.
+
+use crate::{
+    Error, Join, Kind, Result, Transport,
+    alone::Alone,
+    bytes, check, describe, join, mpi,
+    pending::{Pending, Work},
+    queue::{self, Queue},
+    transport::Start,
+    watch::{self, Call, Watch},
+};
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// The ranks of a program, one of which this process (or thread) is. Cheap to clone.
+///
+/// Buffers are bytes of elements of a [`Kind`], in the order of this machine; counts are elements. **Every call is collective unless it says
+/// otherwise**: all ranks make it, in the same order, with arguments that fit; it may wait until all have. A rank's calls from several threads
+/// are made one after the other.
+///
+/// # Errors
+/// Every call gives [`Error::Argument`] or [`Error::NoJoin`] where its arguments are wrong for themselves, before anything is sent. Where what
+/// the ranks call does not fit together, the answer depends on the transport: [`threads`](crate::threads) give [`Error::Diverged`], MPI gives
+/// an error of the library, or waits; with `WORLD_CHECK=1` every transport gives `Diverged`. After an error other than of arguments the ranks
+/// may disagree on what comes next: end the job, as [`run`](crate::run) does.
+#[derive(Clone)]
+pub struct World(Arc<Inner>);
+
+/// The world, if somebody still has it.
+pub(crate) struct WeakWorld(Weak<Inner>);
+
+impl WeakWorld {
+    pub(crate) fn upgrade(&self) -> Option<World> {
+        self.0.upgrade().map(World)
+    }
+}
+
+struct Inner {
+    transport: Arc<dyn Transport>,
+    rank: usize,
+    size: usize,
+    /// Messages of this rank to itself, which no library has to carry: a program over a ring of ranks runs on a ring of one.
+    own: Mutex<Queue>,
+    state: Arc<State>,
+    /// The world that this is a group of: it lasts as long as its groups.
+    _parent: Option<World>,
+}
+
+/// What a rank has once, for its world and all groups of it.
+struct State {
+    /// Held during a call: libraries need not be called by several threads at once.
+    turn: Mutex<()>,
+    nanos: AtomicU64,
+    bytes: AtomicU64,
+    calls: AtomicU64,
+    check: AtomicBool,
+    watch: Arc<Watch>,
+}
+
+/// What calls took, of this rank with all of its groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Spent {
+    /// Seconds in calls. Not taken where there is one rank alone.
+    pub seconds: f64,
+    /// Bytes of the buffers that this rank gave to be sent.
+    pub bytes: u64,
+    /// Calls.
+    pub calls: u64,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "World({} of {})", self.rank(), self.size())
+    }
+}
+
+impl World {
+    /// The ranks that a launcher started (`mpiexec -n 4 program`), over the MPI library that is found; without both, one rank alone.
+    ///
+    /// Every call gives the same world. When its last handle is dropped MPI is finalised, which waits for all ranks, so that afterwards there
+    /// is no world any more; [`run`](crate::run) sees to all of that. The module [`mpi`](crate::mpi) says where the library is looked
+    /// for, and what the environment sets.
+    ///
+    /// # Errors
+    /// - [`Error::NoLibrary`]: a launcher started several ranks, but there is no library.
+    /// - [`Error::Foreign`]: the library is not the launcher's.
+    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is not known.
+    /// - [`Error::Mpi`]: the library fails, or was finalised before.
+    pub fn init() -> Result<World> {
+        mpi::world()
+    }
+
+    /// One rank, without any library.
+    pub fn alone() -> World {
+        World::new(Box::new(Alone))
+    }
+
+    /// The ranks of a transport of one's own. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
+    pub fn new(transport: Box<dyn Transport>) -> World {
+        let limit = watch::limit_of_environment().unwrap_or_else(|why| {
+            eprintln!("{why}: there is no time limit");
+            None
+        });
+        World::with(transport, checks_of_environment(), limit)
+    }
+
+    /// As [`World::new`], with settings that all ranks have agreed on.
+    pub(crate) fn with(transport: Box<dyn Transport>, check: bool, limit: Option<Duration>) -> World {
+        let state = State {
+            turn: Mutex::new(()),
+            nanos: 0.into(),
+            bytes: 0.into(),
+            calls: 0.into(),
+            check: check.into(),
+            watch: Arc::default(),
+        };
+        let world = World::of(transport, Arc::new(state), None);
+        world.set_timeout(limit);
+        world
+    }
+
+    fn of(transport: Box<dyn Transport>, state: Arc<State>, parent: Option<World>) -> World {
+        let (rank, size) = (transport.rank(), transport.size());
+        World(Arc::new(Inner {
+            transport: transport.into(),
+            rank,
+            size,
+            own: Mutex::default(),
+            state,
+            _parent: parent,
+        }))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakWorld {
+        WeakWorld(Arc::downgrade(&self.0))
+    }
+
+    /// The number of this rank, below [`size`](World::size). Not collective.
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// The number of ranks, 1 at least. Not collective.
+    pub fn size(&self) -> usize {
+        self.0.size
+    }
+
+    /// What carries the messages, with its version. Not collective.
+    pub fn name(&self) -> String {
+        self.0.transport.name()
+    }
+
+    /// The number of this rank among those on its machine: which of the machine's devices is its own. Not collective.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where a transport of others does not know it.
+    pub fn local_rank(&self) -> Result<usize> {
+        Ok(self.0.transport.local()?.0)
+    }
+
+    /// How many ranks there are on this machine. Not collective.
+    ///
+    /// # Errors
+    /// As [`local_rank`](World::local_rank).
+    pub fn local_size(&self) -> Result<usize> {
+        Ok(self.0.transport.local()?.1)
+    }
+
+    /// Ends all ranks at once, with this exit status. Not collective. Among [`threads`](crate::threads) it panics, which ends them too.
+    pub fn abort(&self, code: i32) -> ! {
+        self.0.transport.abort(code)
+    }
+
+    /// What calls took since the beginning, or since [`reset_spent`](World::reset_spent). Not collective.
+    pub fn spent(&self) -> Spent {
+        let state = &self.0.state;
+        Spent {
+            seconds: Duration::from_nanos(state.nanos.load(Relaxed)).as_secs_f64(),
+            bytes: state.bytes.load(Relaxed),
+            calls: state.calls.load(Relaxed),
+        }
+    }
+
+    /// Sets what calls took to nothing. Not collective.
+    pub fn reset_spent(&self) {
+        let state = &self.0.state;
+        for of in [&state.nanos, &state.bytes, &state.calls] {
+            of.store(0, Relaxed);
+        }
+    }
+
+    /// Sets for how long a call may take, from the next call on; `None` is without limit, as is the beginning unless `WORLD_TIMEOUT` says it in
+    /// seconds. The limit is of this rank, its groups included. Not collective.
+    ///
+    /// A call that takes longer is named on stderr by every rank that waits so long, then all ranks end with status
+    /// [`TIMED_OUT`](crate::status::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
+    pub fn set_timeout(&self, limit: Option<Duration>) {
+        self.0.state.watch.set_limit(limit, &self.0.transport);
+    }
+
+    /// Sets whether ranks compare what they are about to call, as `WORLD_CHECK=1` does. All ranks have to set it, at the same place of the
+    /// program.
+    pub fn set_check(&self, check: bool) {
+        self.0.state.check.store(check, Relaxed);
+    }
+
+    pub(crate) fn own(&self) -> MutexGuard<'_, Queue> {
+        self.0.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a call of the transport, alone and watched.
+    pub(crate) fn call<R>(&self, call: Call, bytes: usize, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
+        let state = &*self.0.state;
+        let turn = state.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = state.calls.fetch_add(1, Relaxed);
+        state.bytes.fetch_add(bytes as u64, Relaxed);
+        state.watch.begin(call, number);
+        // a call of one rank takes less time than asking for the time
+        let start = (self.0.size > 1).then(Instant::now);
+        let result = f(&*self.0.transport);
+        if let Some(start) = start {
+            state.nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+        }
+        state.watch.end();
+        drop(turn);
+        result
+    }
+
+    /// With `WORLD_CHECK=1`: whether all ranks are about to do the same, by a text that says what. Then it is collective, and costs a message
+    /// to each rank; else it costs nothing.
+    ///
+    /// `op` names what is done, for the messages of time limits too; `what` says more of it, and must not contain what differs from rank to rank.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] with the texts, on all ranks.
+    pub fn agree(&self, op: &str, what: impl FnOnce() -> String) -> Result<()> {
+        self.0.state.watch.note(op);
+        self.compare(|| match what() {
+            more if more.is_empty() => op.into(),
+            more => format!("{op} {more}"),
+        })
+    }
+
+    fn checks(&self) -> bool {
+        self.0.size > 1 && self.0.state.check.load(Relaxed)
+    }
+
+    /// Compares a text over ranks, if ranks compare at all.
+    fn compare(&self, text: impl FnOnce() -> String) -> Result<()> {
+        if !self.checks() {
+            return Ok(());
+        }
+        let mine = text();
+        let size = self.size();
+        let gather = |send: &[u8], recv: &mut [u8], counts: &[usize], kind| {
+            self.call(Call::Agree, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
+        };
+        let key = [hash(mine.as_bytes()), mine.len() as u64];
+        let mut keys = vec![0_u64; 2 * size];
+        gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], Kind::UInt64)?;
+        let Some(rank) = keys.chunks_exact(2).position(|other| other != key) else { return Ok(()) };
+        // they differ, which all ranks see: now the words
+        let lengths: Vec<usize> = keys.chunks_exact(2).map(|key| key[1] as usize).collect();
+        let mut texts = vec![0; lengths.iter().sum()];
+        gather(mine.as_bytes(), &mut texts, &lengths, Kind::UInt8)?;
+        let start = lengths[..rank].iter().sum::<usize>();
+        let theirs = String::from_utf8_lossy(&texts[start..start + lengths[rank]]).into_owned();
+        Err(Error::Diverged { mine, theirs, rank })
+    }
+
+    /// Compares the counts of an all-to-all over ranks, if ranks compare at all.
+    fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
+        if !self.checks() {
+            return Ok(());
+        }
+        let size = self.size();
+        let mine: Vec<u64> = to.iter().chain(from).map(|count| *count as u64).collect();
+        let mut all = vec![0_u64; 2 * size * size];
+        let counts = vec![2 * size; size];
+        self.call(Call::Agree, 16 * size, |transport| {
+            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &counts, Kind::UInt64)
+        })?;
+        let all: Vec<usize> = all.into_iter().map(|count| count as usize).collect();
+        let row = |rank: usize| &all[2 * size * rank..];
+        match describe::unequal_counts(size, |rank| &row(rank)[..size], |rank| &row(rank)[size..2 * size]) {
+            Some(pair) => Err(pair.error(self.rank())),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until all ranks have come here.
+    pub fn barrier(&self) -> Result<()> {
+        self.compare(|| "barrier".into())?;
+        self.call(Call::Barrier, 0, |transport| transport.barrier())
+    }
+
+    /// The buffer of rank `root` to all ranks: afterwards all have it. It has one length on all of them.
+    pub fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+        check::whole("broadcast", "buf", buf, kind)?;
+        check::rank("broadcast", "root", root, self.size())?;
+        self.compare(|| describe::broadcast(buf.len(), kind, root))?;
+        let bytes = if self.rank() == root { buf.len() } else { 0 };
+        self.call(Call::Broadcast, bytes, |transport| transport.broadcast(buf, kind, root))
+    }
+
+    /// The parts of all ranks to every rank, one after the other in the order of ranks. `counts` are the elements of every part, the same on
+    /// all ranks; `send` has those of this rank, `recv` room for all.
+    pub fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        let sum = check::counts("all_gather", "counts", counts, self.size())?;
+        check::length("all_gather", "send", send, counts[self.rank()], kind)?;
+        check::length("all_gather", "recv", recv, sum, kind)?;
+        self.compare(|| describe::all_gather(counts, kind))?;
+        self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
+    }
+
+    /// The parts of all ranks to rank `root`, one after the other. `counts` are as in [`all_gather`](World::all_gather); `recv` is what the
+    /// root gives, and is not looked at elsewhere.
+    pub fn gather(
+        &self,
+        send: &[u8],
+        recv: Option<&mut [u8]>,
+        counts: &[usize],
+        kind: Kind,
+        root: usize,
+    ) -> Result<()> {
+        let sum = check::counts("gather", "counts", counts, self.size())?;
+        check::rank("gather", "root", root, self.size())?;
+        check::length("gather", "send", send, counts[self.rank()], kind)?;
+        let recv = if self.rank() == root { Some(check::given("gather", "recv", recv)?) } else { None };
+        if let Some(recv) = &recv {
+            check::length("gather", "recv", recv, sum, kind)?;
+        }
+        self.compare(|| describe::gather(counts, kind, root))?;
+        self.call(Call::Gather, send.len(), |transport| transport.gather(send, recv, counts, kind, root))
+    }
+
+    /// The parts of `send` of rank `root` to the ranks, each its own. `counts` are the elements of every part, the same on all ranks; `recv`
+    /// has room for this rank's. `send` is what the root gives, and is not looked at elsewhere.
+    pub fn scatter(
+        &self,
+        send: Option<&[u8]>,
+        counts: &[usize],
+        recv: &mut [u8],
+        kind: Kind,
+        root: usize,
+    ) -> Result<()> {
+        let sum = check::counts("scatter", "counts", counts, self.size())?;
+        check::rank("scatter", "root", root, self.size())?;
+        check::length("scatter", "recv", recv, counts[self.rank()], kind)?;
+        let send = if self.rank() == root { Some(check::given("scatter", "send", send)?) } else { None };
+        if let Some(send) = send {
+            check::length("scatter", "send", send, sum, kind)?;
+        }
+        self.compare(|| describe::scatter(counts, kind, root))?;
+        let bytes = send.map_or(0, <[u8]>::len);
+        self.call(Call::Scatter, bytes, |transport| transport.scatter(send, counts, recv, kind, root))
+    }
+
+    /// Part `r` of `send` goes to rank `r`, part `r` of `recv` comes from rank `r`. `to` and `from` are the elements of these parts: `to[r]` here
+    /// is `from` of this rank on rank `r`.
+    pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+        self.check_all_to_all(send, to, from, kind)?;
+        check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
+        self.compare(|| describe::all_to_all(kind))?;
+        self.compare_counts(to, from)?;
+        let bytes = send.len() - to[self.rank()] * kind.size();
+        self.call(Call::AllToAll, bytes, |transport| transport.all_to_all(send, to, recv, from, kind))
+    }
+
+    fn check_all_to_all(&self, send: &[u8], to: &[usize], from: &[usize], kind: Kind) -> Result<()> {
+        let sum = check::counts("all_to_all", "to", to, self.size())?;
+        check::counts("all_to_all", "from", from, self.size())?;
+        check::own_part(to, from, self.rank())?;
+        check::length("all_to_all", "send", send, sum, kind)
+    }
+
+    /// Joins the buffers of all ranks element by element, in place: afterwards all have the result. The order in which floats are added is the
+    /// library's.
+    pub fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        self.check_reduction("all_reduce", buf, kind, join)?;
+        self.compare(|| describe::all_reduce(buf.len(), kind, join))?;
+        self.call(Call::AllReduce, buf.len(), |transport| transport.all_reduce(buf, kind, join))
+    }
+
+    fn check_reduction(&self, call: &'static str, buf: &[u8], kind: Kind, join: Join) -> Result<()> {
+        join::check(kind, join)?;
+        check::whole(call, "buf", buf, kind)
+    }
+
+    /// As [`all_reduce`](World::all_reduce), for rank `root` alone; the buffers of the others stay as they are.
+    pub fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+        self.check_reduction("reduce", buf, kind, join)?;
+        check::rank("reduce", "root", root, self.size())?;
+        self.compare(|| describe::reduce(buf.len(), kind, join, root))?;
+        self.call(Call::Reduce, buf.len(), |transport| transport.reduce(buf, kind, join, root))
+    }
+
+    /// Joins the `send` of all ranks, and gives each rank its part of the result. `counts` are the elements of every part, the same on all
+    /// ranks; `send` has those of all, `recv` room for this rank's.
+    pub fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+        self.check_reduce_scatter(send, counts, kind, join)?;
+        check::length("reduce_scatter", "recv", recv, counts[self.rank()], kind)?;
+        self.compare(|| describe::reduce_scatter(counts, kind, join))?;
+        self.call(Call::ReduceScatter, send.len(), |transport| transport.reduce_scatter(send, recv, counts, kind, join))
+    }
+
+    fn check_reduce_scatter(&self, send: &[u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+        join::check(kind, join)?;
+        let sum = check::counts("reduce_scatter", "counts", counts, self.size())?;
+        check::length("reduce_scatter", "send", send, sum, kind)
+    }
+
+    /// Joins the buffers of the ranks up to this one, this one included, in place.
+    pub fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        self.check_reduction("scan", buf, kind, join)?;
+        self.compare(|| describe::scan("scan", buf.len(), kind, join))?;
+        self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, kind, join))
+    }
+
+    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity: what changes nothing when it is joined with, which is 1
+    /// for products and -0 for sums of floats.
+    pub fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        self.check_reduction("exscan", buf, kind, join)?;
+        self.compare(|| describe::scan("exscan", buf.len(), kind, join))?;
+        self.call(Call::Exscan, buf.len(), |transport| transport.exscan(buf, kind, join))
+    }
+
+    /// Sends a message to rank `to`, which has to receive it. Not collective. Messages between two ranks arrive in the order in which they were
+    /// sent.
+    ///
+    /// It may wait until the other rank receives, and among [`threads`](crate::threads) it always does: two ranks that send to each other
+    /// before they receive wait for ever. [`start_send`](World::start_send) does not wait. A message to this rank itself is kept until it is received.
+    pub fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
+        check::whole("send", "buf", buf, kind)?;
+        check::rank("send", "to", to, self.size())?;
+        if to == self.rank() {
+            self.own().send(buf.to_vec(), kind);
+            return Ok(());
+        }
+        self.call(Call::Send, buf.len(), |transport| transport.send(buf, kind, to))
+    }
+
+    /// Receives the next message from rank `from`. Not collective.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] where the message has another kind or another number of elements.
+    pub fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+        check::whole("recv", "buf", buf, kind)?;
+        check::rank("recv", "from", from, self.size())?;
+        if from == self.rank() {
+            let mut own = self.own();
+            let message = own.next();
+            let message = own.take(message).ok_or_else(|| self.nothing_of_own())?;
+            own.ask();
+            return queue::deliver(message, buf, kind, from);
+        }
+        self.call(Call::Recv, 0, |transport| transport.recv(buf, kind, from))
+    }
+
+    /// The error of a receive of what this rank has not sent to itself.
+    pub(crate) fn nothing_of_own(&self) -> Error {
+        let waits = format!("rank {} waits for a message that it has not sent to itself", self.rank());
+        Error::Deadlock { call: "recv", waits }
+    }
+
+    fn start(&self, call: &'static str, bytes: usize, start: Start) -> Result<Pending> {
+        let request = self.call(Call::Start, bytes, |transport| transport.start(start))?;
+        Ok(Pending::new(self, call, Work::Request(request)))
+    }
+
+    /// Begins a [`barrier`](World::barrier).
+    pub fn start_barrier(&self) -> Result<Pending> {
+        self.compare(|| "start_barrier".into())?;
+        self.start("barrier", 0, Start::Barrier)
+    }
+
+    /// Begins a [`broadcast`](World::broadcast). All ranks give a buffer of one length.
+    pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
+        check::whole("broadcast", "buf", &buf, kind)?;
+        check::rank("broadcast", "root", root, self.size())?;
+        self.compare(|| format!("start_{}", describe::broadcast(buf.len(), kind, root)))?;
+        let bytes = if self.rank() == root { buf.len() } else { 0 };
+        self.start("broadcast", bytes, Start::Broadcast { buf, kind, root })
+    }
+
+    /// Begins an [`all_gather`](World::all_gather).
+    pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
+        check::counts("all_gather", "counts", counts, self.size())?;
+        check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
+        self.compare(|| format!("start_{}", describe::all_gather(counts, kind)))?;
+        self.start("all_gather", send.len(), Start::AllGather { send, counts: counts.to_vec(), kind })
+    }
+
+    /// Begins an [`all_to_all`](World::all_to_all).
+    pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
+        self.check_all_to_all(&send, to, from, kind)?;
+        self.compare(|| format!("start_{}", describe::all_to_all(kind)))?;
+        self.compare_counts(to, from)?;
+        let bytes = send.len() - to[self.rank()] * kind.size();
+        self.start("all_to_all", bytes, Start::AllToAll { send, to: to.to_vec(), from: from.to_vec(), kind })
+    }
+
+    /// Begins an [`all_reduce`](World::all_reduce).
+    pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
+        self.check_reduction("all_reduce", &buf, kind, join)?;
+        self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
+        self.start("all_reduce", buf.len(), Start::AllReduce { buf, kind, join })
+    }
+
+    /// Begins a [`reduce_scatter`](World::reduce_scatter).
+    pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
+        self.check_reduce_scatter(&send, counts, kind, join)?;
+        self.compare(|| format!("start_{}", describe::reduce_scatter(counts, kind, join)))?;
+        self.start("reduce_scatter", send.len(), Start::ReduceScatter { send, counts: counts.to_vec(), kind, join })
+    }
+
+    /// Begins a [`send`](World::send). Not collective.
+    pub fn start_send(&self, buf: Vec<u8>, kind: Kind, to: usize) -> Result<Pending> {
+        check::whole("send", "buf", &buf, kind)?;
+        check::rank("send", "to", to, self.size())?;
+        if to == self.rank() {
+            self.own().send(buf.clone(), kind);
+            return Ok(Pending::new(self, "send", Work::Done(buf)));
+        }
+        self.start("send", buf.len(), Start::Send { buf, kind, to })
+    }
+
+    /// Begins a [`recv`](World::recv) of as many elements. Not collective. Several receives from one rank get its messages in the order in
+    /// which they were begun.
+    pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
+        check::rank("recv", "from", from, self.size())?;
+        let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
+        let why = || Error::Argument {
+            call: "recv",
+            why: format!("{elements} {kind} elements are more than memory can hold"),
+        };
+        let mut buf = Vec::new();
+        bytes.and_then(|bytes| buf.try_reserve_exact(bytes).ok()).ok_or_else(why)?;
+        buf.resize(elements * kind.size(), 0);
+        if from == self.rank() {
+            let number = self.own().ask();
+            return Ok(Pending::new(self, "recv", Work::Own { number, buf, kind }));
+        }
+        self.start("recv", 0, Start::Recv { buf, kind, from })
+    }
+
+    /// The group of ranks that give the same color, numbered by `key`, and by their rank here where keys are equal; nothing for a rank without
+    /// color. A group is a world: what its ranks say to each other has nothing to do with what others say.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where a transport of others has no groups.
+    pub fn group(&self, color: Option<usize>, key: i64) -> Result<Option<World>> {
+        self.compare(|| "group".into())?;
+        let size = self.size();
+        let mine = [u64::from(color.is_some()), color.unwrap_or(0) as u64, key.cast_unsigned()];
+        let mut all = vec![0_u64; 3 * size];
+        let transport = self.call(Call::Group, 24, |transport| {
+            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &vec![3; size], Kind::UInt64)?;
+            let mut members: Vec<usize> = (0..size).filter(|rank| all[3 * rank..3 * rank + 2] == mine[..2]).collect();
+            if color.is_none() {
+                members.clear();
+            }
+            // the smallest rank of a color is its number
+            let number = members.first().copied();
+            members.sort_by_key(|rank| (all[3 * rank + 2].cast_signed(), *rank));
+            transport.split(number, &members)
+        })?;
+        Ok(transport.map(|transport| World::of(transport, self.0.state.clone(), Some(self.clone()))))
+    }
+}
+
+/// Whether `WORLD_CHECK` asks for checks.
+pub(crate) fn checks_of_environment() -> bool {
+    std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
+}
+
+/// FNV-1a: stable between processes, which std's hasher does not promise.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
