@@ -10,9 +10,9 @@ use backends::{Backend, Element, Error, Result, Slice, runtime::rules};
 use std::{borrow::Cow, ops::Range};
 
 impl<B: Backend> Sharded<B> {
-    /// The axis along which an array of this shape is split where nothing else decides.
+    /// The axis along which an array of this shape is split where nothing else decides. An array without elements is whole.
     pub(crate) fn usual_axis(&self, shape: &[usize]) -> Option<usize> {
-        shape.iter().position(|&n| self.may_split(n))
+        shape.iter().position(|&n| self.may_split(n)).filter(|_| !shape.contains(&0))
     }
 
     pub(crate) fn may_split(&self, n: usize) -> bool {
@@ -29,8 +29,21 @@ impl<B: Backend> Sharded<B> {
     }
 
     /// An array of this backend, of the parts that all ranks have.
+    #[inline]
     pub(crate) fn array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+        if layout.split.is_some() && layout.shape.contains(&0) {
+            return self.empty_array(layout, part);
+        }
         ShardedArray { layout, part }
+    }
+
+    /// Without elements every rank has all of it.
+    #[cold]
+    fn empty_array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+        match self.within.zeros(&layout.shape[..]) {
+            Ok(part) => ShardedArray { layout: Layout::whole(layout.shape), part },
+            Err(_) => ShardedArray { layout, part },
+        }
     }
 
     /// The rows of an array within, as a view where the backend has views.
@@ -54,7 +67,7 @@ impl<B: Backend> Sharded<B> {
     /// The same, split along the axis named if it may be.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
-        if !self.may_split(shape[axis]) {
+        if !self.may_split(shape[axis]) || shape.contains(&0) {
             return Ok(self.array(Layout::whole(shape), x));
         }
         let layout = Layout::along(shape, axis);
@@ -117,7 +130,7 @@ impl<B: Backend> Sharded<B> {
             return Err(Error::argument(op, why));
         }
         self.count_gathered(bytes);
-        self.gather(op, x)
+        self.gather(op, x).map_err(|why| why.within(op))
     }
 
     /// All of `x` on every rank.
@@ -176,7 +189,7 @@ impl<B: Backend> Sharded<B> {
         x: Cow<'a, ShardedArray<B, T>>,
         to: Option<usize>,
     ) -> Result<Cow<'a, ShardedArray<B, T>>> {
-        let to = to.filter(|&axis| self.may_split(x.layout.shape[axis]));
+        let to = to.filter(|&axis| self.may_split(x.layout.shape[axis]) && !x.layout.shape.contains(&0));
         match (x.split(), to) {
             (None, None) => Ok(x),
             (None, Some(axis)) => Ok(Cow::Owned(self.settle_along(x.into_owned().part, axis)?)),

@@ -80,6 +80,7 @@ pub fn tril<B: Backend, T: Element>(
     x: &ShardedArray<B, T>,
     k: isize,
 ) -> Result<ShardedArray<B, T>> {
+    rules::matrix("tril", &x.layout.shape)?;
     let k = diagonal_here(b, x, k);
     made_like(b, x, |part| b.within.tril_with(part, TrilOptions::new().k(k)))
 }
@@ -89,6 +90,7 @@ pub fn triu<B: Backend, T: Element>(
     x: &ShardedArray<B, T>,
     k: isize,
 ) -> Result<ShardedArray<B, T>> {
+    rules::matrix("triu", &x.layout.shape)?;
     let k = diagonal_here(b, x, k);
     made_like(b, x, |part| b.within.triu_with(part, TriuOptions::new().k(k)))
 }

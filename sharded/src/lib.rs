@@ -35,6 +35,7 @@
 mod array;
 mod arrange;
 mod arrays;
+mod collectives;
 mod creation;
 mod exchange;
 mod indexing;
@@ -52,6 +53,7 @@ mod tree;
 
 pub use array::{Part, ShardedArray};
 pub use backends_world::{self as world, World, run};
+pub use collectives::{Collectives, PendingArray, cuts};
 pub use layout::{Layout, Split};
 pub use plan::Plan;
 

@@ -234,6 +234,9 @@ pub fn tile<B: Backend, T: Element>(
 ) -> Result<ShardedArray<B, T>> {
     let op = "tile";
     let shape = rules::tiled(op, &x.layout.shape, repetitions, size_of::<T>())?.shape;
+    if shape.contains(&0) {
+        return b.zeros(&shape[..]);
+    }
     let Some(axis) = x.split() else { return b.settle(b.within.tile(&x.part, repetitions)?) };
     let new = shape.len() - x.layout.shape.len();
     let at = axis + new;
@@ -248,7 +251,8 @@ pub fn tile<B: Backend, T: Element>(
         return Ok(y);
     }
     let n = x.layout.shape[axis];
-    let runs: Vec<Run> = (0..along).map(|k| Run { source: 0, from: 0, step: 1, to: k * n, len: n }).collect();
+    let mut runs = rules::list(op, along)?;
+    runs.extend((0..along).map(|k| Run { source: 0, from: 0, step: 1, to: k * n, len: n }));
     b.moved(op, Cow::Owned(y), at, shape[at], &runs, None)
 }
 
@@ -264,6 +268,9 @@ pub fn repeat<B: Backend, T: Element>(
         return repeat(b, &row, repeats, Some(0));
     };
     let (along, repeated) = rules::repeated(op, &x.layout.shape, repeats, given, size_of::<T>())?;
+    if repeated.shape.contains(&0) {
+        return b.zeros(&repeated.shape[..]);
+    }
     let part = b.within.repeat(&x.part, repeats, along as isize)?;
     let Some(split) = &x.layout.split else { return b.settle(part) };
     if split.axis != along {
@@ -361,11 +368,11 @@ pub fn pad<B: Backend, T: Element>(
     value: Number,
 ) -> Result<ShardedArray<B, T>> {
     let op = "pad";
+    let fill = value.element::<T>(op)?;
     let (widths, shape) = rules::padded(op, &x.layout.shape, widths, mode, size_of::<T>())?;
     let options = PadOptions::new().mode(mode).value(value);
     let Some(axis) = x.split() else { return b.settle(b.within.pad_with(&x.part, widths, options)?) };
     let (before, after, n) = (widths[2 * axis], widths[2 * axis + 1], x.layout.shape[axis]);
-    let fill = value.element::<T>(op)?;
     let mut here = widths;
     (here[2 * axis], here[2 * axis + 1]) = (0, 0);
     let part = if here.iter().all(|&n| n == 0) { x.part.clone() } else { b.within.pad_with(&x.part, here, options)? };
@@ -409,7 +416,11 @@ pub fn diff<B: Backend, T: Numeric>(
         shape[along] = b.within.shape(&part)[along];
         return Ok(b.array(Layout { shape: shape.into(), split: y.layout.split }, part));
     }
-    for _ in 0..n.min(y.layout.shape[along]) {
+    let (left, times) = rules::differences(&y.layout.shape, along, n);
+    if left.contains(&0) {
+        return b.zeros(&left[..]);
+    }
+    for _ in 0..times {
         let mut rows = vec![Slice::ALL; along];
         rows.push(Slice::from(1..));
         let right = getitem(b, &y, &rows)?;
@@ -446,6 +457,9 @@ fn reshaped<B: Backend, T: Element>(
     let local = |part: &Part<B, T>, shape: &[usize]| {
         b.within.reshape(part, shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
     };
+    if shape.contains(&0) {
+        return b.zeros(shape);
+    }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
     // axes before and after that stay as they are: those of the split axis may be of one length, with what lies before it in both
     let before: usize = x.layout.shape[..axis].iter().product();

@@ -3,7 +3,7 @@
 //! take the results as parts.
 
 use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
-use backends::{Axes, Backend, Element, Operand, Result, runtime::rules};
+use backends::{Axes, Backend, Element, Error, Operand, Result, runtime::rules};
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
 /// How the arrays of one call have to lie.
@@ -31,6 +31,8 @@ struct Along {
     held: Option<Arc<[Range<usize>]>>,
     /// Which arrays are split.
     which: Which,
+    /// The arrays of the call, for errors that name shapes.
+    arrays: Vec<Layout>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,20 @@ enum Which {
     Alike,
     /// The first.
     First,
+}
+
+impl Along {
+    /// The axis along which array number `k` is split; none where it is whole.
+    fn axis_of(&self, k: usize, shape: &[usize]) -> Option<usize> {
+        let is_split = match self.which {
+            Which::All => true,
+            Which::Alike => shape.len() == self.ndim,
+            Which::First => k == 0,
+        };
+        let own = (self.axis + shape.len()).checked_sub(self.ndim).filter(|_| is_split)?;
+        // an array that repeats along the axis is whole
+        (shape[own] == self.len).then_some(own)
+    }
 }
 
 impl<B: Backend> Sharded<B> {
@@ -83,17 +99,24 @@ impl<B: Backend> Sharded<B> {
             own.is_some() && layout.axis() == own && own.is_some_and(|own| layout.shape[own] == len)
         };
         let held = arrays.clone().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
-        Some(Along { axis, ndim, len, held, which: Which::All })
+        Some(Along { axis, ndim, len, held, which: Which::All, arrays: Vec::new() })
     }
 
     /// Any layout but along the axes that the op goes along: as the arrays are, or turned to the longest other axis.
     #[doc(hidden)]
     pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+        if arrays.iter().flatten().all(|layout| layout.split.is_none()) {
+            return Ok(Plan(Kind::Whole));
+        }
         let ndim = first.shape.len();
         let mut taken = Vec::new();
         for axes in axes {
-            taken.extend(rules::reduction(op, *axes, ndim)?);
+            match axes {
+                Axes::All => taken.extend(0..ndim),
+                // an axis that is named twice is the op's to refuse
+                Axes::List(list) => taken.extend(list.resolve(op, ndim)?),
+            }
         }
         Ok(self.plan_free(arrays, &taken))
     }
@@ -127,7 +150,8 @@ impl<B: Backend> Sharded<B> {
         }
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
         let held = alike().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
-        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike }))
+        let all = arrays().cloned().collect();
+        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike, arrays: all }))
     }
 
     /// The first array along its first axis, the others whole.
@@ -139,7 +163,8 @@ impl<B: Backend> Sharded<B> {
             return Ok(Plan(Kind::Whole));
         }
         let held = first.split.as_ref().filter(|split| split.axis == 0).and_then(|split| split.held.clone());
-        Ok(Plan(Kind::Along(Along { axis: 0, ndim: first.shape.len(), len, held, which: Which::First })))
+        let (ndim, all) = (first.shape.len(), arrays.iter().flatten().copied().cloned().collect());
+        Ok(Plan(Kind::Along(Along { axis: 0, ndim, len, held, which: Which::First, arrays: all })))
     }
 
     /// All arrays whole.
@@ -172,7 +197,7 @@ impl<B: Backend> Sharded<B> {
             Kind::Same(_) => Ok(part_of(x)),
             Kind::Whole if x.layout.split.is_none() => Ok(part_of(x)),
             Kind::Whole => self.whole(op, x).map(Cow::Owned),
-            Kind::Along(along) => self.arrange_along(op, along, k, x),
+            Kind::Along(along) => self.arrange_along(op, along, k, x).map_err(|why| why.within(op)),
         }
     }
 
@@ -200,20 +225,12 @@ impl<B: Backend> Sharded<B> {
         k: usize,
         x: Cow<'a, ShardedArray<B, T>>,
     ) -> Result<Cow<'a, Part<B, T>>> {
-        let is_split = match along.which {
-            Which::All => true,
-            Which::Alike => x.layout.shape.len() == along.ndim,
-            Which::First => k == 0,
-        };
-        if !is_split {
-            return self.whole(op, x).map(Cow::Owned);
+        match along.axis_of(k, &x.layout.shape) {
+            Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
+            // what repeats along the axis is part of what is computed here
+            None if along.which == Which::All => self.gather(op, x).map(Cow::Owned),
+            None => self.whole(op, x).map(Cow::Owned),
         }
-        // an array that repeats along the axis is whole
-        let own = (along.axis + x.layout.shape.len()).checked_sub(along.ndim);
-        let Some(axis) = own.filter(|&axis| x.layout.shape[axis] == along.len) else {
-            return self.gather(op, x).map(Cow::Owned);
-        };
-        self.with_rows(op, x, axis, along.held.as_ref())
     }
 
     /// What this rank has of `x` where it is split along `axis` with these rows, by default the usual ones.
@@ -224,26 +241,62 @@ impl<B: Backend> Sharded<B> {
         axis: usize,
         held: Option<&Arc<[Range<usize>]>>,
     ) -> Result<Cow<'a, Part<B, T>>> {
-        let Some(held) = held else { return Ok(part_of(self.split_along(op, x, Some(axis))?)) };
+        let n = x.layout.shape[axis];
         let x = match x.split() {
-            None => return self.cut(&x.part, axis, held[self.rank()].clone()).map(Cow::Owned),
-            Some(own) if own != axis => self.split_along(op, x, Some(axis))?,
-            Some(_) => x,
+            // every rank has all, and keeps its rows
+            None => {
+                let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
+                return self.cut(&x.part, axis, rows).map(Cow::Owned);
+            }
+            Some(own) if own == axis => x,
+            Some(_) => self.split_along(op, x, Some(axis))?,
         };
+        let Some(held) = held else { return Ok(part_of(self.usual_layout(op, x)?)) };
         if x.layout.split.as_ref().and_then(|split| split.held.as_ref()) == Some(held) {
             return Ok(part_of(x));
         }
-        let run = Run { source: 0, from: 0, step: 1, to: 0, len: x.layout.shape[axis] };
+        let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
         let own = x.layout.ranges(self.ranks());
         self.move_rows(op, &[&x.part], axis, &[own], held, &[run], None).map(Cow::Owned)
+    }
+
+    /// An error of the backend within, with the shapes of the whole arrays in place of those of the parts.
+    #[doc(hidden)]
+    #[cold]
+    #[inline(never)]
+    pub fn explained(&self, plan: &Plan, why: Error) -> Error {
+        let Kind::Along(along) = &plan.0 else { return why };
+        let own = match &along.held {
+            Some(held) => held[self.rank()].len(),
+            None => self.mine(along.len).len(),
+        };
+        let whole = |shape: Vec<usize>| {
+            let of = |(k, layout): (usize, &Layout)| {
+                let axis = along.axis_of(k, &layout.shape)?;
+                let mut part = layout.shape.to_vec();
+                part[axis] = own;
+                (part == shape).then(|| layout.shape.to_vec())
+            };
+            // an array that is whole may have the shape of another one's part
+            let is_whole = |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
+            if along.arrays.iter().enumerate().any(is_whole) {
+                return shape;
+            }
+            along.arrays.iter().enumerate().find_map(of).unwrap_or(shape)
+        };
+        match why {
+            Error::Shape { op, shape, why } => Error::Shape { op, shape: whole(shape), why },
+            Error::Shapes { op, left, right } => Error::Shapes { op, left: whole(left), right: whole(right) },
+            other => other,
+        }
     }
 
     /// What a call has given on this rank, as an array of all.
     #[doc(hidden)]
     #[inline]
-    pub fn place<T: Element>(&self, _op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    pub fn place<T: Element>(&self, op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match &plan.0 {
-            Kind::Whole => self.settle(part),
+            Kind::Whole => self.settle(part).map_err(|why| why.within(op)),
             Kind::Same(layout) => Ok(self.array(layout.clone(), part)),
             Kind::Along(along) => {
                 let mut shape = self.within.shape(&part).to_vec();

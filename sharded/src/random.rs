@@ -67,6 +67,7 @@ pub fn random_uniform<B: Backend, T: Float>(
     low: f64,
     high: f64,
 ) -> Result<ShardedArray<B, T>> {
+    rules::check_uniform("random_uniform", T::DTYPE, low, high)?;
     let options = RandomUniformOptions::new().low(low).high(high);
     drawn(b, "random_uniform", shape, per_block::<T>(false), |b, shape| b.random_uniform_with(shape, options))
 }
@@ -77,6 +78,7 @@ pub fn random_normal<B: Backend, T: Float>(
     mean: f64,
     std: f64,
 ) -> Result<ShardedArray<B, T>> {
+    rules::check_normal("random_normal", mean, std)?;
     let options = RandomNormalOptions::new().mean(mean).std(std);
     drawn(b, "random_normal", shape, per_block::<T>(false), |b, shape| b.random_normal_with(shape, options))
 }
@@ -87,5 +89,6 @@ pub fn random_integers<B: Backend, T: Integer>(
     low: T,
     high: T,
 ) -> Result<ShardedArray<B, T>> {
+    rules::check_integers("random_integers", low, high)?;
     drawn(b, "random_integers", shape, per_block::<T>(true), |b, shape| b.random_integers(shape, low, high))
 }

@@ -188,6 +188,12 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<ShardedArray<B, T>> {
         let mut shape = x.layout.shape.to_vec();
         shape[axis] = len;
+        if x.layout.split.is_none() {
+            // every rank has all, and makes all
+            let mine = |n: usize| (0..self.ranks()).map(|r| if r == self.rank() { 0..n } else { 0..0 }).collect();
+            let (held, wanted): (_, Vec<Range<usize>>) = (mine(x.layout.shape[axis]), mine(len));
+            return self.settle(self.move_rows(op, &[&x.part], axis, &[held], &wanted, runs, fill)?);
+        }
         let held = x.layout.ranges(self.ranks());
         if self.may_split(len) {
             let part = self.move_rows(op, &[&x.part], axis, &[held], &self.ranges(len), runs, fill)?;

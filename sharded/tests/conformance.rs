@@ -26,7 +26,7 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
     }
     let ranks = std::env::var("RANKS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
     threads::run(ranks, |world| {
-        let b = Sharded::with(Numpyish::new(), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
+        let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
         check(&b);
     });
 }

@@ -48,7 +48,13 @@ impl Expand<'_> {
     pub(super) fn split(&self, op: &Op, backend: &Backend) -> TokenStream {
         if op.maps.contains_key(&backend.name) {
             let (open, body) = (self.open_options(op), self.body(op, backend));
-            return quote!(#open #body);
+            let (name, result) = (&op.name, hidden("result"));
+            // what moves rows calls other ops
+            return quote! {
+                #open
+                let #result = { #body };
+                #result.map_err(|why| why.within(#name))
+            };
         }
         let (rt, name) = (self.rt(), &op.name);
         if op.params.iter().any(|p| matches!(p.kind, Kind::Index)) {
@@ -94,7 +100,7 @@ impl Expand<'_> {
         quote! {
             #made
             let #within = self.within();
-            let #result = #call?;
+            let #result = #call.map_err(|why| self.explained(&#plan, why))?;
             #closed
         }
     }

@@ -1,0 +1,529 @@
+//! Collective calls over the arrays of any backend, for programs that think in ranks: each rank has arrays of its own.
+
+use crate::{Sharded, ShardedArray, array::Part, exchange::kind, failed};
+use backends::{
+    Arrays, Backend, Element, Error, HostArray, Result,
+    runtime::{ArrayAttributes, bytes, rules},
+};
+use backends_world::{Join, Kind, Pending, World};
+use ndarray::{Axis, IxDyn};
+use std::{marker::PhantomData, ops::Range};
+
+/// The calls of a [`World`] with arrays of a backend in place of memory: values in, new values out.
+///
+/// Each rank gives arrays of its own, on a backend of its own, and gets new ones; all ranks make the same calls in the same order. Arrays are of one dtype on all ranks.
+/// Joins of [`Join::Max`] and [`Join::Min`] are NaN where one is NaN; complex numbers have none, and [`Join::And`] and [`Join::Or`] are those of bool.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_sharded::{Collectives, world::{Join, threads}};
+///
+/// let sums = threads::run(3, |world| {
+///     let b = Numpyish::new();
+///     let x = b.full([2], world.rank() as f64)?;
+///     b.to_vec(world.all_reduce_array(&b, &x, Join::Sum)?)
+/// });
+/// assert_eq!(sums[0], Ok(vec![3.0, 3.0]));
+/// ```
+pub trait Collectives {
+    /// Every rank gets the elements of all, joined place by place. All arrays have one shape.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the shapes differ, [`Error::Library`] of a join that the dtype does not have, and where ranks are lost.
+    fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
+
+    /// The same with a join of two elements of one's own, in the order of ranks.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_reduce_array`].
+    fn all_reduce_array_by<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: impl Fn(T, T) -> T,
+    ) -> Result<B::Array<T>>;
+
+    /// Rank `root` gets the elements of all, joined; the others nothing.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_reduce_array`]; [`Error::Library`] where there is no such rank.
+    fn reduce_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: Join,
+        root: usize,
+    ) -> Result<Option<B::Array<T>>>;
+
+    /// Rank r gets part r of the joined elements, which are cut along an axis as [`cuts`] says.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_reduce_array`]; [`Error::Axis`].
+    fn reduce_scatter_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        axis: usize,
+        join: Join,
+    ) -> Result<B::Array<T>>;
+
+    /// Rank r gets the elements of ranks 0 to r, joined.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_reduce_array`].
+    fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
+
+    /// Rank r gets the elements of the ranks before r, joined; rank 0 the identity of the join.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_reduce_array`].
+    fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
+
+    /// Every rank gets the array of rank `root`; the others give nothing.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where rank `root` gives nothing; [`Error::Library`].
+    fn broadcast_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: Option<&B::Array<T>>,
+        root: usize,
+    ) -> Result<B::Array<T>>;
+
+    /// Every rank gets the arrays of all behind each other along an axis; the lengths along that may differ.
+    ///
+    /// # Errors
+    /// [`Error::Shapes`] where other axes differ, [`Error::Axis`], [`Error::Library`].
+    fn all_gather_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>>;
+
+    /// Rank `root` gets the arrays of all behind each other along an axis; the others nothing.
+    ///
+    /// # Errors
+    /// As [`Collectives::all_gather_array`].
+    fn gather_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        axis: usize,
+        root: usize,
+    ) -> Result<Option<B::Array<T>>>;
+
+    /// Rank r gets part r of the array of rank `root`, which is cut along an axis as [`cuts`] says; the others give nothing.
+    ///
+    /// # Errors
+    /// As [`Collectives::broadcast_array`]; [`Error::Axis`].
+    fn scatter_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: Option<&B::Array<T>>,
+        axis: usize,
+        root: usize,
+    ) -> Result<B::Array<T>>;
+
+    /// Each rank sends part r of its array, cut along `cut`, to rank r, and gets what the others have for it behind each other along `join`.
+    ///
+    /// # Errors
+    /// [`Error::Axis`], [`Error::Shapes`] where the parts do not fit, [`Error::Library`].
+    fn all_to_all_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        cut: usize,
+        join: usize,
+    ) -> Result<B::Array<T>>;
+
+    /// Sends an array to a rank, which receives it: no call of the others.
+    ///
+    /// # Errors
+    /// [`Error::Library`] where there is no such rank, or it is this one.
+    fn send_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, to: usize) -> Result<()>;
+
+    /// Receives the array that a rank sends, which says its shape.
+    ///
+    /// # Errors
+    /// As [`Collectives::send_array`].
+    fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>>;
+
+    /// Begins [`Collectives::all_reduce_array`]: the result is there when it is waited for.
+    ///
+    /// # Errors
+    /// As that.
+    fn start_all_reduce_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: Join,
+    ) -> Result<PendingArray<B, T>>;
+}
+
+/// An array that is under way. Dropping it waits.
+#[must_use = "the call has not ended before it is waited for"]
+pub struct PendingArray<B, T> {
+    b: B,
+    op: &'static str,
+    shape: Vec<usize>,
+    pending: Pending,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<B: Arrays, T: Element> PendingArray<B, T> {
+    /// The array, when it is there.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn wait(self) -> Result<B::Array<T>> {
+        let elements = self.pending.wait().map_err(failed(self.op))?;
+        self.b.from_ndarray(bytes::to_array(self.op, &self.shape, &elements)?)
+    }
+
+    /// Whether it is there.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn is_done(&mut self) -> Result<bool> {
+        self.pending.is_done().map_err(failed(self.op))
+    }
+}
+
+/// What each of `ranks` gets of an axis of length `n` that is cut: the first parts have one element more where they cannot be equal, as in `np.array_split`.
+pub fn cuts(n: usize, ranks: usize) -> Vec<Range<usize>> {
+    let ranks = ranks.max(1);
+    let at = |r: usize| n / ranks * r + r.min(n % ranks);
+    (0..ranks).map(|r| at(r)..at(r + 1)).collect()
+}
+
+/// A shape as numbers that are sent: how many axes, and their lengths.
+const AXES: usize = 32;
+
+fn packed_shape(op: &'static str, shape: &[usize]) -> Result<[u64; AXES + 1]> {
+    let mut packed = [0; AXES + 1];
+    if shape.len() > AXES {
+        return Err(Error::shape(op, shape, format!("has more than {AXES} axes, which ranks do not exchange")));
+    }
+    packed[0] = shape.len() as u64;
+    packed[1..].iter_mut().zip(shape).for_each(|(to, &n)| *to = n as u64);
+    Ok(packed)
+}
+
+fn unpacked_shape(packed: &[u64]) -> Vec<usize> {
+    packed[1..].iter().take(packed[0] as usize).map(|&n| n as usize).collect()
+}
+
+/// The shapes that all ranks have.
+fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<usize>>> {
+    let own = packed_shape(op, shape)?;
+    let counts = vec![AXES + 1; world.size()];
+    let all = bytes::written::<u64>(op, (AXES + 1) * world.size(), |to| {
+        world.all_gather(bytes::as_bytes(&own), to, &counts, Kind::UInt64).map_err(failed(op))
+    })?;
+    Ok(all.chunks(AXES + 1).map(unpacked_shape).collect())
+}
+
+/// The elements of an array that all ranks have in one shape, in C order.
+fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
+    let all = shapes(world, op, x.shape())?;
+    match all.iter().position(|shape| shape != &all[0]) {
+        Some(rank) => Err(Error::shape(op, &all[rank], format!("of rank {rank} is not {:?}, that of rank 0", all[0]))),
+        None => b.to_vec(x),
+    }
+}
+
+/// An array of elements in C order.
+fn shaped<B: Arrays, T: Element>(op: &'static str, b: &B, shape: &[usize], elements: Vec<T>) -> Result<B::Array<T>> {
+    b.from_ndarray(crate::tree::shaped(op, shape, elements)?)
+}
+
+/// Arrays of these shapes, one after the other in `elements`, behind each other along an axis.
+fn joined<B: Arrays, T: Element>(
+    op: &'static str,
+    b: &B,
+    shapes: &[Vec<usize>],
+    axis: usize,
+    elements: &[T],
+) -> Result<B::Array<T>> {
+    let all: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
+    let (axis, shape) = rules::joined(op, &all, axis.try_into().unwrap_or(isize::MAX), size_of::<T>())?;
+    let mut out = HostArray::<T>::default(IxDyn(&shape));
+    let (mut at, mut row) = (0, 0);
+    for shape in shapes {
+        let len: usize = shape.iter().product();
+        let part = ndarray::ArrayViewD::from_shape(IxDyn(shape), &elements[at..at + len]);
+        let part = part.map_err(|_| Error::shape(op, shape, "is not that of the elements that came"))?;
+        out.slice_axis_mut(Axis(axis), (row..row + shape[axis]).into()).assign(&part);
+        (at, row) = (at + len, row + shape[axis]);
+    }
+    b.from_ndarray(out)
+}
+
+/// The elements of the parts of an array that is cut along an axis, one after the other; and the shapes.
+fn cut<B: Arrays, T: Element>(
+    op: &'static str,
+    b: &B,
+    x: &B::Array<T>,
+    axis: usize,
+    ranks: usize,
+) -> Result<(Vec<T>, Vec<Vec<usize>>)> {
+    let axis = rules::axis(op, axis.try_into().unwrap_or(isize::MAX), x.ndim())?;
+    let host = b.to_ndarray(x)?;
+    let mut elements = rules::list(op, host.len())?;
+    let shapes = cuts(host.shape()[axis], ranks).into_iter().map(|rows| {
+        let part = host.slice_axis(Axis(axis), rows.into());
+        elements.extend(part.iter().copied());
+        part.shape().to_vec()
+    });
+    let shapes = shapes.collect();
+    Ok((elements, shapes))
+}
+
+fn sizes(shapes: &[Vec<usize>]) -> Vec<usize> {
+    shapes.iter().map(|shape| shape.iter().product()).collect()
+}
+
+/// What a call that changes memory makes of elements.
+fn changed<T: Element>(
+    op: &'static str,
+    elements: &[T],
+    call: impl FnOnce(&mut [u8], Kind) -> backends_world::Result<()>,
+) -> Result<Vec<T>> {
+    let kind = kind(op, T::DTYPE)?;
+    bytes::written(op, elements.len(), |to| {
+        to.copy_from_slice(bytes::as_bytes(elements));
+        call(to, kind).map_err(failed(op))
+    })
+}
+
+impl Collectives for World {
+    fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
+        let op = "all_reduce";
+        let own = alike(self, op, b, x)?;
+        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.all_reduce(to, kind, join))?)
+    }
+
+    fn all_reduce_array_by<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: impl Fn(T, T) -> T,
+    ) -> Result<B::Array<T>> {
+        let op = "all_reduce";
+        let own = alike(self, op, b, x)?;
+        let (counts, kind) = (vec![own.len(); self.size()], kind(op, T::DTYPE)?);
+        let all = bytes::written(op, own.len() * self.size(), |to| {
+            self.all_gather(bytes::as_bytes(&own), to, &counts, kind).map_err(failed(op))
+        })?;
+        shaped(op, b, x.shape(), crate::tree::joined(all, own.len(), join))
+    }
+
+    fn reduce_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: Join,
+        root: usize,
+    ) -> Result<Option<B::Array<T>>> {
+        let op = "reduce";
+        let own = alike(self, op, b, x)?;
+        let all = changed(op, &own, |to, kind| self.reduce(to, kind, join, root))?;
+        (self.rank() == root).then(|| shaped(op, b, x.shape(), all)).transpose()
+    }
+
+    fn reduce_scatter_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        axis: usize,
+        join: Join,
+    ) -> Result<B::Array<T>> {
+        let op = "reduce_scatter";
+        alike(self, op, b, x)?;
+        let (own, shapes) = cut(op, b, x, axis, self.size())?;
+        let (counts, kind) = (sizes(&shapes), kind(op, T::DTYPE)?);
+        let mine = bytes::written(op, counts[self.rank()], |to| {
+            self.reduce_scatter(bytes::as_bytes(&own), to, &counts, kind, join).map_err(failed(op))
+        })?;
+        shaped(op, b, &shapes[self.rank()], mine)
+    }
+
+    fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
+        let op = "scan";
+        let own = alike(self, op, b, x)?;
+        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.scan(to, kind, join))?)
+    }
+
+    fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
+        let op = "exscan";
+        let own = alike(self, op, b, x)?;
+        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.exscan(to, kind, join))?)
+    }
+
+    fn broadcast_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: Option<&B::Array<T>>,
+        root: usize,
+    ) -> Result<B::Array<T>> {
+        let op = "broadcast";
+        // a rank that gives nothing says so to all: they would wait for it otherwise
+        let given = x.filter(|_| self.rank() == root);
+        let mut shape = [u64::MAX; AXES + 1];
+        if let Some(x) = given {
+            shape = packed_shape(op, x.shape())?;
+        }
+        let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
+        if shape[0] == u64::MAX {
+            return Err(Error::argument(op, format!("rank {root} gives no array")));
+        }
+        let shape = unpacked_shape(&shape);
+        let own = given.map(|x| b.to_vec(x)).transpose()?;
+        let kind = kind(op, T::DTYPE)?;
+        let all = bytes::written::<T>(op, rules::count(op, &shape, size_of::<T>())?, |to| {
+            if let Some(own) = &own {
+                to.copy_from_slice(bytes::as_bytes(own));
+            }
+            self.broadcast(to, kind, root).map_err(failed(op))
+        })?;
+        shaped(op, b, &shape, all)
+    }
+
+    fn all_gather_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
+        let op = "all_gather";
+        let shapes = shapes(self, op, x.shape())?;
+        let (counts, own, kind) = (sizes(&shapes), b.to_vec(x)?, kind(op, T::DTYPE)?);
+        let all = bytes::written::<T>(op, counts.iter().sum(), |to| {
+            self.all_gather(bytes::as_bytes(&own), to, &counts, kind).map_err(failed(op))
+        })?;
+        joined(op, b, &shapes, axis, &all)
+    }
+
+    fn gather_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        axis: usize,
+        root: usize,
+    ) -> Result<Option<B::Array<T>>> {
+        let op = "gather";
+        let shapes = shapes(self, op, x.shape())?;
+        let (counts, own, kind) = (sizes(&shapes), b.to_vec(x)?, kind(op, T::DTYPE)?);
+        if self.rank() != root {
+            self.gather(bytes::as_bytes(&own), None, &counts, kind, root).map_err(failed(op))?;
+            return Ok(None);
+        }
+        let all = bytes::written::<T>(op, counts.iter().sum(), |to| {
+            self.gather(bytes::as_bytes(&own), Some(to), &counts, kind, root).map_err(failed(op))
+        })?;
+        joined(op, b, &shapes, axis, &all).map(Some)
+    }
+
+    fn scatter_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: Option<&B::Array<T>>,
+        axis: usize,
+        root: usize,
+    ) -> Result<B::Array<T>> {
+        let op = "scatter";
+        let given = x.filter(|_| self.rank() == root);
+        let mut shape = [u64::MAX; AXES + 1];
+        if let Some(x) = given {
+            shape = packed_shape(op, x.shape())?;
+        }
+        let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
+        if shape[0] == u64::MAX {
+            return Err(Error::argument(op, format!("rank {root} gives no array")));
+        }
+        let mut own = unpacked_shape(&shape);
+        let axis = rules::axis(op, axis.try_into().unwrap_or(isize::MAX), own.len())?;
+        let rest: usize = own.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, n)| n).product();
+        let rows = cuts(own[axis], self.size());
+        let counts: Vec<usize> = rows.iter().map(|rows| rows.len() * rest).collect();
+        let all = given.map(|x| cut(op, b, x, axis, self.size())).transpose()?;
+        let send = all.as_ref().map(|(elements, _)| bytes::as_bytes(elements));
+        let kind = kind(op, T::DTYPE)?;
+        let mine = bytes::written(op, counts[self.rank()], |to| {
+            self.scatter(send, &counts, to, kind, root).map_err(failed(op))
+        })?;
+        own[axis] = rows[self.rank()].len();
+        shaped(op, b, &own, mine)
+    }
+
+    fn all_to_all_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        cut_axis: usize,
+        join: usize,
+    ) -> Result<B::Array<T>> {
+        let op = "all_to_all";
+        let all = shapes(self, op, x.shape())?;
+        let (own, parts) = cut(op, b, x, cut_axis, self.size())?;
+        let part = |shape: &Vec<usize>| {
+            let mut part = shape.clone();
+            let length = part.get_mut(cut_axis).ok_or(Error::Axis { op, axis: cut_axis as i128, ndim: shape.len() })?;
+            *length = cuts(*length, self.size())[self.rank()].len();
+            Ok(part)
+        };
+        let come = all.iter().map(part).collect::<Result<Vec<_>>>()?;
+        let (to, from, kind) = (sizes(&parts), sizes(&come), kind(op, T::DTYPE)?);
+        let elements = bytes::written::<T>(op, from.iter().sum(), |recv| {
+            self.all_to_all(bytes::as_bytes(&own), &to, recv, &from, kind).map_err(failed(op))
+        })?;
+        joined(op, b, &come, join, &elements)
+    }
+
+    fn send_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, to: usize) -> Result<()> {
+        let op = "send";
+        let (shape, own, kind) = (packed_shape(op, x.shape())?, b.to_vec(x)?, kind(op, T::DTYPE)?);
+        self.send(bytes::as_bytes(&shape), Kind::UInt64, to).map_err(failed(op))?;
+        self.send(bytes::as_bytes(&own), kind, to).map_err(failed(op))
+    }
+
+    fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>> {
+        let op = "recv";
+        let shape = bytes::written::<u64>(op, AXES + 1, |to| self.recv(to, Kind::UInt64, from).map_err(failed(op)))?;
+        let (shape, kind) = (unpacked_shape(&shape), kind(op, T::DTYPE)?);
+        let count = rules::count(op, &shape, size_of::<T>())?;
+        let elements = bytes::written(op, count, |to| self.recv(to, kind, from).map_err(failed(op)))?;
+        shaped(op, b, &shape, elements)
+    }
+
+    fn start_all_reduce_array<B: Arrays, T: Element>(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        join: Join,
+    ) -> Result<PendingArray<B, T>> {
+        let op = "all_reduce";
+        let own = b.to_bytes(x)?;
+        let pending = self.start_all_reduce(own, kind(op, T::DTYPE)?, join).map_err(failed(op))?;
+        Ok(PendingArray { b: b.clone(), op, shape: x.shape().to_vec(), pending, of: PhantomData })
+    }
+}
+
+impl<B: Backend> Sharded<B> {
+    /// What a function makes of the parts of an array, on the backend within: with as many rows along the split axis, it lies as the array does.
+    ///
+    /// For what is easier said of parts. The function is called on every rank, and may make collective calls of [`Sharded::world`], on all ranks the same.
+    ///
+    /// # Errors
+    /// Those of the function; [`Error::Shape`] where the part that it gives has other rows.
+    pub fn map_parts<T: Element, U: Element>(
+        &self,
+        x: &ShardedArray<B, T>,
+        f: impl FnOnce(&B, &Part<B, T>) -> Result<Part<B, U>>,
+    ) -> Result<ShardedArray<B, U>> {
+        const OP: &str = "map_parts";
+        let part = f(&self.within, &x.part)?;
+        let mut layout = x.layout.clone();
+        let mut shape = part.shape().to_vec();
+        if let Some(axis) = x.split() {
+            if shape.get(axis) != x.part.shape().get(axis) {
+                let why = format!("has not the rows along axis {axis} of the part that was given, {:?}", x.part.shape());
+                return Err(Error::shape(OP, &shape, why));
+            }
+            shape[axis] = layout.shape[axis];
+        }
+        layout.shape = shape.into();
+        Ok(self.array(layout, part))
+    }
+}
