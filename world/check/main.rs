@@ -10,6 +10,10 @@ use backends_world::{Result, World, run};
 
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
+    match what.as_str() {
+        "tests" | "forgets" | "drops" => without_frame(&what),
+        _ => {}
+    }
     run(|world: &World| -> Result<()> {
         match what.as_str() {
             "" => check(world),
@@ -35,4 +39,29 @@ fn check(world: &World) -> Result<()> {
         println!("all calls on {} ranks are as they have to be", world.size());
     }
     Ok(())
+}
+
+/// Programs without [`run`], which end by `exit`.
+fn without_frame(what: &str) -> ! {
+    let begin = || {
+        let world = World::init().unwrap_or_else(|why| {
+            eprintln!("{why}");
+            std::process::exit(1)
+        });
+        world.barrier().expect("all ranks come here");
+        world
+    };
+    match what {
+        "tests" => {
+            drop(begin());
+            drop(begin());
+        }
+        "forgets" => std::mem::forget(begin()),
+        // on another thread, which may not finalise
+        _ => {
+            let world = begin();
+            std::thread::spawn(move || drop(world)).join().expect("a thread that does not panic");
+        }
+    }
+    std::process::exit(0)
 }

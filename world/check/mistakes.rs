@@ -13,10 +13,12 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "error" => world.broadcast(&mut [0], Kind::UInt8, 99)?,
             "exit" => std::process::exit(0),
             "exit-of-a-thread" => {
+                // while this one is in a call
                 thread::spawn(|| {
                     thread::sleep(Duration::from_millis(100));
                     std::process::exit(0)
                 });
+                world.recv(&mut [0], Kind::UInt8, 0)?;
             }
             "kill" => std::process::abort(),
             "abort" => world.abort(42),
@@ -62,7 +64,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
 fn several_threads(world: &World) -> Result<()> {
     thread::scope(|scope| {
         let call = || -> Result<()> {
-            for _ in 0..200 {
+            for _ in 0..50 {
                 let mut x = [1_u64];
                 world.all_reduce(bytes::of_mut(&mut x), Kind::UInt64, Join::Sum)?;
                 assert_eq!(x, [world.size() as u64]);

@@ -68,6 +68,8 @@ mod pending;
 mod queue;
 mod run;
 pub mod status;
+#[doc(hidden)]
+pub mod testing;
 pub mod threads;
 pub mod transport;
 mod watch;

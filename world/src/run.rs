@@ -51,7 +51,7 @@ fn name_rank_in_panics(rank: usize) {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         SAID.store(true, Relaxed);
-        eprint!("rank {rank}: ");
+        eprintln!("rank {rank} panicked:");
         usual(info);
     }));
 }

@@ -25,6 +25,13 @@ pub(super) struct Loaded {
     _library: ManuallyDrop<Library>,
 }
 
+impl Loaded {
+    /// Whether it is known to be of another family than the launcher.
+    pub fn is_foreign_to(&self, launcher: Launcher) -> bool {
+        launcher.family.is_some_and(|family| self.family.is_some_and(|own| own != family))
+    }
+}
+
 /// The library for this process, of the launcher's family if there is one of it; none where there is none and nobody needs it.
 pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     let named = std::env::var("WORLD_MPI").ok().filter(|named| !named.is_empty());

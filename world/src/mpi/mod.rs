@@ -93,6 +93,13 @@ fn begin() -> Result<World> {
     let (check, limit) = (checks_of_environment(), watch::limit_of_environment()?);
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
+    if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
+        // some libraries end the process here, in words that do not say why
+        say_once(&format!(
+            "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
+            loaded.version, loaded.path
+        ));
+    }
     let mpi = Mpi::world(Session::begin(loaded)?)?;
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && mpi.size() == 1) {
         return Err(Error::Foreign {

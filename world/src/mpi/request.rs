@@ -5,7 +5,7 @@ use super::{
     functions::{Aint, Count, Ptr, Status, Word},
     session::Session,
 };
-use crate::{Kind, Request, Result, Transport, describe, queue::another, transport::Start};
+use crate::{Error, Kind, Request, Result, Transport, describe, queue::another, transport::Start};
 use std::{ffi::c_int, mem::ManuallyDrop};
 
 /// The tag of messages of a kind.
@@ -131,6 +131,7 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
     let out = &raw mut request;
     // without long counts a call takes no more than ints can count: pieces would be several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
+    let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
     let mut receives = None;
     let mut kept = Vec::new();
     // SAFETY, of every call below: buffers have as many elements as the counts say, and `Started` keeps them, and the counts, until the call has ended.
@@ -228,7 +229,7 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
         }
         Start::Send { buf, kind, to } => {
             let (n, datatype, to) = (buf.len(), abi.moved(Kind::UInt8), to as c_int);
-            let short = if long.is_none() { int(n)? } else { 0 };
+            let short = if long.is_none() { bytes(n, kind)? } else { 0 };
             let mut buf = Memory::new(buf, Kind::UInt8);
             // SAFETY: see above.
             let code = unsafe {
@@ -241,7 +242,7 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
         }
         Start::Recv { buf, kind, from } => {
             let (n, datatype, rank) = (buf.len(), abi.moved(Kind::UInt8), from as c_int);
-            let short = if long.is_none() { int(n)? } else { 0 };
+            let short = if long.is_none() { bytes(n, kind)? } else { 0 };
             let mut buf = Memory::new(buf, Kind::UInt8);
             receives = Some((kind, from));
             // SAFETY: see above.

