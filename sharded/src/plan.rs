@@ -279,7 +279,7 @@ impl<B: Backend> Sharded<B> {
             };
             // an array that is whole may have the shape of another one's part
             let is_whole = |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
-            if along.arrays.iter().enumerate().any(is_whole) {
+            if along.which != Which::First && along.arrays.iter().enumerate().any(is_whole) {
                 return shape;
             }
             along.arrays.iter().enumerate().find_map(of).unwrap_or(shape)

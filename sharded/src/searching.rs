@@ -75,3 +75,24 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     let split = Split { axis: split.axis - 1, held: split.held.clone() };
     Ok(b.array(Layout { shape: points.layout.shape[1..].into(), split: Some(split) }, part))
 }
+
+/// Sums along lanes, of which each rank has some, with weights that all have.
+pub fn correlate1d<B: Backend, T: WideFloat>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    weights: &ShardedArray<B, T::Real>,
+    axis: isize,
+    mode: Boundary,
+    cval: f64,
+    origin: isize,
+) -> Result<ShardedArray<B, T>> {
+    let op = "correlate1d";
+    rules::axis(op, axis, x.layout.shape.len())?;
+    rules::weights(op, &weights.layout.shape)?;
+    let weights = b.whole(op, Cow::Borrowed(weights))?;
+    let plan = b.plan_lanes(op, &[Some(&x.layout)], &[Axes::from(axis)])?;
+    let part = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
+    let options = Correlate1dOptions::new().axis(axis).mode(mode).cval(cval).origin(origin);
+    let result = b.within.correlate1d_with(&*part, &weights, options);
+    b.place(op, &plan, result.map_err(|why| b.explained(&plan, why))?)
+}

@@ -6,7 +6,7 @@ use backends::prelude::*;
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use std::sync::OnceLock;
 
-backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks }
+backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
 
 /// So that the small arrays of the tests are split.
 const POLICY: Policy = Policy::new().least(2);
