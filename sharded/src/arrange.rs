@@ -6,7 +6,10 @@ use crate::{
     layout::{may_split, range, ranges},
     rows::Run,
 };
-use backends::{Backend, Element, Error, Result, Slice, runtime::rules};
+use backends::{
+    Backend, Element, Error, Result, Slice,
+    runtime::{ArrayAttributes, rules},
+};
 use std::{borrow::Cow, ops::Range};
 
 impl<B: Backend> Sharded<B> {
@@ -34,6 +37,7 @@ impl<B: Backend> Sharded<B> {
         if layout.split.is_some() && layout.shape.contains(&0) {
             return self.empty_array(layout, part);
         }
+        self.count_part(part.nbytes());
         ShardedArray { layout, part }
     }
 

@@ -134,7 +134,15 @@ pub struct Sharded<B> {
     within: B,
     world: World,
     policy: Policy,
-    gathered: Arc<[AtomicU64; 2]>,
+    seen: Arc<Seen>,
+}
+
+/// What a backend has counted.
+#[derive(Default)]
+struct Seen {
+    gathers: AtomicU64,
+    gathered: AtomicU64,
+    largest: AtomicU64,
 }
 
 impl<B: Backend> Sharded<B> {
@@ -153,7 +161,7 @@ impl<B: Backend> Sharded<B> {
     /// # Errors
     /// As [`Sharded::new`]; [`Error::Argument`] where the ranks have other policies.
     pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
-        let b = Sharded { within, world, policy, gathered: Arc::default() };
+        let b = Sharded { within, world, policy, seen: Arc::default() };
         b.same_policy()?;
         b.seed_at_random()?;
         Ok(b)
@@ -176,12 +184,24 @@ impl<B: Backend> Sharded<B> {
 
     /// What ops that need whole arrays have gathered so far: of this backend and its clones.
     pub fn gathered(&self) -> Gathered {
-        Gathered { count: self.gathered[0].load(Relaxed), bytes: self.gathered[1].load(Relaxed) }
+        Gathered { count: self.seen.gathers.load(Relaxed), bytes: self.seen.gathered.load(Relaxed) }
+    }
+
+    /// Bytes of the largest part of an array that this rank has had so far: of this backend and its clones.
+    pub fn largest_part(&self) -> u64 {
+        self.seen.largest.load(Relaxed)
     }
 
     pub(crate) fn count_gathered(&self, bytes: usize) {
-        self.gathered[0].fetch_add(1, Relaxed);
-        self.gathered[1].fetch_add(bytes as u64, Relaxed);
+        self.seen.gathers.fetch_add(1, Relaxed);
+        self.seen.gathered.fetch_add(bytes as u64, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn count_part(&self, bytes: usize) {
+        if bytes as u64 > self.seen.largest.load(Relaxed) {
+            self.seen.largest.fetch_max(bytes as u64, Relaxed);
+        }
     }
 
     fn same_policy(&self) -> Result<()> {

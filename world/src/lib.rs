@@ -65,6 +65,7 @@ mod join;
 mod kind;
 pub mod mpi;
 mod pending;
+pub mod plan;
 mod queue;
 mod run;
 pub mod status;

@@ -35,6 +35,9 @@ pub trait Transport: Send + Sync {
     /// Ends every rank, with this exit status.
     fn abort(&self, code: i32) -> !;
 
+    /// The next calls are made for this op. The body does nothing.
+    fn note(&self, _op: &str) {}
+
     /// Waits until all ranks have come here.
     fn barrier(&self) -> Result<()> {
         self.all_reduce(&mut [0], Kind::UInt8, Join::Max)

@@ -102,6 +102,23 @@ impl World {
         World::new(Box::new(Alone))
     }
 
+    /// One of `size` ranks that are not there, 1 at least: with it a program runs as that rank would, and sends nothing. The plan has what it was to
+    /// send, by op.
+    ///
+    /// ```
+    /// use backends_world::{Join, Kind, World, bytes};
+    ///
+    /// let (world, plan) = World::plan(1024);
+    /// let mut x = vec![0.0_f64; 1000];
+    /// world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+    /// let seconds = plan.report().total().seconds(2e-6, 10e9); // 2 microseconds a message, 10 GB/s
+    /// assert!(seconds < 1e-3);
+    /// # Ok::<(), backends_world::Error>(())
+    /// ```
+    pub fn plan(size: usize) -> (World, crate::plan::Plan) {
+        crate::plan::Plan::new(size.max(1))
+    }
+
     /// The ranks of a transport of one's own. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
@@ -242,6 +259,7 @@ impl World {
     /// [`Error::Diverged`] with the texts, on all ranks.
     pub fn agree(&self, op: &str, what: impl FnOnce() -> String) -> Result<()> {
         self.0.state.watch.note(op);
+        self.0.transport.note(op);
         self.compare(|| match what() {
             more if more.is_empty() => op.into(),
             more => format!("{op} {more}"),

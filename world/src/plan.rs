@@ -1,0 +1,270 @@
+//! What a program would send if it ran on many ranks, found out on one: a transport that sends nothing, and writes down what it was to send.
+//!
+//! One rank of many runs the program, with its own part of the arrays. What others would send it is taken to be what it sends itself where that has the same length,
+//! and zeros elsewhere: a program whose course depends on values takes another course than the real one.
+
+use crate::{Error, Join, Kind, Result, Transport, World, join};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+/// What one rank of many sends: see [`World::plan`].
+#[derive(Clone, Debug)]
+pub struct Plan {
+    record: Arc<Mutex<Record>>,
+    rank: usize,
+    size: usize,
+}
+
+#[derive(Debug)]
+struct Record {
+    op: String,
+    ops: BTreeMap<String, Traffic>,
+    since: Instant,
+}
+
+/// What one rank sends and gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Calls.
+    pub calls: u64,
+    /// Messages that follow each other, each of which takes the time that a message needs however short it is.
+    pub messages: u64,
+    /// Bytes that leave this rank.
+    pub sent: u64,
+    /// Bytes that come to it.
+    pub received: u64,
+}
+
+impl Traffic {
+    /// Seconds, where a message takes `latency` seconds, and `bandwidth` bytes go in a second each way at once.
+    pub fn seconds(&self, latency: f64, bandwidth: f64) -> f64 {
+        self.messages as f64 * latency + self.sent.max(self.received) as f64 / bandwidth
+    }
+
+    fn add(&mut self, other: Traffic) {
+        self.calls += other.calls;
+        self.messages += other.messages;
+        self.sent += other.sent;
+        self.received += other.received;
+    }
+}
+
+/// The traffic of a program, by op.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The rank that was run.
+    pub rank: usize,
+    /// Of so many.
+    pub size: usize,
+    /// By op, or by call where the program makes calls itself.
+    pub ops: Vec<(String, Traffic)>,
+    /// Seconds since the plan was made or reset: on this machine, what the rank computes, and no messages.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// The traffic of all ops.
+    pub fn total(&self) -> Traffic {
+        let mut total = Traffic::default();
+        self.ops.iter().for_each(|(_, traffic)| total.add(*traffic));
+        total
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "rank {} of {}", self.rank, self.size)?;
+        writeln!(f, "{:<20} {:>8} {:>9} {:>14} {:>14}", "op", "calls", "messages", "bytes sent", "bytes received")?;
+        for (op, t) in self.ops.iter().map(|(op, t)| (op.as_str(), *t)).chain([("all", self.total())]) {
+            writeln!(f, "{op:<20} {:>8} {:>9} {:>14} {:>14}", t.calls, t.messages, t.sent, t.received)?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(size: usize) -> (World, Plan) {
+        // one of the middle, which has neighbours on both sides
+        let rank = size / 2;
+        let record = Record { op: String::new(), ops: BTreeMap::new(), since: Instant::now() };
+        let plan = Plan { record: Arc::new(Mutex::new(record)), rank, size };
+        (World::new(Box::new(plan.clone())), plan)
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was sent so far.
+    pub fn report(&self) -> Report {
+        let record = self.record();
+        let ops = record.ops.iter().map(|(op, traffic)| (op.clone(), *traffic)).collect();
+        Report { rank: self.rank, size: self.size, ops, seconds: record.since.elapsed().as_secs_f64() }
+    }
+
+    /// Forgets it: what comes before is set-up.
+    pub fn reset(&self) {
+        let mut record = self.record();
+        record.ops.clear();
+        record.since = Instant::now();
+    }
+
+    fn note_call(&self, call: &str, messages: usize, sent: usize, received: usize) {
+        let mut record = self.record();
+        let op = std::mem::take(&mut record.op);
+        let op = if op.is_empty() { call.to_string() } else { op };
+        record.ops.entry(op).or_default().add(Traffic {
+            calls: 1,
+            messages: messages as u64,
+            sent: sent as u64,
+            received: received as u64,
+        });
+    }
+
+    /// Steps of a call that reaches twice as many ranks with each.
+    fn steps(&self) -> usize {
+        self.size.next_power_of_two().trailing_zeros() as usize
+    }
+}
+
+/// `own` wherever it fits, and zeros elsewhere, in parts of these lengths in bytes.
+fn fill(recv: &mut [u8], own: &[u8], lengths: impl Iterator<Item = usize>) {
+    let mut at = 0;
+    for len in lengths {
+        let part = &mut recv[at..at + len];
+        if len == own.len() {
+            part.copy_from_slice(own);
+        } else {
+            part.fill(0);
+        }
+        at += len;
+    }
+}
+
+impl Transport for Plan {
+    fn name(&self) -> String {
+        format!("a plan of {} ranks", self.size)
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn note(&self, op: &str) {
+        self.record().op = op.into();
+    }
+
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+        let start: usize = to[..self.rank].iter().sum();
+        let own = &send[start * kind.size()..(start + to[self.rank]) * kind.size()];
+        let others = |counts: &[usize]| counts.iter().sum::<usize>() - counts[self.rank];
+        let messages = (0..self.size).filter(|&r| r != self.rank && to[r] + from[r] > 0).count();
+        self.note_call("all_to_all", messages, others(to) * kind.size(), others(from) * kind.size());
+        fill(recv, own, from.iter().map(|count| count * kind.size()));
+        Ok(())
+    }
+
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
+        // along a ring, each rank sends on what it has got
+        self.note_call("all_gather", self.steps(), others, others);
+        fill(recv, send, counts.iter().map(|count| count * kind.size()));
+        Ok(())
+    }
+
+    fn broadcast(&self, buf: &mut [u8], _: Kind, root: usize) -> Result<()> {
+        let is_root = self.rank == root;
+        self.note_call("broadcast", self.steps(), buf.len(), if is_root { 0 } else { buf.len() });
+        Ok(())
+    }
+
+    fn all_reduce(&self, buf: &mut [u8], _: Kind, _: Join) -> Result<()> {
+        self.note_call("all_reduce", 2 * self.steps(), 2 * buf.len(), 2 * buf.len());
+        Ok(())
+    }
+
+    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        self.note_call("exscan", self.steps(), buf.len(), buf.len());
+        if self.rank == 0 {
+            join::fill_identity(buf, kind, join);
+        }
+        Ok(())
+    }
+
+    fn scan(&self, buf: &mut [u8], _: Kind, _: Join) -> Result<()> {
+        self.note_call("scan", self.steps(), buf.len(), buf.len());
+        Ok(())
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.note_call("barrier", self.steps(), 0, 0);
+        Ok(())
+    }
+
+    fn send(&self, buf: &[u8], _: Kind, _: usize) -> Result<()> {
+        self.note_call("send", 1, buf.len(), 0);
+        Ok(())
+    }
+
+    fn recv(&self, buf: &mut [u8], _: Kind, _: usize) -> Result<()> {
+        self.note_call("recv", 1, 0, buf.len());
+        buf.fill(0);
+        Ok(())
+    }
+
+    fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
+        let Some(_) = number else { return Ok(None) };
+        let rank = members.iter().position(|&member| member == self.rank).ok_or(Error::Gone {
+            call: "group",
+            rank: self.rank,
+            why: "it is no member of its own group".into(),
+        })?;
+        Ok(Some(Box::new(Plan { record: self.record.clone(), rank, size: members.len() })))
+    }
+
+    fn local(&self) -> Result<(usize, usize)> {
+        Ok((0, 1))
+    }
+
+    fn abort(&self, code: i32) -> ! {
+        std::process::exit(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes;
+
+    #[test]
+    fn what_is_sent_is_written_down() {
+        let (world, plan) = World::plan(8);
+        assert_eq!((world.rank(), world.size()), (4, 8));
+        let mut all = [0_i32; 8];
+        world.agree("sum", String::new).unwrap();
+        world.all_gather(bytes::of(&[7_i32]), bytes::of_mut(&mut all), &[1; 8], Kind::Int32).unwrap();
+        assert_eq!(all, [7; 8], "what others give is taken to be the same");
+        let (mut recv, to) = ([1.5_f64; 3], [0, 0, 0, 2, 1, 2, 0, 0]);
+        let from = [0, 0, 0, 1, 1, 1, 0, 0];
+        world.all_to_all(bytes::of(&[1.0_f64; 5]), &to, bytes::of_mut(&mut recv), &from, Kind::Float64).unwrap();
+        let report = plan.report();
+        assert_eq!(report.ops[0].0, "all_to_all");
+        assert_eq!(report.ops[0].1, Traffic { calls: 1, messages: 2, sent: 32, received: 16 });
+        assert_eq!(report.ops[1], ("sum".into(), Traffic { calls: 1, messages: 3, sent: 28, received: 28 }));
+        assert_eq!(report.total().sent, 60);
+        assert!((report.total().seconds(1e-6, 1e9) - (5e-6 + 60e-9)).abs() < 1e-12);
+        assert!(report.to_string().contains("rank 4 of 8"));
+        plan.reset();
+        assert_eq!(plan.report().ops, []);
+    }
+}
