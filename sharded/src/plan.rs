@@ -242,15 +242,16 @@ impl<B: Backend> Sharded<B> {
         held: Option<&Arc<[Range<usize>]>>,
     ) -> Result<Cow<'a, Part<B, T>>> {
         let n = x.layout.shape[axis];
+        // turned, if it is split along another axis: whole, where this one is too short for that
         let x = match x.split() {
-            // every rank has all, and keeps its rows
-            None => {
-                let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
-                return self.cut(&x.part, axis, rows).map(Cow::Owned);
-            }
-            Some(own) if own == axis => x,
-            Some(_) => self.split_along(op, x, Some(axis))?,
+            Some(own) if own != axis => self.split_along(op, x, Some(axis))?,
+            _ => x,
         };
+        if x.split().is_none() {
+            // every rank has all, and keeps its rows
+            let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
+            return self.cut(&x.part, axis, rows).map(Cow::Owned);
+        }
         let Some(held) = held else { return Ok(part_of(self.usual_layout(op, x)?)) };
         if x.layout.split.as_ref().and_then(|split| split.held.as_ref()) == Some(held) {
             return Ok(part_of(x));

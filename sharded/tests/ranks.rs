@@ -1,0 +1,249 @@
+//! What the small arrays of the table's cases do not show: results that do not depend on the number of ranks, what moves, what is gathered, plans.
+
+use backends::{ix, prelude::*};
+use backends_sharded::{
+    Collectives, Policy, Sharded, World,
+    world::{Join, threads},
+};
+
+/// The results of a program on `ranks` ranks, which have to be the same on all of them.
+fn on<R: PartialEq + std::fmt::Debug + Send>(
+    ranks: usize,
+    policy: Policy,
+    program: impl Fn(&Sharded<Numpyish>) -> Result<R> + Sync,
+) -> R {
+    let mut all = threads::run(ranks, |world| {
+        let b = Sharded::with(Numpyish::seeded(0), world.clone(), policy).unwrap();
+        b.seed(7);
+        program(&b).unwrap()
+    });
+    let last = all.pop().unwrap();
+    assert!(all.iter().all(|other| *other == last), "ranks have different results");
+    last
+}
+
+fn same_on_all<R: PartialEq + std::fmt::Debug + Send>(program: impl Fn(&Sharded<Numpyish>) -> Result<R> + Sync) {
+    let alone = on(1, Policy::new(), &program);
+    for ranks in [2, 3, 4, 7] {
+        assert_eq!(on(ranks, Policy::new(), &program), alone, "{ranks} ranks");
+    }
+}
+
+fn bits<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<Vec<u64>> {
+    Ok(b.to_vec(x)?.into_iter().map(f64::to_bits).collect())
+}
+
+#[test]
+fn random_numbers_and_sums_have_the_same_bits_on_any_number_of_ranks() {
+    same_on_all(|b| {
+        let x = b.random_normal::<f64>([1003, 17])?;
+        let y = b.random_uniform::<f64>([3, 5, 700])?;
+        let z = b.random_integers([5000], -9, 9)?;
+        let mut all = vec![bits(b, &x)?, bits(b, &y)?, bits(b, &b.astype(&z)?)?];
+        for axis in [Axes::All, 0.into(), 1.into(), [0, 1].into()] {
+            all.push(bits(b, &b.sum(&x, axis)?)?);
+            all.push(bits(b, &b.mean(&x, axis)?)?);
+            all.push(bits(b, &b.var(&x, axis)?)?);
+            all.push(bits(b, &b.prod(&b.add(&b.multiply(&x, 1e-3)?, 1.0)?, axis)?)?);
+        }
+        all.push(bits(b, &b.sum(&y, [0, 2])?)?);
+        Ok(all)
+    });
+}
+
+#[test]
+fn the_numbers_are_those_of_the_backend_within() {
+    let within = Numpyish::seeded(7);
+    let expected = within.random_normal::<f64>([1003, 17]).unwrap();
+    let got = on(3, Policy::new(), |b| b.to_ndarray(&b.random_normal::<f64>([1003, 17])?));
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn moves_sorts_and_searches() {
+    same_on_all(|b| {
+        let x = b.random_normal::<f64>([2001])?;
+        let m = b.random_normal::<f64>([300, 90])?;
+        let i = b.random_integers([400], -2001_i64, 2001)?;
+        Ok([
+            bits(b, &b.sort(&x)?)?,
+            bits(b, &b.astype(&b.argsort_with(&x, ArgsortOptions::new().descending(true))?)?)?,
+            bits(b, &b.take(&x, &i, 0)?)?,
+            bits(b, &b.roll(&m, [7, -3], [0, 1])?)?,
+            bits(b, &b.flip(&m, 0)?)?,
+            bits(b, &b.get(&m, ix![-1..10;-7, 3..])?)?,
+            bits(b, &b.pad_with(&m, [[400, 5], [0, 1]], PadOptions::new().mode(PadMode::Reflect))?)?,
+            bits(b, &b.concat([&m, &b.multiply(&m, 2.0)?, &b.getitem(&m, slices![5..9])?])?)?,
+            bits(b, &b.reshape(&m, [27, 1000])?)?,
+            bits(b, &b.reshape(&b.transpose(&m)?, [-1])?)?,
+            bits(b, &b.tile(&m, [2, 3])?)?,
+            bits(b, &b.repeat(&m, 3, 0)?)?,
+            bits(b, &b.boolean_mask(&m, &b.greater(&m, 0.5)?)?)?,
+            bits(b, &b.astype(&b.argwhere(&b.greater(&m, 2.0)?)?)?)?,
+            bits(b, &b.max(&m, 0)?)?,
+            bits(b, &b.astype(&b.argmin(&m, 0)?)?)?,
+            bits(b, &b.searchsorted(&b.sort(&x)?, &m)?.pipe(|places| b.astype(&places))?)?,
+        ])
+    });
+}
+
+trait Pipe: Sized {
+    fn pipe<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
+    }
+}
+
+impl<T> Pipe for T {}
+
+/// A step of the heat equation: slices of one array move nothing but their edges.
+fn heat<B: Backend>(b: &B, u: &B::Array<f64>) -> Result<B::Array<f64>> {
+    let inner = b.getitem(u, slices![1..-1, 1..-1])?;
+    let around = b.add(
+        b.add(b.getitem(u, slices![..-2, 1..-1])?, b.getitem(u, slices![2.., 1..-1])?)?,
+        b.add(b.getitem(u, slices![1..-1, ..-2])?, b.getitem(u, slices![1..-1, 2..])?)?,
+    )?;
+    let next = b.add(&inner, b.multiply(b.subtract(around, b.multiply(&inner, 4.0)?)?, 0.1)?)?;
+    let mut u = u.clone();
+    b.set(&mut u, ix![1..-1, 1..-1], &next)?;
+    Ok(u)
+}
+
+#[test]
+fn a_stencil_sends_its_edges_alone() {
+    let program = |b: &Sharded<Numpyish>| {
+        let mut u = b.random_uniform::<f64>([256, 100])?;
+        b.world().reset_spent();
+        for _ in 0..10 {
+            u = heat(b, &u)?;
+        }
+        // a rank sends a row to each neighbour for each of the slices that are shifted, and nothing else
+        let sent = b.world().spent().bytes;
+        assert!(sent < 10 * 4 * 2 * 100 * 8, "{sent} bytes");
+        assert_eq!(b.gathered().count, 0);
+        bits(b, &u)
+    };
+    same_on_all(program);
+}
+
+#[test]
+fn what_needs_whole_arrays_has_a_limit_and_is_counted() {
+    let program = |b: &Sharded<Numpyish>| {
+        let x = b.random_normal::<f64>([1000, 100])?;
+        let why = b.unique_values(&x).unwrap_err().to_string();
+        assert_eq!(b.gathered().count, 0);
+        let few = b.getitem(&x, slices![..100, ..10])?;
+        b.unique_values(&few)?;
+        assert_eq!((b.gathered().count, b.gathered().bytes), (1, 8000));
+        Ok(why)
+    };
+    let why = on(3, Policy::new().whole(100_000), program);
+    assert_eq!(
+        why,
+        "unique_values: every rank needs all of an array of shape [1000, 100] and 800000 bytes; the policy lets an op gather 100000"
+    );
+}
+
+#[test]
+fn products_of_matrices_that_are_split_in_every_way() {
+    let within = Numpyish::seeded(1);
+    let random = |shape: &[usize]| within.random_integers(shape, -9_i64, 9).unwrap();
+    for (m, k, n) in [(70, 80, 90), (70, 3, 90), (3, 100, 5), (1, 200, 1), (100, 70, 2)] {
+        let (x, y) = (random(&[m, k]), random(&[k, n]));
+        let expected = within.matmul(&x, &y).unwrap();
+        for ranks in [2, 3, 5] {
+            // the second policy lets nothing be gathered: matrices go from rank to rank in blocks
+            for policy in [Policy::new(), Policy::new().whole(0)] {
+                for (split1, split2) in [(None, None), (Some(0), Some(0)), (Some(1), Some(0)), (Some(0), Some(1)), (Some(1), Some(1))] {
+                    let got = on(ranks, policy, |b| {
+                        let x = b.resplit(&b.from_ndarray(x.clone())?, split1)?;
+                        let y = b.resplit(&b.from_ndarray(y.clone())?, split2)?;
+                        b.to_ndarray(&b.matmul(&x, &y)?)
+                    });
+                    assert_eq!(got, expected, "{m} {k} {n}, {ranks} ranks, {split1:?} {split2:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fourier_transforms_are_those_of_the_backend_within() {
+    let within = Numpyish::seeded(3);
+    let x = within.random_normal::<Complex<f64>>([72, 80]).unwrap();
+    let expected = within.fftn(&x).unwrap();
+    let got = on(3, Policy::new(), |b| {
+        let y = b.fftn(&b.from_ndarray(x.clone())?)?;
+        let back = b.to_ndarray(&b.ifftn(&y)?)?;
+        assert!(back.iter().zip(&x).all(|(a, b)| (a - b).norm() < 1e-12));
+        b.to_ndarray(&y)
+    });
+    assert!(got.iter().zip(&expected).all(|(a, b)| (a - b).norm() < 1e-10));
+}
+
+#[test]
+fn collective_calls_over_arrays() {
+    let all = threads::run(3, |world| {
+        let b = Numpyish::new();
+        let rank = world.rank();
+        let x = b.add(b.arange(0.0, 6.0, 1.0)?, rank as f64 * 10.0)?;
+        let x = b.reshape(x, [2, 3])?;
+        let own = b.full([rank + 1, 2], rank as i32)?;
+        let gathered = world.all_gather_array(&b, &own, 0)?;
+        assert_eq!(b.to_vec(&gathered)?, [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(b.to_vec(world.all_reduce_array(&b, &x, Join::Max)?)?[0], 20.0);
+        assert_eq!(b.to_vec(world.all_reduce_array_by(&b, &x, |a, v| a - v)?)?[0], -30.0);
+        let root = world.reduce_array(&b, &x, Join::Sum, 1)?;
+        assert_eq!(root.map(|x| b.to_vec(x)).transpose()?, (rank == 1).then(|| vec![30.0, 33.0, 36.0, 39.0, 42.0, 45.0]));
+        assert_eq!(b.to_vec(world.reduce_scatter_array(&b, &x, 1, Join::Sum)?)?.len(), 2);
+        assert_eq!(b.to_vec(world.scan_array(&b, &x, Join::Sum)?)?[0], [0.0, 10.0, 30.0][rank]);
+        assert_eq!(b.to_vec(world.exscan_array(&b, &x, Join::Sum)?)?[0], [0.0, 0.0, 10.0][rank]);
+        let given = (rank == 2).then_some(&x);
+        assert_eq!(b.to_vec(world.broadcast_array(&b, given, 2)?)?, b.to_vec(b.add(b.arange(0.0, 6.0, 1.0)?, 20.0)?)?);
+        assert_eq!(b.shape(&world.scatter_array(&b, given, 1, 2)?), [2, 1]);
+        assert_eq!(b.shape(&world.all_to_all_array(&b, &x, 1, 0)?), [6, 1]);
+        assert_eq!(world.gather_array(&b, &x, 0, 0)?.map(|x| b.shape(&x).to_vec()), (rank == 0).then(|| vec![6, 3]));
+        let pending = world.start_all_reduce_array(&b, &x, Join::Sum)?;
+        assert_eq!(b.to_vec(pending.wait()?)?[5], 45.0);
+        match rank {
+            0 => world.send_array(&b, &own, 2)?,
+            2 => assert_eq!(b.to_vec(world.recv_array::<_, i32>(&b, 0)?)?, [0, 0]),
+            _ => {}
+        }
+        // what differs is said on all ranks
+        let odd = b.zeros::<f64>([2 + rank])?;
+        assert!(world.all_reduce_array(&b, &odd, Join::Sum).unwrap_err().to_string().contains("shape [3]"));
+        assert!(world.broadcast_array::<_, f64>(&b, None, 0).unwrap_err().to_string().contains("gives no array"));
+        Ok::<_, Error>(())
+    });
+    all.into_iter().for_each(|result| result.unwrap());
+}
+
+#[test]
+fn parts_by_hand_and_of_other_programs() {
+    let program = |b: &Sharded<Numpyish>| {
+        let rows = b.range(500);
+        let part = b.within().reshape(b.within().arange(rows.start as f64 * 2.0, rows.end as f64 * 2.0, 1.0)?, [-1, 2])?;
+        let x = b.from_parts(&[500, 2], 0, part)?;
+        let doubled = b.map_parts(&x, |b, part| b.multiply(part, 2.0))?;
+        assert!(b.map_parts(&x, |b, part| b.sum(part, 0)).is_err());
+        assert!(b.from_parts(&[500, 3], 0, x.part().clone()).is_err());
+        bits(b, &doubled)
+    };
+    same_on_all(program);
+}
+
+#[test]
+fn a_plan_says_what_many_ranks_would_send() {
+    let (world, plan) = World::plan(256);
+    let b = Sharded::new(Numpyish::seeded(0), world).unwrap();
+    let mut u = b.zeros::<f64>([8192, 64]).unwrap();
+    plan.reset();
+    for _ in 0..5 {
+        u = heat(&b, &u).unwrap();
+    }
+    let report = plan.report();
+    // two neighbours, each of which needs the row beside its own
+    assert!(report.total().messages <= 5 * 4 * 2, "{report}");
+    assert!(report.total().sent <= 5 * 4 * 2 * 64 * 8, "{report}");
+    assert_eq!(b.largest_part(), 8192 / 256 * 64 * 8);
+}
