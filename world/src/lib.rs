@@ -67,6 +67,7 @@ pub mod mpi;
 mod pending;
 mod queue;
 mod run;
+mod say;
 pub mod status;
 #[doc(hidden)]
 pub mod testing;
