@@ -70,3 +70,13 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
     let (sent, wanted) = (to[rank], from[rank]);
     refuse("all_to_all", format!("rank {rank} sends itself {sent} elements and wants {wanted} of them"))
 }
+
+/// Room for elements that a call gives, if there is so much memory.
+pub(crate) fn room(call: &'static str, elements: usize, kind: Kind) -> Result<Vec<u8>> {
+    let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
+    // asked for first, as a vector of zeros that is refused ends the process
+    match bytes.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok()) {
+        Some(bytes) => Ok(vec![0; bytes]),
+        None => refuse(call, format!("{elements} {kind} elements are more than memory can hold")),
+    }
+}

@@ -68,6 +68,7 @@ mod pending;
 pub mod plan;
 mod queue;
 mod run;
+mod say;
 pub mod status;
 #[doc(hidden)]
 pub mod testing;

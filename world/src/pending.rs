@@ -9,7 +9,7 @@ use crate::{Kind, Request, Result, World, queue, watch::Call};
 #[must_use = "a call is complete when it was waited for"]
 pub struct Pending {
     world: World,
-    call: &'static str,
+    call: Call,
     work: Work,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Work {
 }
 
 impl Pending {
-    pub(crate) fn new(world: &World, call: &'static str, work: Work) -> Pending {
+    pub(crate) fn new(world: &World, call: Call, work: Work) -> Pending {
         Pending { world: world.clone(), call, work }
     }
 
@@ -44,7 +44,7 @@ impl Pending {
     /// Those of the call; then `wait` gives the error as well.
     pub fn is_done(&mut self) -> Result<bool> {
         match &mut self.work {
-            Work::Request(request) => self.world.call(Call::Wait, 0, |transport| request.is_done(transport)),
+            Work::Request(request) => self.world.call(self.call, 0, |transport| request.is_done(transport)),
             Work::Own { number, .. } => Ok(self.world.own().has(*number)),
             Work::Done(_) | Work::Taken => Ok(true),
         }
@@ -52,7 +52,7 @@ impl Pending {
 
     fn finish(&mut self) -> Result<Vec<u8>> {
         match std::mem::replace(&mut self.work, Work::Taken) {
-            Work::Request(request) => self.world.call(Call::Wait, 0, |transport| request.wait(transport)),
+            Work::Request(request) => self.world.call(self.call, 0, |transport| request.wait(transport)),
             Work::Own { number, mut buf, kind } => {
                 let message = self.world.own().take(number).ok_or_else(|| self.world.nothing_of_own())?;
                 queue::deliver(message, &mut buf, kind, self.world.rank())?;
@@ -78,6 +78,6 @@ impl Drop for Pending {
 
 impl std::fmt::Debug for Pending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pending({} of {:?})", self.call, self.world)
+        write!(f, "Pending({} of {:?})", self.call.name(), self.world)
     }
 }

@@ -1,6 +1,6 @@
 //! The frame of a program on many ranks.
 
-use crate::{World, mpi, status};
+use crate::{World, mpi, say::say, status};
 use std::{
     any::Any,
     fmt,
@@ -19,24 +19,23 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
         process::exit(status::NOT_BEGUN)
     });
     let (rank, size) = (world.rank(), world.size());
-    if size > 1 {
-        name_rank_in_panics(rank);
-    }
+    watch_panics((size > 1).then_some(rank));
     let prefix = if size > 1 { format!("rank {rank}: ") } else { String::new() };
     match panic::catch_unwind(AssertUnwindSafe(|| f(&world))) {
         Ok(Ok(())) => {
             // the last handle finalises, on this thread
             drop(world);
+            mpi::done();
             process::exit(0)
         }
         Ok(Err(why)) => {
-            eprintln!("{prefix}{why}");
+            say(&format!("{prefix}{why}"));
             world.abort(status::FAILED)
         }
         Err(why) => {
             // a panic that no hook saw, as when it is passed on from another thread
             if !SAID.load(Relaxed) {
-                eprintln!("{prefix}panicked: {}", text_of(&*why));
+                say(&format!("{prefix}panicked: {}", text_of(&*why)));
             }
             world.abort(status::PANICKED)
         }
@@ -46,12 +45,14 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
 /// Whether a panic was printed.
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Puts the number of the rank before what is printed of panics.
-fn name_rank_in_panics(rank: usize) {
+/// Notes that a panic was printed, and puts the number of the rank before it.
+fn watch_panics(rank: Option<usize>) {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         SAID.store(true, Relaxed);
-        eprintln!("rank {rank} panicked:");
+        if let Some(rank) = rank {
+            say(&format!("rank {rank} panicked:"));
+        }
         usual(info);
     }));
 }

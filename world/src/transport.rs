@@ -1,6 +1,6 @@
 //! What a library of ranks has to have, for [`World`](crate::World) to be built on it.
 
-use crate::{Error, Join, Kind, Result, join, status};
+use crate::{Error, Join, Kind, Result, join, say::say, status};
 use std::time::Duration;
 
 /// A library of ranks. Object safe: the choice is made once, when a program starts.
@@ -111,43 +111,41 @@ pub trait Transport: Send + Sync {
 
     /// Begins a call that is waited for later.
     ///
-    /// The body makes the call at once, but for a receive, which it makes when it is waited for. A library whose `send` waits for the receiver
-    /// needs its own, for two ranks that send to each other.
+    /// The body makes the call at once, which is right for what is collective, as all ranks make the same calls in one order. A library whose `send`
+    /// waits for the receiver needs its own, for two ranks that send to each other; and there is no receive here, which would have to be begun.
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
-        Ok(Box::new(match call {
+        let buf = match call {
             Start::Barrier => {
                 self.barrier()?;
-                Later::Done(Vec::new())
+                Vec::new()
             }
             Start::Broadcast { mut buf, kind, root } => {
                 self.broadcast(&mut buf, kind, root)?;
-                Later::Done(buf)
+                buf
             }
-            Start::AllGather { send, counts, kind } => {
-                let mut recv = vec![0; counts.iter().sum::<usize>() * kind.size()];
+            Start::AllGather { send, mut recv, counts, kind } => {
                 self.all_gather(&send, &mut recv, &counts, kind)?;
-                Later::Done(recv)
+                recv
             }
-            Start::AllToAll { send, to, from, kind } => {
-                let mut recv = vec![0; from.iter().sum::<usize>() * kind.size()];
+            Start::AllToAll { send, to, mut recv, from, kind } => {
                 self.all_to_all(&send, &to, &mut recv, &from, kind)?;
-                Later::Done(recv)
+                recv
             }
             Start::AllReduce { mut buf, kind, join } => {
                 self.all_reduce(&mut buf, kind, join)?;
-                Later::Done(buf)
+                buf
             }
-            Start::ReduceScatter { send, counts, kind, join } => {
-                let mut recv = vec![0; counts[self.rank()] * kind.size()];
+            Start::ReduceScatter { send, mut recv, counts, kind, join } => {
                 self.reduce_scatter(&send, &mut recv, &counts, kind, join)?;
-                Later::Done(recv)
+                recv
             }
             Start::Send { buf, kind, to } => {
                 self.send(&buf, kind, to)?;
-                Later::Done(buf)
+                buf
             }
-            Start::Recv { buf, kind, from } => Later::Recv { buf, kind, from },
-        }))
+            Start::Recv { .. } => return Err(Error::Unsupported { call: "start_recv", transport: self.name() }),
+        };
+        Ok(Box::new(Done(buf)))
     }
 
     /// Groups of ranks: those who give the same number, below `size`, form one; who gives none is in none. `members` are the ranks of
@@ -164,7 +162,7 @@ pub trait Transport: Send + Sync {
     /// Called by another thread when a call of this rank, `waited.call`, has taken longer than the limit. The body says so, leaves other ranks
     /// the time to say the same, and ends all.
     fn expire(&self, waited: &Waited) {
-        eprintln!("{waited}");
+        say(&waited.to_string());
         std::thread::sleep(waited.grace);
         self.abort(status::TIMED_OUT)
     }
@@ -222,13 +220,13 @@ pub enum Start {
     /// Gives the buffer of `root`.
     Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
     /// Gives all parts.
-    AllGather { send: Vec<u8>, counts: Vec<usize>, kind: Kind },
+    AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind },
     /// Gives the parts from all ranks.
-    AllToAll { send: Vec<u8>, to: Vec<usize>, from: Vec<usize>, kind: Kind },
+    AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, kind: Kind },
     /// Gives the joined buffer.
     AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
     /// Gives this rank's part.
-    ReduceScatter { send: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
+    ReduceScatter { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
     /// Gives the buffer back.
     Send { buf: Vec<u8>, kind: Kind, to: usize },
     /// Gives the buffer with the message in it.
@@ -244,29 +242,15 @@ pub trait Request: Send {
     fn is_done(&mut self, transport: &dyn Transport) -> Result<bool>;
 }
 
-/// The calls of the body of [`Transport::start`].
-enum Later {
-    Done(Vec<u8>),
-    Recv { buf: Vec<u8>, kind: Kind, from: usize },
-}
+/// A call that was made at once.
+struct Done(Vec<u8>);
 
-impl Request for Later {
-    fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>> {
-        match *self {
-            Later::Done(buf) => Ok(buf),
-            Later::Recv { mut buf, kind, from } => {
-                transport.recv(&mut buf, kind, from)?;
-                Ok(buf)
-            }
-        }
+impl Request for Done {
+    fn wait(self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
+        Ok(self.0)
     }
 
-    fn is_done(&mut self, transport: &dyn Transport) -> Result<bool> {
-        // whether a message is there cannot be asked, so it is received
-        if let Later::Recv { buf, kind, from } = self {
-            transport.recv(buf, *kind, *from)?;
-            *self = Later::Done(std::mem::take(buf));
-        }
+    fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {
         Ok(true)
     }
 }

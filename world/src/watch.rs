@@ -3,7 +3,7 @@
 //! A call stores one number when it begins and one when it ends, and where there is no limit not even those. The thread takes the
 //! time itself, by looking now and then whether the number is still the same.
 
-use crate::{Error, Result, Transport, transport::Waited};
+use crate::{Error, Result, Transport, say::say, transport::Waited};
 use std::{
     sync::{
         Arc, Mutex, PoisonError, Weak,
@@ -36,7 +36,11 @@ macro_rules! calls {
 calls! {
     Barrier "barrier", Broadcast "broadcast", AllGather "all_gather", Gather "gather", Scatter "scatter", AllToAll "all_to_all",
     AllReduce "all_reduce", Reduce "reduce", ReduceScatter "reduce_scatter", Scan "scan", Exscan "exscan", Send "send", Recv "recv",
-    Group "group", Agree "agree", Start "start", Wait "wait",
+    Group "group", Agree "agree",
+    // these are waited for where their result is
+    StartBarrier "start_barrier", StartBroadcast "start_broadcast", StartAllGather "start_all_gather",
+    StartAllToAll "start_all_to_all", StartAllReduce "start_all_reduce", StartReduceScatter "start_reduce_scatter",
+    StartSend "start_send", StartRecv "start_recv",
 }
 
 /// What a rank does at the moment, and for how long it may.
@@ -85,7 +89,7 @@ impl Watch {
             let (watch, transport) = (self.clone(), Arc::downgrade(transport));
             let thread = thread::Builder::new().name("time limit of ranks".into()).stack_size(256 << 10);
             if let Err(why) = thread.spawn(move || watch.run(&transport)) {
-                eprintln!("there is no time limit for calls between ranks: {why}");
+                say(&format!("there is no time limit for calls between ranks: {why}"));
             }
         }
     }

@@ -6,13 +6,14 @@ use crate::{
     bytes, check, describe, join, mpi,
     pending::{Pending, Work},
     queue::{self, Queue},
+    say::say,
     transport::Start,
     watch::{self, Call, Watch},
 };
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -49,7 +50,7 @@ struct Inner {
     own: Mutex<Queue>,
     state: Arc<State>,
     /// The world that this is a group of: it lasts as long as its groups.
-    _parent: Option<World>,
+    parent: Option<World>,
 }
 
 /// What a rank has once, for its world and all groups of it.
@@ -71,7 +72,7 @@ pub struct Spent {
     pub seconds: f64,
     /// Bytes of the buffers that this rank gave to be sent.
     pub bytes: u64,
-    /// Calls.
+    /// Calls, and looks at whether a call has ended.
     pub calls: u64,
 }
 
@@ -122,7 +123,7 @@ impl World {
     /// The ranks of a transport of one's own. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
-            eprintln!("{why}: there is no time limit");
+            say(&format!("{why}: there is no time limit"));
             None
         });
         World::with(transport, checks_of_environment(), limit)
@@ -145,14 +146,7 @@ impl World {
 
     fn of(transport: Box<dyn Transport>, state: Arc<State>, parent: Option<World>) -> World {
         let (rank, size) = (transport.rank(), transport.size());
-        World(Arc::new(Inner {
-            transport: transport.into(),
-            rank,
-            size,
-            own: Mutex::default(),
-            state,
-            _parent: parent,
-        }))
+        World(Arc::new(Inner { transport: transport.into(), rank, size, own: Mutex::default(), state, parent }))
     }
 
     pub(crate) fn downgrade(&self) -> WeakWorld {
@@ -219,13 +213,23 @@ impl World {
     /// A call that takes longer is named on stderr by every rank that waits so long, then all ranks end with status
     /// [`TIMED_OUT`](crate::status::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
-        self.0.state.watch.set_limit(limit, &self.0.transport);
+        let mut world = self;
+        // the thread that looks ends with the transport, and a group may end before its world
+        while let Some(parent) = &world.0.parent {
+            world = parent;
+        }
+        self.0.state.watch.set_limit(limit, &world.0.transport);
     }
 
     /// Sets whether ranks compare what they are about to call, as `WORLD_CHECK=1` does. All ranks have to set it, at the same place of the
     /// program.
     pub fn set_check(&self, check: bool) {
         self.0.state.check.store(check, Relaxed);
+    }
+
+    /// Whether a thread of this rank is in a call.
+    pub(crate) fn is_calling(&self) -> bool {
+        matches!(self.0.state.turn.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     pub(crate) fn own(&self) -> MutexGuard<'_, Queue> {
@@ -488,15 +492,15 @@ impl World {
         Error::Deadlock { call: "recv", waits }
     }
 
-    fn start(&self, call: &'static str, bytes: usize, start: Start) -> Result<Pending> {
-        let request = self.call(Call::Start, bytes, |transport| transport.start(start))?;
+    fn start(&self, call: Call, bytes: usize, start: Start) -> Result<Pending> {
+        let request = self.call(call, bytes, |transport| transport.start(start))?;
         Ok(Pending::new(self, call, Work::Request(request)))
     }
 
     /// Begins a [`barrier`](World::barrier).
     pub fn start_barrier(&self) -> Result<Pending> {
         self.compare(|| "start_barrier".into())?;
-        self.start("barrier", 0, Start::Barrier)
+        self.start(Call::StartBarrier, 0, Start::Barrier)
     }
 
     /// Begins a [`broadcast`](World::broadcast). All ranks give a buffer of one length.
@@ -505,38 +509,49 @@ impl World {
         check::rank("broadcast", "root", root, self.size())?;
         self.compare(|| format!("start_{}", describe::broadcast(buf.len(), kind, root)))?;
         let bytes = if self.rank() == root { buf.len() } else { 0 };
-        self.start("broadcast", bytes, Start::Broadcast { buf, kind, root })
+        self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, kind, root })
     }
 
     /// Begins an [`all_gather`](World::all_gather).
     pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
-        check::counts("all_gather", "counts", counts, self.size())?;
+        let sum = check::counts("all_gather", "counts", counts, self.size())?;
         check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
+        let recv = check::room("all_gather", sum, kind)?;
         self.compare(|| format!("start_{}", describe::all_gather(counts, kind)))?;
-        self.start("all_gather", send.len(), Start::AllGather { send, counts: counts.to_vec(), kind })
+        self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), kind })
     }
 
     /// Begins an [`all_to_all`](World::all_to_all).
     pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
         self.check_all_to_all(&send, to, from, kind)?;
+        let recv = check::room("all_to_all", from.iter().sum(), kind)?;
         self.compare(|| format!("start_{}", describe::all_to_all(kind)))?;
         self.compare_counts(to, from)?;
         let bytes = send.len() - to[self.rank()] * kind.size();
-        self.start("all_to_all", bytes, Start::AllToAll { send, to: to.to_vec(), from: from.to_vec(), kind })
+        self.start(
+            Call::StartAllToAll,
+            bytes,
+            Start::AllToAll { send, to: to.to_vec(), recv, from: from.to_vec(), kind },
+        )
     }
 
     /// Begins an [`all_reduce`](World::all_reduce).
     pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
         self.check_reduction("all_reduce", &buf, kind, join)?;
         self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
-        self.start("all_reduce", buf.len(), Start::AllReduce { buf, kind, join })
+        self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, kind, join })
     }
 
     /// Begins a [`reduce_scatter`](World::reduce_scatter).
     pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
         self.check_reduce_scatter(&send, counts, kind, join)?;
+        let recv = check::room("reduce_scatter", counts[self.rank()], kind)?;
         self.compare(|| format!("start_{}", describe::reduce_scatter(counts, kind, join)))?;
-        self.start("reduce_scatter", send.len(), Start::ReduceScatter { send, counts: counts.to_vec(), kind, join })
+        self.start(
+            Call::StartReduceScatter,
+            send.len(),
+            Start::ReduceScatter { send, recv, counts: counts.to_vec(), kind, join },
+        )
     }
 
     /// Begins a [`send`](World::send). Not collective.
@@ -545,28 +560,21 @@ impl World {
         check::rank("send", "to", to, self.size())?;
         if to == self.rank() {
             self.own().send(buf.clone(), kind);
-            return Ok(Pending::new(self, "send", Work::Done(buf)));
+            return Ok(Pending::new(self, Call::StartSend, Work::Done(buf)));
         }
-        self.start("send", buf.len(), Start::Send { buf, kind, to })
+        self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
     }
 
     /// Begins a [`recv`](World::recv) of as many elements. Not collective. Several receives from one rank get its messages in the order in
     /// which they were begun.
     pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
         check::rank("recv", "from", from, self.size())?;
-        let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
-        let why = || Error::Argument {
-            call: "recv",
-            why: format!("{elements} {kind} elements are more than memory can hold"),
-        };
-        let mut buf = Vec::new();
-        bytes.and_then(|bytes| buf.try_reserve_exact(bytes).ok()).ok_or_else(why)?;
-        buf.resize(elements * kind.size(), 0);
+        let buf = check::room("recv", elements, kind)?;
         if from == self.rank() {
             let number = self.own().ask();
-            return Ok(Pending::new(self, "recv", Work::Own { number, buf, kind }));
+            return Ok(Pending::new(self, Call::StartRecv, Work::Own { number, buf, kind }));
         }
-        self.start("recv", 0, Start::Recv { buf, kind, from })
+        self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
     }
 
     /// The group of ranks that give the same color, numbered by `key`, and by their rank here where keys are equal; nothing for a rank without

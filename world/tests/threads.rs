@@ -2,7 +2,7 @@
 
 mod calls;
 
-use backends_world::{Error, Join, Kind, Result, World, bytes, threads};
+use backends_world::{Error, Join, Kind, Pending, Result, Transport, World, bytes, threads};
 use std::{
     sync::{
         Mutex,
@@ -279,4 +279,63 @@ fn what_calls_took_is_counted_for_the_rank_and_its_groups() {
 #[test]
 fn no_rank_is_no_result() {
     assert_eq!(threads::run(0, |_| 1), []);
+}
+
+/// A transport with nothing but what a transport has to have, over the ranks of another one.
+struct Least {
+    over: World,
+    sent: Mutex<Vec<Pending>>,
+}
+
+impl Transport for Least {
+    fn name(&self) -> String {
+        "the least".into()
+    }
+    fn rank(&self) -> usize {
+        self.over.rank()
+    }
+    fn size(&self) -> usize {
+        self.over.size()
+    }
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+        self.over.all_to_all(send, to, recv, from, kind)
+    }
+    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+        self.over.all_reduce(buf, kind, join)
+    }
+    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
+        self.sent.lock().unwrap().push(self.over.start_send(buf.to_vec(), kind, to)?);
+        Ok(())
+    }
+    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+        self.over.recv(buf, kind, from)
+    }
+    fn abort(&self, code: i32) -> ! {
+        self.over.abort(code)
+    }
+}
+
+#[test]
+fn a_transport_needs_few_calls_to_have_all_collectives() {
+    for size in SIZES {
+        threads::run(size, |over| {
+            let world = World::new(Box::new(Least { over: over.clone(), sent: Mutex::default() }));
+            calls::collectives(&world).unwrap();
+            calls::wrong_arguments(&world);
+            let lacks = |call| Err(Error::Unsupported { call, transport: "the least".into() });
+            assert_eq!(world.group(Some(0), 0).map(drop), lacks("group"));
+            assert_eq!(
+                world.local_rank(),
+                Err(Error::Unsupported { call: "local_rank", transport: "the least".into() })
+            );
+            if size > 1 {
+                let (next, before) = ((world.rank() + 1) % size, (world.rank() + size - 1) % size);
+                assert_eq!(world.start_recv(1, Kind::UInt8, next).map(drop), lacks("start_recv"));
+                world.start_send(vec![7], Kind::UInt8, next).unwrap().wait().unwrap();
+                let mut buf = [0];
+                world.recv(&mut buf, Kind::UInt8, before).unwrap();
+                assert_eq!(buf, [7]);
+            }
+        });
+    }
 }

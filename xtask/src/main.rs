@@ -10,6 +10,7 @@ mod golden;
 mod gpu_bundle;
 mod kernels;
 mod measure;
+mod mpi;
 mod pages;
 mod peers;
 mod ratios;
@@ -28,7 +29,7 @@ use std::{env, process::ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  setup [--torch VERSION]     fetches libtorch into libtorch/ and NVRTC into cuda/, builds the torch shim
+  setup [--torch VERSION]     fetches libtorch into libtorch/, NVRTC into cuda/ and MPI into mpi/, builds the torch shim
   test [ARGS]                 setup, and NumPy, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
   attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
@@ -41,6 +42,8 @@ cargo xtask <task>
   pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
+  mpiexec RANKS PROGRAM [ARGS]
+                              a program on so many ranks, under every MPI of mpi/
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         "golden-torch" => golden::torch(&args),
         "table" => table::task(&args),
         "gpu-bundle" => gpu_bundle::task(&args),
+        "mpiexec" => mpi::task(&args),
         "miri" => measure::miri(&args),
         "bench" => measure::bench(&args),
         "pages" => pages::task(&args),

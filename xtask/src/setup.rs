@@ -1,12 +1,15 @@
-//! Fetches what the tests of the Torch and Cuda backends need: libtorch, and NVIDIA's run-time compiler.
+//! Fetches what the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their launchers.
 //!
-//! Both come as Python packages, of which only the libraries and headers are used; Python itself plays no part at run time.
+//! All come as Python packages, of which only libraries, headers and launchers are used; Python itself plays no part at run time.
 
-use crate::run::{Outcome, python, root, run};
+use crate::{
+    mpi,
+    run::{Outcome, python, root, run},
+};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process,
+    process::{self, Command},
 };
 
 /// The libtorch that is tested.
@@ -25,11 +28,16 @@ pub fn task(args: &[String]) -> Outcome {
         [flag, version] if flag == "--torch" => version,
         _ => return Err("usage: cargo xtask setup [--torch VERSION]".into()),
     };
-    fetch("libtorch", &libtorch(version))?;
+    fetch("libtorch", &libtorch(version), install)?;
     if linux_x86() {
-        fetch("cuda", &[NVRTC.into()])?;
+        fetch("cuda", &[NVRTC.into()], install)?;
     } else {
         println!("cuda: NVRTC is fetched on x86-64 Linux only");
+    }
+    if cfg!(target_os = "linux") {
+        fetch(mpi::FOLDER, &mpi::PACKAGES.map(String::from), mpi::unpack)?;
+    } else {
+        println!("{}: MPI is fetched on Linux only", mpi::FOLDER);
     }
     let shim = backend_runtime::torch::build_shim(&root().join("libtorch/torch")).map_err(|why| why.to_string())?;
     println!("torch shim: {}", shim.display());
@@ -52,8 +60,8 @@ fn linux_x86() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Packages, without what they depend on, into a folder of the repository; nothing if they are there already.
-fn fetch(folder: &str, packages: &[String]) -> Outcome {
+/// Packages, put by `place` into a folder of the repository; nothing if they are there already.
+fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> Outcome) -> Outcome {
     let target = root().join(folder);
     let mark = packages.join("\n");
     if fs::read_to_string(target.join(MARK)).is_ok_and(|there| there == mark) {
@@ -63,22 +71,24 @@ fn fetch(folder: &str, packages: &[String]) -> Outcome {
     println!("{folder}: fetching {}", packages.join(", "));
     // under another name until it is whole: a set-up that was interrupted leaves nothing that looks finished
     let part = Part::new(&root(), folder)?;
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--root-user-action=ignore",
-        "--no-deps",
-    ];
-    run(python().args(pip).arg("--target").arg(&part.0).args(packages))?;
+    place(packages, &part.0)?;
     fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
     if target.exists() {
         fs::remove_dir_all(&target).map_err(|why| failed(&target, &why))?;
     }
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
+}
+
+/// `pip` with a command that needs nobody to answer.
+pub fn pip(command: &str) -> Command {
+    let mut pip = python();
+    pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
+    pip
+}
+
+/// Packages, without what they depend on, into a folder.
+fn install(packages: &[String], folder: &Path) -> Outcome {
+    run(pip("install").args(["--root-user-action=ignore", "--target"]).arg(folder).args(packages))
 }
 
 /// A folder that goes again unless it is renamed.
@@ -98,6 +108,6 @@ impl Drop for Part {
     }
 }
 
-fn failed(path: &Path, why: &std::io::Error) -> String {
+pub fn failed(path: &Path, why: &std::io::Error) -> String {
     format!("{}: {why}", path.display())
 }

@@ -1,7 +1,7 @@
 //! All tests, with everything there that can be had.
 
 use crate::{
-    golden,
+    golden, mpi,
     run::{Outcome, cargo, environment, root, run},
     setup, soft_cuda,
 };
@@ -28,15 +28,15 @@ pub fn task(args: &[String]) -> Outcome {
     let _ = fs::remove_file(&skipped);
     let tests = |args: &[&str]| -> Outcome<Command> {
         let mut command = cargo();
-        command.arg("test").args(args).env("BACKENDS_SKIPPED", &skipped);
+        command.arg("test").args(args).env("BACKENDS_SKIPPED", &skipped).env("BACKENDS_MPI", mpi::folder());
         if let Some(python) = &numpy {
             command.env("BACKENDS_NUMPY", python);
         }
         if ci && env::var_os("BACKENDS_REQUIRE").is_none() {
-            command.env(
-                "BACKENDS_REQUIRE",
-                if soft { "torch,nvrtc,cuda,soft-cuda,numpy" } else { "torch,nvrtc,cuda,numpy" },
-            );
+            let mut required = vec!["torch", "nvrtc", "cuda", "numpy"];
+            required.extend(soft.then_some("soft-cuda"));
+            required.extend(cfg!(target_os = "linux").then_some("mpi"));
+            command.env("BACKENDS_REQUIRE", required.join(","));
         }
         if soft {
             soft_cuda::on(&mut command)?;

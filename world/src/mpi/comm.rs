@@ -6,12 +6,9 @@ use super::{
     session::Session,
 };
 use crate::{
-    Error, Join, Kind, Request, Result, Transport, bytes, join,
-    queue::another,
-    status,
-    transport::{Start, Waited},
+    Error, Join, Kind, Request, Result, Transport, bytes, join, queue::another, say::say, status, transport::Start,
 };
-use std::{ffi::c_int, io::Write, sync::Arc};
+use std::{ffi::c_int, sync::Arc};
 
 /// A communicator of our own, so that messages of other code never meet ours.
 pub(super) struct Mpi {
@@ -478,7 +475,7 @@ impl Transport for Mpi {
         Ok(())
     }
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
-        request::start(self.session, self.comm, self.rank, call)
+        request::start(self.session, self.comm, call)
     }
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         self.session.on_right_thread("MPI_Comm_split")?;
@@ -498,11 +495,6 @@ impl Transport for Mpi {
     fn abort(&self, code: i32) -> ! {
         self.session.abort(code)
     }
-    fn expire(&self, waited: &Waited) {
-        let _ = writeln!(std::io::stderr(), "{waited}");
-        std::thread::sleep(waited.grace);
-        self.session.abort(status::TIMED_OUT)
-    }
 }
 
 impl Mpi {
@@ -517,7 +509,7 @@ impl Drop for Mpi {
         if std::thread::panicking() {
             // the others may wait for this rank, and finalising would wait for them
             if self.is_world && self.size > 1 {
-                let _ = writeln!(std::io::stderr(), "rank {} panicked: all ranks end", self.rank);
+                say(&format!("rank {} panicked: all ranks end", self.rank));
                 self.session.abort(status::PANICKED)
             }
             return;

@@ -85,9 +85,7 @@ fn open(candidate: &Candidate) -> std::result::Result<Loaded, Refused> {
 }
 
 fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
-    // SAFETY: the initialisers of an MPI library have no requirements. Its symbols are nobody else's.
-    let library = unsafe { Library::new(file) }.map_err(|why| with_causes(&why))?;
-    let library = ManuallyDrop::new(library);
+    let library = ManuallyDrop::new(open_file(file).map_err(|why| with_causes(&why))?);
     let (functions, mut long) = functions::load(&library)
         .map_err(|name| format!("has no {name}: it is no MPI library, or one before MPI-3"))?;
     let version = functions::text(|text, length| {
@@ -102,6 +100,22 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     let first = version.lines().next().unwrap_or_default();
     let first = first.split(',').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(Loaded { functions, long, abi, version: first, path, family, _library: library })
+}
+
+/// Its symbols are nobody else's.
+#[cfg(not(windows))]
+fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
+    // SAFETY: the initialisers of an MPI library have no requirements.
+    unsafe { Library::new(file) }
+}
+
+/// The folder of the library, that of the program and those of the system are searched, and not the working folder.
+#[cfg(windows)]
+fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
+    use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library};
+    let own = if file.is_absolute() { LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR } else { 0 };
+    // SAFETY: the initialisers of an MPI library have no requirements.
+    unsafe { Library::load_with_flags(file, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | own) }.map(Into::into)
 }
 
 /// An error with its cause: loaders give their reason only there.

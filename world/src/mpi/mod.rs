@@ -37,7 +37,9 @@ mod session;
 mod trust;
 
 use crate::{
-    Error, Kind, Result, Transport, World, bytes, watch,
+    Error, Kind, Result, Transport, World, bytes,
+    say::say,
+    watch,
     world::{WeakWorld, checks_of_environment},
 };
 use comm::Mpi;
@@ -116,6 +118,21 @@ fn begin() -> Result<World> {
     Ok(World::with(Box::new(mpi), settings[0] != 0, limit))
 }
 
+/// The program is done, whoever still has a handle of the world: from now on `exit` is no failure.
+pub(crate) fn done() {
+    session::finish_at_exit();
+}
+
+/// Whether another thread is in a call at this moment.
+fn is_calling() -> bool {
+    let Ok(slot) = WORLD.try_lock() else { return true };
+    match &*slot {
+        Slot::Kept(world) => world.is_calling(),
+        Slot::Lent(lent) => lent.upgrade().is_some_and(|world| world.is_calling()),
+        Slot::Empty | Slot::Failed(_) => false,
+    }
+}
+
 /// Whether a switch of the environment is on.
 fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
@@ -126,6 +143,6 @@ pub(crate) fn say_once(text: &str) {
     match launcher().and_then(|launcher| launcher.rank) {
         // rank 0 says it; the launcher may end all ranks as soon as one has failed
         Some(rank) if rank > 0 => std::thread::sleep(Duration::from_millis(500)),
-        _ => eprintln!("{text}"),
+        _ => say(text),
     }
 }

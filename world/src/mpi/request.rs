@@ -54,10 +54,6 @@ impl Memory {
         Memory { vec: ManuallyDrop::new(vec), shift, len }
     }
 
-    fn zeros(elements: usize, kind: Kind) -> Memory {
-        Memory::new(vec![0; elements * kind.size()], kind)
-    }
-
     fn start(&mut self) -> Ptr {
         if self.len == 0 { start_of(&[]) } else { self.vec[self.shift..].as_mut_ptr().cast() }
     }
@@ -122,7 +118,7 @@ struct Started {
 }
 
 /// Begins a call; its arguments were checked.
-pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: Start) -> Result<Box<dyn Request>> {
+pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Result<Box<dyn Request>> {
     let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
     let long = session.loaded.long.as_ref();
     let name = name_of(&call);
@@ -138,7 +134,7 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
     let (code, result, sent) = match call {
         Start::Barrier => {
             // SAFETY: the communicator lives.
-            (unsafe { (f.start_barrier)(comm, out) }, Memory::zeros(0, Kind::UInt8), None)
+            (unsafe { (f.start_barrier)(comm, out) }, Memory::new(Vec::new(), Kind::UInt8), None)
         }
         Start::Broadcast { buf, kind, root } => {
             let (n, datatype, root) = (count(&buf, kind), abi.moved(kind), root as c_int);
@@ -153,11 +149,10 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
             };
             (code, buf, None)
         }
-        Start::AllGather { send, counts, kind } => {
+        Start::AllGather { send, recv, counts, kind } => {
             let (n, datatype) = (count(&send, kind), abi.moved(kind));
             kept.push(Counts::new(session, name, &counts)?);
-            let mut recv = Memory::zeros(counts.iter().sum(), kind);
-            let mut send = Memory::new(send, kind);
+            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (from, to) = (send.start(), recv.start());
             // SAFETY: see above.
             let code = unsafe {
@@ -174,12 +169,11 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
             };
             (code, recv, Some(send))
         }
-        Start::AllToAll { send, to, from, kind } => {
+        Start::AllToAll { send, to, recv, from, kind } => {
             let datatype = abi.moved(kind);
             kept.push(Counts::new(session, name, &to)?);
             kept.push(Counts::new(session, name, &from)?);
-            let mut recv = Memory::zeros(from.iter().sum(), kind);
-            let mut send = Memory::new(send, kind);
+            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (sent, received) = (send.start(), recv.start());
             // SAFETY: see above.
             let code = unsafe {
@@ -210,11 +204,10 @@ pub(super) fn start(session: &'static Session, comm: Word, rank: usize, call: St
             };
             (code, buf, None)
         }
-        Start::ReduceScatter { send, counts, kind, join } => {
+        Start::ReduceScatter { send, recv, counts, kind, join } => {
             let (datatype, operation) = session.reduction(kind, join)?;
             kept.push(Counts::new(session, name, &counts)?);
-            let mut recv = Memory::zeros(counts[rank], kind);
-            let mut send = Memory::new(send, kind);
+            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (from, to) = (send.start(), recv.start());
             // SAFETY: see above.
             let code = unsafe {
@@ -331,6 +324,5 @@ mod tests {
             assert_ne!(memory.start().addr(), 1);
             assert_eq!(memory.take(), vec);
         }
-        assert_eq!(Memory::zeros(3, Kind::Int16).take(), [0; 6]);
     }
 }

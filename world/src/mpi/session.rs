@@ -5,7 +5,7 @@ use super::{
     load::Loaded,
     reduce,
 };
-use crate::{Error, Join, Kind, Result, status};
+use crate::{Error, Join, Kind, Result, say::say, status};
 use std::{
     ffi::c_int,
     io::Write,
@@ -40,7 +40,8 @@ const PRINTED: Duration = Duration::from_millis(100);
 /// Whether all ranks are about to end, so that the handler of `exit` has nothing to say.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the last handle is gone, but on a thread that may not finalise.
+/// Whether this rank's part is done, so that MPI is finalised at `exit`: the last handle is gone, but on a thread that may not finalise, or somebody
+/// keeps one for ever.
 static PARTED: AtomicBool = AtomicBool::new(false);
 
 /// This rank and the number of ranks, for the handler of `exit`.
@@ -164,7 +165,7 @@ impl Session {
         }
         if thread::current().id() != self.thread {
             // only the thread that initialised may finalise; the handler of `exit` runs on it
-            return PARTED.store(true, Relaxed);
+            return finish_at_exit();
         }
         self.finalize();
     }
@@ -209,6 +210,11 @@ fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()
     Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
 }
 
+/// From now on `exit` is no failure.
+pub(super) fn finish_at_exit() {
+    PARTED.store(true, Relaxed);
+}
+
 /// Called at `exit`. Where this rank has not finalised the others would wait for it, or be ended with a status of success.
 extern "C" fn left() {
     let Some(session) = Session::get() else { return };
@@ -217,10 +223,9 @@ extern "C" fn left() {
     }
     let (rank, size) = (RANK.load(Relaxed), SIZE.load(Relaxed));
     let is_expected = size == 1 || PARTED.load(Relaxed) || super::is_set("WORLD_TESTS");
-    if is_expected && session.on_right_thread("MPI_Finalize").is_ok() {
+    if is_expected && !super::is_calling() && session.on_right_thread("MPI_Finalize").is_ok() {
         return session.finalize();
     }
-    // not `eprintln`, which panics where nobody reads
-    let _ = writeln!(std::io::stderr(), "rank {rank} of {size} called exit before its end: all ranks end");
+    say(&format!("rank {rank} of {size} called exit before its end: all ranks end"));
     session.abort(status::LEFT)
 }

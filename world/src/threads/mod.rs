@@ -348,12 +348,14 @@ impl Transport for Rank {
                 let data = if self.rank == root { buf } else { Vec::new() };
                 meeting("broadcast", what, data, None, Box::new(move |_, all| all[root].data.clone()))
             }
-            Start::AllGather { send, counts, kind } => {
-                let finish = |_: &Rank, all: All| all.iter().flat_map(|brought| brought.data.iter().copied()).collect();
+            Start::AllGather { send, mut recv, counts, kind } => {
+                let finish = move |_: &Rank, all: All| {
+                    copy_all(&all, &mut recv);
+                    recv
+                };
                 meeting("all_gather", describe::all_gather(&counts, kind), send, None, Box::new(finish))
             }
-            Start::AllToAll { send, to, from, kind } => {
-                let mut recv = vec![0; from.iter().sum::<usize>() * kind.size()];
+            Start::AllToAll { send, to, mut recv, from, kind } => {
                 let finish = move |rank: &Rank, all: All| {
                     rank.turn(&all, &mut recv, kind);
                     recv
@@ -368,12 +370,13 @@ impl Transport for Rank {
                 };
                 meeting("all_reduce", describe::all_reduce(buf.len(), kind, join), buf, None, Box::new(finish))
             }
-            Start::ReduceScatter { send, counts, kind, join } => {
+            Start::ReduceScatter { send, mut recv, counts, kind, join } => {
                 let mut joined = vec![0; send.len()];
                 let what = describe::reduce_scatter(&counts, kind, join);
                 let finish = move |rank: &Rank, all: All| {
                     rank.join(&all, rank.size, &mut joined, kind, join);
-                    rank.part(&joined, &counts, kind).to_vec()
+                    recv.copy_from_slice(rank.part(&joined, &counts, kind));
+                    recv
                 };
                 meeting("reduce_scatter", what, send, None, Box::new(finish))
             }

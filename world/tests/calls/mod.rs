@@ -38,21 +38,33 @@ fn same<T: Number>(bytes: &[u8], of: impl IntoIterator<Item = usize>, call: &str
     assert_eq!(is, should, "{call} of {}", T::KIND);
 }
 
+/// Calls a function with every type of elements.
+macro_rules! with_all_kinds {
+    ($call:ident, $world:expr) => {
+        with_all_kinds!($call, $world, bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Complex<f32> Complex<f64>)
+    };
+    ($call:ident, $world:expr, $($t:ty)*) => {
+        $($call::<$t>($world)?;)*
+    };
+}
+
 /// Every call, in every kind.
 pub fn all(world: &World) -> Result<()> {
-    macro_rules! each {
-        ($($t:ty)*) => {$(
-            moves::<$t>(world)?;
-            reductions::<$t>(world)?;
-            pending::<$t>(world)?;
-        )*};
-    }
-    each!(bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Complex<f32> Complex<f64>);
+    collectives(world)?;
+    with_all_kinds!(pending, world);
+    ring(world)?;
+    groups(world)?;
+    world.barrier()
+}
+
+/// The calls that every transport has.
+pub fn collectives(world: &World) -> Result<()> {
+    with_all_kinds!(moves, world);
+    with_all_kinds!(reductions, world);
+    with_all_kinds!(collectives_later, world);
     special_numbers(world)?;
     unaligned(world)?;
     empty(world)?;
-    ring(world)?;
-    groups(world)?;
     world.barrier()
 }
 
@@ -166,20 +178,13 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Calls that are waited for later, several at once and in another order than they were begun.
+/// Messages that are waited for later, in another order than they were begun, and collectives meanwhile.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
-    let barrier = world.start_barrier()?;
-    let broadcast = world.start_broadcast(numbers::<T>(if rank == size - 1 { 1..6 } else { 0..5 }), kind, size - 1)?;
-    let counts: Vec<usize> = (0..size).collect();
-    let gather = world.start_all_gather(numbers::<T>(rank..2 * rank), &counts, kind)?;
-    let reduce = world.start_all_reduce(numbers::<T>([1, 0]), kind, Join::Sum)?;
-    let scatter = world.start_reduce_scatter(numbers::<T>(vec![1; counts.iter().sum()]), &counts, kind, Join::Prod)?;
-    let (send, to, from, received) = turned::<T>(world);
-    let turn = world.start_all_to_all(send, &to, &from, kind)?;
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
     let messages = [world.start_recv(3, kind, before)?, world.start_recv(1, kind, before)?];
     let sent = [world.start_send(numbers::<T>(0..3), kind, next)?, world.start_send(numbers::<T>([7]), kind, next)?];
+    collectives_later::<T>(world)?;
     let [first, mut second] = messages;
     while !second.is_done()? {
         std::thread::yield_now();
@@ -189,6 +194,20 @@ fn pending<T: Number>(world: &World) -> Result<()> {
     let [first, second] = sent;
     same::<T>(&first.wait()?, 0..3, "what was sent");
     drop(second);
+    Ok(())
+}
+
+/// Collectives that are waited for later, several at once and in another order than they were begun.
+fn collectives_later<T: Number>(world: &World) -> Result<()> {
+    let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
+    let barrier = world.start_barrier()?;
+    let broadcast = world.start_broadcast(numbers::<T>(if rank == size - 1 { 1..6 } else { 0..5 }), kind, size - 1)?;
+    let counts: Vec<usize> = (0..size).collect();
+    let gather = world.start_all_gather(numbers::<T>(rank..2 * rank), &counts, kind)?;
+    let reduce = world.start_all_reduce(numbers::<T>([1, 0]), kind, Join::Sum)?;
+    let scatter = world.start_reduce_scatter(numbers::<T>(vec![1; counts.iter().sum()]), &counts, kind, Join::Prod)?;
+    let (send, to, from, received) = turned::<T>(world);
+    let turn = world.start_all_to_all(send, &to, &from, kind)?;
     same::<T>(&turn.wait()?, received, "start_all_to_all");
     let sum = joined::<T>(Join::Sum, &vec![1; size]);
     same::<T>(&reduce.wait()?, [sum, 0], "start_all_reduce");
@@ -403,11 +422,14 @@ pub fn wrong_arguments(world: &World) {
     let few = vec![1; size - 1];
     let many = vec![usize::MAX; size + 1];
     let huge = vec![usize::MAX / 2; size];
+    // from another rank
+    let mut much = vec![0; size];
+    much[(rank + 1) % size] = 1 << 56;
     let all = vec![0; 8 * size];
     let part = || vec![0; 8];
     let mut other = counts.clone();
     other[rank] = 2;
-    let refusals: Vec<(&str, &str, Result<()>)> = vec![
+    let mut refusals: Vec<(&str, &str, Result<()>)> = vec![
         ("broadcast", "`buf` has 7 bytes", world.broadcast(&mut [0; 7], float, 0)),
         ("broadcast", "`root` is rank", world.broadcast(&mut part(), float, size)),
         ("all_gather", "`counts` has", world.all_gather(&part(), &mut all.clone(), &few, float)),
@@ -449,6 +471,10 @@ pub fn wrong_arguments(world: &World) {
         ("recv", "more than memory", world.start_recv(usize::MAX, float, 0).map(drop)),
         ("recv", "more than memory", world.start_recv(1 << 58, float, rank).map(drop)),
     ];
+    if size > 1 {
+        let result = world.start_all_to_all(Vec::new(), &vec![0; size], &much, float).map(drop);
+        refusals.push(("all_to_all", "more than memory", result));
+    }
     for (i, (call, text, result)) in refusals.into_iter().enumerate() {
         let Err(Error::Argument { call: found, why }) = &result else { panic!("refusal {i} of {call}: {result:?}") };
         assert!(*found == call && why.contains(text), "refusal {i}: {found}: {why}, not {call}: {text}");

