@@ -66,6 +66,11 @@ use std::{
     },
 };
 
+/// The guide, whose programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/ranks.md")]
+struct Guide;
+
 /// What the column of the table names.
 mod ops {
     pub(crate) use crate::{

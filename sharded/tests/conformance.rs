@@ -2,9 +2,15 @@
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
-use backends::prelude::*;
-use backends_sharded::{Policy, Sharded, World, world::threads};
-use std::sync::OnceLock;
+use backends::{prelude::*, runtime::available};
+use backends_sharded::{
+    Policy, Sharded, World,
+    world::{
+        testing::{self, Mpi},
+        threads,
+    },
+};
+use std::{sync::OnceLock, time::Duration};
 
 backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
 
@@ -29,4 +35,27 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
         let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
         check(&b);
     });
+}
+
+/// The same tests on processes: this binary again, under the launcher of each library. More ranks than two run fewer dtypes.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_processes() {
+    if std::env::var_os("WORLD_TESTS").is_some() {
+        return;
+    }
+    let none = || Error::unavailable("mpi", "`cargo xtask setup` fetches it");
+    let Some(folder) = available("mpi", testing::folder().ok_or_else(none)) else { return };
+    let program = std::env::current_exe().unwrap();
+    let few = &["::float64", "::complex64", "::int64", "::formula"][..];
+    let runs = [(Mpi::Standard, 2, &[][..]), (Mpi::Standard, 3, few), (Mpi::Standard, 4, few), (Mpi::OpenMpi, 2, few)];
+    for (mpi, ranks, wanted) in runs {
+        let mut command = testing::mpiexec(mpi, &folder, ranks);
+        // random arguments are tried among threads, which find what differs at once
+        command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
+        command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
+        let finished = testing::finish(&mut command, Duration::from_secs(1200)).unwrap();
+        let has_passed = finished.status.is_some_and(|status| status.success());
+        assert!(has_passed, "{mpi} on {ranks} ranks: {:?}\n{}", finished.status, finished.output);
+    }
 }

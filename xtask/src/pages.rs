@@ -4,7 +4,10 @@ use crate::{
     run::{Outcome, root},
     table,
 };
-use op_table::{Model, model::Op};
+use op_table::{
+    Model,
+    model::{Map, Op},
+};
 use std::{fmt::Write, fs};
 
 /// The functions of the standard.
@@ -49,23 +52,36 @@ fn ops(model: &Model) -> String {
     let backends: Vec<_> = model.backends.iter().filter(|b| !b.wrap).collect();
     let mut out = format!(
         "# The ops\n\nMade of `ops.toml` by `cargo xtask pages`. {} ops, each with a page of its own in the reference. A case is one call, \
-         which the tests make in every dtype of the row on every backend; its result is held to the row's [accuracy](table.md).\n",
+         which the tests make in every dtype of the row on every backend; its result is held to the row's [accuracy](table.md). What the op does \
+         with arrays that are split over ranks is said in [the guide to ranks](ranks.md).\n",
         model.ops.len()
     );
     for group in &model.groups {
         let names: Vec<&str> = backends.iter().map(|b| b.ty.as_str()).collect();
         let _ = write!(out, "\n## {}\n\n{}\n\n", group.name, group.summary);
-        let _ = writeln!(out, "| op | dtypes | accuracy | cases | {} |", names.join(" | "));
-        let _ = writeln!(out, "|---|---|---|--:|{}", "---|".repeat(names.len()));
+        let _ = writeln!(out, "| op | dtypes | accuracy | cases | {} | ranks |", names.join(" | "));
+        let _ = writeln!(out, "|---|---|---|--:|{}---|", "---|".repeat(names.len()));
         for op in model.ops.iter().filter(|op| op.group == group.name) {
             let runs = backends.iter().map(|b| op.runs(b).map_or("-".into(), |runs| cell(&runs)));
             let accuracy = if op.accuracy.is_empty() { &group.accuracy } else { &op.accuracy };
             let (set, cases) = (&op.set, model.cases_of(op).len());
             let runs = runs.collect::<Vec<_>>().join(" | ");
-            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} |", op.name);
+            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} | {} |", op.name, split(op));
         }
     }
     out
+}
+
+/// What a row does with arrays that are split over ranks: what it says, or what follows from its mapping.
+fn split(op: &Op) -> &str {
+    let said = op.columns.iter().find(|(column, _)| column == "split");
+    let is = |kind: fn(&Map) -> bool| op.maps.values().any(kind);
+    match said {
+        Some((_, class)) => class,
+        None if is(|map| matches!(map, Map::Each { .. })) => "each",
+        None if is(|map| matches!(map, Map::Generic(_) | Map::Compose(_))) && !is(|map| matches!(map, Map::Call(_))) => "parts",
+        None => "whole",
+    }
 }
 
 /// Text in a table.
