@@ -3,7 +3,7 @@
 use crate::{Part, Sharded, failed};
 use backends::{
     Backend, DType, Element, Error, HostArray, Result,
-    runtime::{bytes, numpyish::typed::copied, rules},
+    runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
 };
 use backends_world::Kind;
 use ndarray::{Array1, IxDyn};
@@ -61,7 +61,7 @@ impl<B: Backend> Sharded<B> {
                 return Ok(Packed::One(host));
             }
         }
-        let count = parts.iter().map(|part| backends::runtime::ArrayAttributes::len(part)).sum();
+        let count = parts.iter().map(ArrayAttributes::len).sum();
         let mut all = rules::list::<T>(op, count)?;
         for part in parts {
             let host = self.within.to_ndarray(part)?;
@@ -96,8 +96,7 @@ impl<B: Backend> Sharded<B> {
         counts: &[usize],
     ) -> Result<Received<T>> {
         self.agree(op, || format!("parts to each rank, of {}", T::DTYPE))?;
-        let to: Vec<usize> =
-            send.iter().map(|parts| parts.iter().map(|x| backends::runtime::ArrayAttributes::len(x)).sum()).collect();
+        let to: Vec<usize> = send.iter().map(|parts| parts.iter().map(ArrayAttributes::len).sum()).collect();
         let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
         let own = self.packed(op, &pieces)?;
         let all = bytes::written(op, counts.iter().sum(), |from| {

@@ -1,7 +1,11 @@
 //! Tables that every rank needs whole, and points that each looks up for itself.
 
 use crate::{Layout, Sharded, ShardedArray, Split};
-use backends::{options::*, prelude::*, runtime::{Precision, WideFloat, rules}};
+use backends::{
+    options::*,
+    prelude::*,
+    runtime::{Precision, WideFloat, rules},
+};
 use std::borrow::Cow;
 
 pub fn searchsorted<B: Backend, T: Ordered>(

@@ -23,7 +23,9 @@ fn trained<B: Backend>(b: &B) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut layers = Layers::<B> { w1: b.random_normal([6, 70])?, w2: b.random_normal([70, 1])? };
     let mut losses = Vec::new();
     for _ in 0..20 {
-        let of = |d: &grad::Diff<B>, layers: &Layers<grad::Diff<B>>| loss(d, layers, &d.constant(x.clone()), &d.constant(y.clone()));
+        let of = |d: &grad::Diff<B>, layers: &Layers<grad::Diff<B>>| {
+            loss(d, layers, &d.constant(x.clone()), &d.constant(y.clone()))
+        };
         let (value, slopes) = grad::value_and_grad(b, of, &layers)?;
         losses.push(b.item(&value)?);
         let step = |w: &B::Array<f64>, g: &B::Array<f64>| expr!(b, w - 0.05 * g);

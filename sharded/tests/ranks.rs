@@ -153,7 +153,9 @@ fn products_of_matrices_that_are_split_in_every_way() {
         for ranks in [2, 3, 5] {
             // the second policy lets nothing be gathered: matrices go from rank to rank in blocks
             for policy in [Policy::new(), Policy::new().whole(0)] {
-                for (split1, split2) in [(None, None), (Some(0), Some(0)), (Some(1), Some(0)), (Some(0), Some(1)), (Some(1), Some(1))] {
+                for (split1, split2) in
+                    [(None, None), (Some(0), Some(0)), (Some(1), Some(0)), (Some(0), Some(1)), (Some(1), Some(1))]
+                {
                     let got = on(ranks, policy, |b| {
                         let x = b.resplit(&b.from_ndarray(x.clone())?, split1)?;
                         let y = b.resplit(&b.from_ndarray(y.clone())?, split2)?;
@@ -193,7 +195,10 @@ fn collective_calls_over_arrays() {
         assert_eq!(b.to_vec(world.all_reduce_array(&b, &x, Join::Max)?)?[0], 20.0);
         assert_eq!(b.to_vec(world.all_reduce_array_by(&b, &x, |a, v| a - v)?)?[0], -30.0);
         let root = world.reduce_array(&b, &x, Join::Sum, 1)?;
-        assert_eq!(root.map(|x| b.to_vec(x)).transpose()?, (rank == 1).then(|| vec![30.0, 33.0, 36.0, 39.0, 42.0, 45.0]));
+        assert_eq!(
+            root.map(|x| b.to_vec(x)).transpose()?,
+            (rank == 1).then(|| vec![30.0, 33.0, 36.0, 39.0, 42.0, 45.0])
+        );
         assert_eq!(b.to_vec(world.reduce_scatter_array(&b, &x, 1, Join::Sum)?)?.len(), 2);
         assert_eq!(b.to_vec(world.scan_array(&b, &x, Join::Sum)?)?[0], [0.0, 10.0, 30.0][rank]);
         assert_eq!(b.to_vec(world.exscan_array(&b, &x, Join::Sum)?)?[0], [0.0, 0.0, 10.0][rank]);
@@ -222,7 +227,8 @@ fn collective_calls_over_arrays() {
 fn parts_by_hand_and_of_other_programs() {
     let program = |b: &Sharded<Numpyish>| {
         let rows = b.range(500);
-        let part = b.within().reshape(b.within().arange(rows.start as f64 * 2.0, rows.end as f64 * 2.0, 1.0)?, [-1, 2])?;
+        let part =
+            b.within().reshape(b.within().arange(rows.start as f64 * 2.0, rows.end as f64 * 2.0, 1.0)?, [-1, 2])?;
         let x = b.from_parts(&[500, 2], 0, part)?;
         let doubled = b.map_parts(&x, |b, part| b.multiply(part, 2.0))?;
         assert!(b.map_parts(&x, |b, part| b.sum(part, 0)).is_err());

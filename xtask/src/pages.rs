@@ -79,7 +79,11 @@ fn split(op: &Op) -> &str {
     match said {
         Some((_, class)) => class,
         None if is(|map| matches!(map, Map::Each { .. })) => "each",
-        None if is(|map| matches!(map, Map::Generic(_) | Map::Compose(_))) && !is(|map| matches!(map, Map::Call(_))) => "parts",
+        None if is(|map| matches!(map, Map::Generic(_) | Map::Compose(_)))
+            && !is(|map| matches!(map, Map::Call(_))) =>
+        {
+            "parts"
+        }
         None => "whole",
     }
 }
