@@ -1266,6 +1266,13 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Watched(b) => crate::runtime::Arrays::seed_at(&**b, seed, block),
         }
     }
+    fn random_state(&self) -> crate::runtime::Result<(u64, u64)> {
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::random_state(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::random_state(b),
+            AnyBackend::Watched(b) => crate::runtime::Arrays::random_state(&**b),
+        }
+    }
 }
 impl<T: crate::runtime::Element> crate::runtime::ArrayAttributes for AnyArray<T> {
     type DType = T;

@@ -8,12 +8,13 @@ use backends_sharded::{Sharded, World, run};
 use std::time::Instant;
 
 /// A step: every point comes nearer to the mean of its neighbours.
+#[allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 fn step<B: Backend>(b: &B, u: &mut B::Array<f64>) -> Result<()> {
     let next = expr!(b, u[1..-1, 1..-1] + 0.1 * (u[..-2, 1..-1] + u[2.., 1..-1] + u[1..-1, ..-2] + u[1..-1, 2..] - 4.0 * u[1..-1, 1..-1]))?;
     b.set(u, ix![1..-1, 1..-1], next)
 }
 
-/// The heat in the plate after some steps: hot at the left edge, and at random points.
+/// The mean temperature of the plate after some steps: it is hot at the left edge, and at random points.
 fn heat<B: Backend>(b: &B, rows: usize, steps: usize) -> Result<f64> {
     b.seed(1);
     let mut u = b.random_uniform::<f64>([rows, 1000])?;
