@@ -8,7 +8,12 @@ use backends_world::{
     testing::{self, Finished, Mpi},
 };
 use processes::Job;
-use std::{path::PathBuf, process::Command, time::Duration};
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 /// The program that tries every call, and makes mistakes.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
@@ -32,8 +37,17 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
+/// Waiting ranks keep processors busy, so jobs run one after the other.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    // a test that failed leaves nothing behind that others would meet
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs the program; nothing of the job may be left.
 fn run(command: &mut Command, args: &[&str]) -> Finished {
+    let _turn = turn();
     let job = Job::of(command);
     let finished = testing::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
     job.has_ended();
@@ -130,6 +144,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
 fn a_rank_that_is_killed_ends_all() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
+        let _turn = turn();
         let mut command = testing::mpiexec(mpi, &folder, 3);
         let job = Job::of(&mut command);
         let killer = std::thread::spawn({
@@ -301,6 +316,7 @@ fn a_limit_that_is_no_number_is_an_error() {
 fn ranks_on_one_machine_open_no_port_to_others() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
+        let _turn = turn();
         let mut command = testing::mpiexec(mpi, &folder, 2);
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
@@ -316,6 +332,20 @@ fn ranks_on_one_machine_open_no_port_to_others() {
         assert!(ports.is_empty(), "{mpi} listens at {ports:?}");
         job.has_ended();
     }
+}
+
+#[test]
+fn a_job_that_takes_too_long_is_ended() {
+    // one that does as it is told, and one that does not
+    for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
+        let mut command = Command::new("sh");
+        let job = Job::of(command.args(["-c", &format!("echo begun; {script}")]));
+        let finished = testing::finish(&mut command, Duration::from_millis(300)).unwrap();
+        assert_eq!(finished.status, None);
+        assert!(finished.output.contains("begun") && finished.time < SOON, "{finished:?}");
+        job.has_ended();
+    }
+    assert!(testing::finish(&mut Command::new("/nothing"), SOON).is_err());
 }
 
 /// The harness of tests ends by `exit`, after worlds that were dropped: with `WORLD_TESTS=1` that is no failure.
