@@ -4,7 +4,7 @@
 mod processes;
 
 use backends_world::{
-    status,
+    Join, Kind, World, bytes, status,
     testing::{self, Finished, Mpi},
 };
 use processes::Job;
@@ -202,7 +202,7 @@ fn a_time_limit_names_the_calls_that_wait() {
         for rank in 0..3 {
             once(&ring, &format!("rank {rank} of 3 has waited for 1."));
         }
-        assert_eq!(ring.output.matches(" s in recv").count(), 3, "{}", ring.output);
+        assert_eq!(ring.output.matches(" s in recv, in the op roll: ").count(), 3, "{}", ring.output);
         let timeout = run("timeout");
         fails(&timeout, status::TIMED_OUT);
         for rank in 0..2 {
@@ -364,6 +364,47 @@ fn tests_under_a_launcher_end_well() {
             }
         }
     }
+}
+
+/// Whether this process is a rank that another test started.
+const AS_RANK: &str = "BACKENDS_AS_RANK";
+
+/// Tests that are run on several ranks use one world, whichever thread the harness gives them.
+#[test]
+fn tests_share_a_world() {
+    let Some(folder) = folder() else { return };
+    let program = std::env::current_exe().unwrap();
+    for mpi in Mpi::ALL {
+        let _turn = turn();
+        for threads in ["1", "2"] {
+            let mut command = testing::mpiexec(mpi, &folder, 2);
+            command.env("WORLD_TESTS", "1").env(AS_RANK, "1").arg(&program);
+            command.args(["rank_in_a_test", &format!("--test-threads={threads}")]);
+            let finished = testing::finish(&mut command, Duration::from_secs(60)).unwrap();
+            succeeds(&finished);
+            assert_eq!(finished.output.matches("2 passed").count(), 2, "{}", finished.output);
+        }
+    }
+}
+
+#[test]
+fn rank_in_a_test() {
+    sum_over_ranks();
+}
+
+#[test]
+fn rank_in_a_test_that_follows() {
+    sum_over_ranks();
+}
+
+fn sum_over_ranks() {
+    if std::env::var_os(AS_RANK).is_none() {
+        return;
+    }
+    let world = World::init().unwrap();
+    let mut x = [1.0_f64];
+    world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum).unwrap();
+    assert_eq!((x, world.size()), ([2.0], 2));
 }
 
 /// Four gigabytes on two ranks.
