@@ -47,7 +47,9 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, Kind::UInt8)?;
         }
         // every rank waits for the next one
-        "ring" => world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1))?,
+        "ring" => world
+            .agree("roll", String::new)
+            .and_then(|()| world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1)))?,
         "threads" => several_threads(world)?,
         "many" => many_elements(world)?,
         "short-counts" => short_counts(world)?,

@@ -27,6 +27,8 @@
 //! }
 //! ```
 //!
+//! `mpiexec -n 4 world_check`, the program of this crate, says which MPI is found and tries every call of it.
+//!
 //! The same program runs alone, without `mpiexec`. [`run`] ends all ranks when one fails. What the environment sets:
 //!
 //! | variable | says |

@@ -148,16 +148,14 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Asks a launcher to end with its ranks, and ends it and its group when it does not.
+/// Asks a launcher and its group to end, and its ranks with it, and ends what is left of the group.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: a child that was not waited for, so that its number is nobody else's.
-        unsafe { libc::kill(group, libc::SIGTERM) };
-        if wait(child, Duration::from_secs(3)).is_some() {
-            return;
-        }
-        // SAFETY: as above; the child leads the group.
+        // SAFETY: of a child that leads its group and was not waited for, so that the number is nobody else's.
+        unsafe { libc::kill(-group, libc::SIGTERM) };
+        wait(child, Duration::from_secs(3));
+        // SAFETY: a moment later; the system gives numbers again when all others were given.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     let _ = child.kill();

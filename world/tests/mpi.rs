@@ -4,11 +4,16 @@
 mod processes;
 
 use backends_world::{
-    status,
+    Join, Kind, World, bytes, status,
     testing::{self, Finished, Mpi},
 };
 use processes::Job;
-use std::{path::PathBuf, process::Command, time::Duration};
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 /// The program that tries every call, and makes mistakes.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
@@ -32,8 +37,17 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
+/// Waiting ranks keep processors busy, so jobs run one after the other.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    // a test that failed leaves nothing behind that others would meet
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs the program; nothing of the job may be left.
 fn run(command: &mut Command, args: &[&str]) -> Finished {
+    let _turn = turn();
     let job = Job::of(command);
     let finished = testing::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
     job.has_ended();
@@ -130,6 +144,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
 fn a_rank_that_is_killed_ends_all() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
+        let _turn = turn();
         let mut command = testing::mpiexec(mpi, &folder, 3);
         let job = Job::of(&mut command);
         let killer = std::thread::spawn({
@@ -187,7 +202,7 @@ fn a_time_limit_names_the_calls_that_wait() {
         for rank in 0..3 {
             once(&ring, &format!("rank {rank} of 3 has waited for 1."));
         }
-        assert_eq!(ring.output.matches(" s in recv").count(), 3, "{}", ring.output);
+        assert_eq!(ring.output.matches(" s in recv, in the op roll: ").count(), 3, "{}", ring.output);
         let timeout = run("timeout");
         fails(&timeout, status::TIMED_OUT);
         for rank in 0..2 {
@@ -301,6 +316,7 @@ fn a_limit_that_is_no_number_is_an_error() {
 fn ranks_on_one_machine_open_no_port_to_others() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
+        let _turn = turn();
         let mut command = testing::mpiexec(mpi, &folder, 2);
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
@@ -316,6 +332,20 @@ fn ranks_on_one_machine_open_no_port_to_others() {
         assert!(ports.is_empty(), "{mpi} listens at {ports:?}");
         job.has_ended();
     }
+}
+
+#[test]
+fn a_job_that_takes_too_long_is_ended() {
+    // one that does as it is told, and one that does not
+    for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
+        let mut command = Command::new("sh");
+        let job = Job::of(command.args(["-c", &format!("echo begun; {script}")]));
+        let finished = testing::finish(&mut command, Duration::from_millis(300)).unwrap();
+        assert_eq!(finished.status, None);
+        assert!(finished.output.contains("begun") && finished.time < SOON, "{finished:?}");
+        job.has_ended();
+    }
+    assert!(testing::finish(&mut Command::new("/nothing"), SOON).is_err());
 }
 
 /// The harness of tests ends by `exit`, after worlds that were dropped: with `WORLD_TESTS=1` that is no failure.
@@ -334,6 +364,47 @@ fn tests_under_a_launcher_end_well() {
             }
         }
     }
+}
+
+/// Whether this process is a rank that another test started.
+const AS_RANK: &str = "BACKENDS_AS_RANK";
+
+/// Tests that are run on several ranks use one world, whichever thread the harness gives them.
+#[test]
+fn tests_share_a_world() {
+    let Some(folder) = folder() else { return };
+    let program = std::env::current_exe().unwrap();
+    for mpi in Mpi::ALL {
+        let _turn = turn();
+        for threads in ["1", "2"] {
+            let mut command = testing::mpiexec(mpi, &folder, 2);
+            command.env("WORLD_TESTS", "1").env(AS_RANK, "1").arg(&program);
+            command.args(["rank_in_a_test", &format!("--test-threads={threads}")]);
+            let finished = testing::finish(&mut command, Duration::from_secs(60)).unwrap();
+            succeeds(&finished);
+            assert_eq!(finished.output.matches("2 passed").count(), 2, "{}", finished.output);
+        }
+    }
+}
+
+#[test]
+fn rank_in_a_test() {
+    sum_over_ranks();
+}
+
+#[test]
+fn rank_in_a_test_that_follows() {
+    sum_over_ranks();
+}
+
+fn sum_over_ranks() {
+    if std::env::var_os(AS_RANK).is_none() {
+        return;
+    }
+    let world = World::init().unwrap();
+    let mut x = [1.0_f64];
+    world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum).unwrap();
+    assert_eq!((x, world.size()), ([2.0], 2));
 }
 
 /// Four gigabytes on two ranks.

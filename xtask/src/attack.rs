@@ -20,6 +20,7 @@ pub fn task(args: &[String]) -> Outcome {
 /// Loads what programs of this crate load, and says how that went.
 fn victim_found() {
     use backend_runtime::{cuda::nvrtc::Target, torch::Torch};
+    println!("mpi: {:?}", backends_world::World::init().map(|world| world.name()));
     println!("torch: {:?}", Torch::cpu().map(drop));
     println!("nvrtc: {:?}", Target::of((9, 0)).map(drop));
 }
@@ -67,11 +68,12 @@ __attribute__((constructor)) static void loaded(void) {
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;
 
-    const ATTACKS: [(&str, Attack); 6] = [
+    const ATTACKS: [(&str, Attack); 7] = [
         ("a shim in the shared folder of temporary files", shared_folder),
         ("links in the shared folder of temporary files", links),
         ("libtorch above the working folder", libtorch_above),
         ("NVRTC above the working folder", nvrtc_above),
+        ("MPI of an environment, and beside a launcher, that others wrote", mpi_of_another),
         ("root with the home of another user", home_of_another),
         ("libtorch in a project's folder that all can write", open_project),
     ];
@@ -221,6 +223,26 @@ __attribute__((constructor)) static void loaded(void) {
     fn nvrtc_above(scene: &Scene) -> Outcome<Vec<String>> {
         scene.plant("mkdir -p cuda/nvidia/cu13/lib some/folder; cp $PAYLOAD cuda/nvidia/cu13/lib/libnvrtc.so.13")?;
         scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp/some/folder")))
+    }
+
+    fn mpi_of_another(scene: &Scene) -> Outcome<Vec<String>> {
+        scene.plant("for home in his lib64; do mkdir -p $home/lib $home/bin; cp $PAYLOAD $home/lib/libmpi_abi.so.1; touch $home/bin/mpiexec; done")?;
+        scene.plant("mkdir lib; cp $PAYLOAD lib/libmpi.so.12; cp $PAYLOAD libmpi_abi.so.1")?;
+        let his = scene.at("tmp/his");
+        let mut harm = Vec::new();
+        for (name, value) in [("VIRTUAL_ENV", his.clone()), ("CONDA_PREFIX", his.clone()), ("PATH", his.join("bin"))] {
+            harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
+        }
+        // the working folder is his
+        harm.extend(
+            scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp")).env("PATH", ":bin:."))?,
+        );
+        // a place that all can write is refused even where it is named
+        scene.plant("chmod -R a+rwX his")?;
+        for (name, value) in [("MPI_HOME", his.clone()), ("WORLD_MPI", his.join("lib/libmpi_abi.so.1"))] {
+            harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
+        }
+        Ok(harm)
     }
 
     fn home_of_another(scene: &Scene) -> Outcome<Vec<String>> {

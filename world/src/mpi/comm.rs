@@ -479,6 +479,7 @@ impl Transport for Mpi {
     }
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         self.session.on_right_thread("MPI_Comm_split")?;
+        self.session.free_left_over();
         let color = number.map_or(self.session.loaded.abi.undefined, |number| number as c_int);
         let place = members.iter().position(|rank| *rank == self.rank).unwrap_or(0) as c_int;
         let mut comm = 0;
@@ -514,12 +515,10 @@ impl Drop for Mpi {
             }
             return;
         }
-        if self.session.may_free() {
-            // SAFETY: nobody else has this handle, and nothing that was begun is left: it holds the world.
-            unsafe { (self.f().free)(&mut self.comm) };
-        }
         if self.is_world {
             self.session.end();
+        } else {
+            self.session.leave(self.comm);
         }
     }
 }

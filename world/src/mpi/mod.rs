@@ -112,7 +112,7 @@ fn begin() -> Result<World> {
         });
     }
     // the environment of rank 0 is that of all: launchers do not carry every variable to every machine
-    let mut settings = [u64::from(check), limit.map_or(0, |limit| limit.as_nanos() as u64)];
+    let mut settings = [u64::from(check), limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))];
     mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
     let limit = (settings[1] > 0).then(|| Duration::from_nanos(settings[1]));
     Ok(World::with(Box::new(mpi), settings[0] != 0, limit))

@@ -30,6 +30,8 @@ pub(super) struct Session {
     pub most: usize,
     /// Operations of our own that were made.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
+    /// Communicators that nobody has any more.
+    left_over: Mutex<Vec<Word>>,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -77,8 +79,15 @@ impl Session {
         check(f, "MPI_Init_thread", code)?;
         let any_thread = provided >= loaded.abi.serialized;
         let most = super::load::short_counts().unwrap_or(c_int::MAX as usize);
-        let session =
-            Session { loaded, ours, thread: thread::current().id(), any_thread, most, operations: Mutex::default() };
+        let session = Session {
+            loaded,
+            ours,
+            thread: thread::current().id(),
+            any_thread,
+            most,
+            operations: Mutex::default(),
+            left_over: Mutex::default(),
+        };
         let session = SESSION.get_or_init(|| session);
         if ours {
             // SAFETY: the handler takes nothing that is gone at exit; it is never unloaded, as this is a program's own code.
@@ -152,10 +161,17 @@ impl Session {
         done != 0
     }
 
-    /// Whether a communicator may be freed here and now.
-    pub fn may_free(&self) -> bool {
-        let on_right_thread = self.any_thread || thread::current().id() == self.thread;
-        on_right_thread && !ENDING.load(Relaxed) && !self.is_finalized()
+    /// A handle of a communicator is gone, on any thread, while another one may be in a call: it is freed later.
+    pub fn leave(&self, comm: Word) {
+        self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
+    }
+
+    /// Frees communicators that nobody has any more. To be called where a call may be made.
+    pub fn free_left_over(&self) {
+        for mut comm in self.left_over.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // SAFETY: nobody else has this handle, and nothing that was begun on it is left: it would hold the world.
+            unsafe { (self.loaded.functions.free)(&mut comm) };
+        }
     }
 
     /// The last handle of the world is gone. Finalising waits for all ranks.
