@@ -31,7 +31,7 @@ pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// What each rank has of it, where that is not [`range`]: the rows of a slice stay where they are.
+    /// What each rank has of it, where that is not the usual: the rows of a slice stay where they are.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 
