@@ -27,8 +27,8 @@
 //! # What has to be the same on all ranks
 //!
 //! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all of them; after an error of one rank alone
-//! (of memory, of a library) the others would wait for it, which is why [`run`] ends all ranks with it. Branch on what [`Arrays::to_ndarray`] or
-//! [`Arrays::item`] give, which is the same everywhere, and not on parts.
+//! (of memory, of a library) the others would wait for it, which is why [`run`] ends all ranks with it. Branch on what `to_ndarray` or
+//! `item` give, which is the same everywhere, and not on parts.
 
 #![deny(missing_docs)]
 
