@@ -38,6 +38,7 @@ mod arrays;
 mod collectives;
 mod creation;
 mod exchange;
+mod files;
 mod indexing;
 mod layout;
 mod linalg;

@@ -253,3 +253,27 @@ fn a_plan_says_what_many_ranks_would_send() {
     assert!(report.total().sent <= 5 * 4 * 2 * 64 * 8, "{report}");
     assert_eq!(b.largest_part(), 8192 / 256 * 64 * 8);
 }
+
+#[test]
+fn files_are_read_and_written_by_parts() {
+    let folder = std::env::temp_dir().join(format!("backends-sharded-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = |b: &Sharded<Numpyish>| {
+        let path = folder.join(format!("{}.npy", b.world().size()));
+        let x = b.random_normal::<f64>([900, 7])?;
+        // rows that are elsewhere than the usual, too
+        let part = b.getitem(&x, slices![3.., ..])?;
+        b.write_npy(&part, &path)?;
+        let back = b.read_npy::<f64>(&path)?;
+        assert_eq!(back.split(), Some(0));
+        assert_eq!(bits(b, &back)?, bits(b, &part)?);
+        let small = b.getitem(&x, slices![..3, ..])?;
+        b.write_npy(&small, &path)?;
+        assert_eq!(bits(b, &b.read_npy(&path)?)?, bits(b, &small)?);
+        assert!(b.read_npy::<f32>(&path).is_err());
+        assert!(b.read_npy::<f64>(folder.join("none.npy")).is_err());
+        bits(b, &back)
+    };
+    same_on_all(program);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,72 @@
+//! Arrays in `.npy` files, which each rank reads and writes its part of: a file may be larger than the memory of any rank.
+
+use crate::{Layout, Sharded, ShardedArray, array::Part};
+use backends::{Backend, Element, Error, Result};
+use backends_npz::{MappedMut, NpyReader};
+use std::path::Path;
+
+/// An error of a file as one of an op.
+fn of_file(op: &'static str) -> impl Fn(std::io::Error) -> Error {
+    move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
+}
+
+impl<B: Backend> Sharded<B> {
+    /// The array of an `.npy` file, of which each rank reads its part. Collective: all ranks have to see the file.
+    ///
+    /// # Errors
+    /// Those of `backends_npz::NpyReader`, on all ranks: where one fails the others say so.
+    pub fn read_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<ShardedArray<B, T>> {
+        const OP: &str = "read_npy";
+        let read = || {
+            let mut file = NpyReader::open(&path).map_err(of_file(OP))?;
+            let shape = file.shape().to_vec();
+            let layout = match self.usual_axis(&shape) {
+                Some(axis) => Layout::along(shape, axis),
+                None => Layout::whole(shape),
+            };
+            let range = |(k, &n): (usize, &usize)| if layout.axis() == Some(k) { self.range(n) } else { 0..n };
+            let ranges: Vec<_> = layout.shape.iter().enumerate().map(range).collect();
+            let part: Part<B, T> = file.array(self.within(), ranges).map_err(of_file(OP))?;
+            Ok(self.array(layout, part))
+        };
+        self.together(OP, read())
+    }
+
+    /// Writes an array to an `.npy` file, which is made or replaced; each rank writes its part. Collective: all ranks have to see the file's folder.
+    ///
+    /// # Errors
+    /// Those of `backends_npz::MappedMut`, on all ranks.
+    pub fn write_npy<T: Element>(&self, x: &ShardedArray<B, T>, path: impl AsRef<Path>) -> Result<()> {
+        const OP: &str = "write_npy";
+        let path = path.as_ref();
+        let make = || match self.rank() {
+            0 => MappedMut::create::<T>(path, &x.layout.shape).map(Some).map_err(of_file(OP)),
+            _ => Ok(None),
+        };
+        let made = self.together(OP, make())?;
+        let write = || {
+            // of a whole array the first rank writes all
+            if x.split().is_none() && self.rank() > 0 {
+                return Ok(());
+            }
+            let mut file = made.map_or_else(|| MappedMut::open(path), Ok).map_err(of_file(OP))?;
+            let mut start = vec![0; x.layout.shape.len()];
+            if let Some(axis) = x.split() {
+                start[axis] = x.layout.ranges(self.ranks())[self.rank()].start;
+            }
+            file.write_array(&self.within, &start, &x.part).map_err(of_file(OP))?;
+            file.flush().map_err(of_file(OP))
+        };
+        self.together(OP, write())
+    }
+
+    /// What each rank has done alone: an error of one rank is one of all.
+    fn together<R>(&self, op: &'static str, done: Result<R>) -> Result<R> {
+        let all = self.all_gather_numbers(op, &[done.is_err() as u64])?;
+        let done = done.map_err(|why| why.within(op))?;
+        match all.iter().position(|&failed| failed != 0) {
+            Some(rank) => Err(Error::library(op, "sharded", format!("rank {rank} has failed"))),
+            None => Ok(done),
+        }
+    }
+}
