@@ -518,7 +518,8 @@ impl<B: Backend> Sharded<B> {
         let mut shape = part.shape().to_vec();
         if let Some(axis) = x.split() {
             if shape.get(axis) != x.part.shape().get(axis) {
-                let why = format!("has not the rows along axis {axis} of the part that was given, {:?}", x.part.shape());
+                let why =
+                    format!("has not the rows along axis {axis} of the part that was given, {:?}", x.part.shape());
                 return Err(Error::shape(OP, &shape, why));
             }
             shape[axis] = layout.shape[axis];

@@ -75,21 +75,13 @@ fn diagonal_here<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>,
     }
 }
 
-pub fn tril<B: Backend, T: Element>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-    k: isize,
-) -> Result<ShardedArray<B, T>> {
+pub fn tril<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: isize) -> Result<ShardedArray<B, T>> {
     rules::matrix("tril", &x.layout.shape)?;
     let k = diagonal_here(b, x, k);
     made_like(b, x, |part| b.within.tril_with(part, TrilOptions::new().k(k)))
 }
 
-pub fn triu<B: Backend, T: Element>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-    k: isize,
-) -> Result<ShardedArray<B, T>> {
+pub fn triu<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: isize) -> Result<ShardedArray<B, T>> {
     rules::matrix("triu", &x.layout.shape)?;
     let k = diagonal_here(b, x, k);
     made_like(b, x, |part| b.within.triu_with(part, TriuOptions::new().k(k)))

@@ -39,7 +39,8 @@ pub fn getitem<B: Backend, T: Element>(
     let span = spans[axis];
     // the axis by itself, after all others
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
-    let mut shape: Vec<usize> = spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
+    let mut shape: Vec<usize> =
+        spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
     if let Some((rows, held)) = stays(b, x, axis, &span) {
         let mut slices = but(&spans, axis);
         slices[axis] = Slice::from(rows);
@@ -288,8 +289,7 @@ fn counted<B: Backend, T: Element>(
     part: Part<B, T>,
     counts: &[usize],
 ) -> Result<ShardedArray<B, T>> {
-    let held: Vec<Range<usize>> =
-        counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n)..*at)).collect();
+    let held: Vec<Range<usize>> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n)..*at)).collect();
     let total = counts.iter().sum();
     let mut shape = b.within.shape(&part).to_vec();
     shape[0] = total;
@@ -338,7 +338,11 @@ fn first_split<'a, B: Backend, T: Element>(
     op: &'static str,
     x: &'a ShardedArray<B, T>,
 ) -> Result<Cow<'a, ShardedArray<B, T>>> {
-    if x.split() == Some(0) { Ok(Cow::Borrowed(x)) } else { b.split_along(op, Cow::Borrowed(x), (x.split().is_some()).then_some(0)) }
+    if x.split() == Some(0) {
+        Ok(Cow::Borrowed(x))
+    } else {
+        b.split_along(op, Cow::Borrowed(x), (x.split().is_some()).then_some(0))
+    }
 }
 
 /// The first index of this rank's rows.
@@ -347,10 +351,7 @@ fn start<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> i64 
 }
 
 /// The indices of what is not zero along each axis, in C order.
-pub fn nonzero<B: Backend, T: Element>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-) -> Result<Vec<ShardedArray<B, i64>>> {
+pub fn nonzero<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<Vec<ShardedArray<B, i64>>> {
     let op = "nonzero";
     let x = first_split(b, op, x)?;
     let found = b.within.nonzero(&x.part)?;

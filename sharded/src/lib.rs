@@ -32,12 +32,13 @@
 
 #![deny(missing_docs)]
 
-mod array;
 mod arrange;
+mod array;
 mod arrays;
 mod collectives;
 mod creation;
 mod exchange;
+mod fft;
 mod indexing;
 mod layout;
 mod linalg;
@@ -69,7 +70,7 @@ use std::{
 /// What the column of the table names.
 mod ops {
     pub(crate) use crate::{
-        Sharded, creation, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
+        Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
     };
 }
 

@@ -47,10 +47,7 @@ pub fn transpose<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>)
     Ok(renamed(b, x, &some(&order), b.within.transpose(&x.part)?))
 }
 
-pub fn matrix_transpose<B: Backend, T: Element>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-) -> Result<ShardedArray<B, T>> {
+pub fn matrix_transpose<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, T>> {
     rules::matrix("matrix_transpose", &x.layout.shape)?;
     let n = x.layout.shape.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -162,7 +159,8 @@ pub fn concat<B: Backend, T: Element>(
         match x.split() {
             Some(axis) => {
                 // turned, if it is split along another axis and may be along this one; else whole
-                let x = if axis == along { Cow::Borrowed(*x) } else { b.split_along(op, Cow::Borrowed(*x), Some(along))? };
+                let x =
+                    if axis == along { Cow::Borrowed(*x) } else { b.split_along(op, Cow::Borrowed(*x), Some(along))? };
                 if x.split().is_some() {
                     held.push(x.layout.ranges(b.ranks()));
                     parts.push(x.part.clone());
@@ -345,11 +343,7 @@ pub fn ifftshift<B: Backend, T: Element>(
     shifted(b, op, x, &rules::halves(op, axes, &x.layout.shape, |n| n.div_ceil(2))?)
 }
 
-pub fn flip<B: Backend, T: Element>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-    axis: Axes,
-) -> Result<ShardedArray<B, T>> {
+pub fn flip<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, axis: Axes) -> Result<ShardedArray<B, T>> {
     let op = "flip";
     let axes = axis.resolve(op, x.layout.shape.len())?;
     let here: Vec<usize> = axes.iter().copied().filter(|&k| Some(k) != x.split()).collect();
@@ -466,10 +460,8 @@ fn reshaped<B: Backend, T: Element>(
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {
         if elements == before && n == x.layout.shape[axis] {
-            let layout = Layout {
-                shape: shape.into(),
-                split: x.layout.split.clone().map(|split| Split { axis: at, ..split }),
-            };
+            let layout =
+                Layout { shape: shape.into(), split: x.layout.split.clone().map(|split| Split { axis: at, ..split }) };
             let rows = layout.ranges(b.ranks())[b.rank()].clone();
             let part = local(&x.part, &layout.part(&rows))?;
             return Ok(b.array(layout, part));
@@ -486,7 +478,8 @@ fn reshaped<B: Backend, T: Element>(
         // the result is too short along its first axis: whole, and split again along another
         return b.settle(local(&b.gather(op, x)?, shape)?);
     };
-    let (row, new_row) = (x.layout.shape[first + 1..].iter().product::<usize>(), shape[to + 1..].iter().product::<usize>());
+    let (row, new_row) =
+        (x.layout.shape[first + 1..].iter().product::<usize>(), shape[to + 1..].iter().product::<usize>());
     let flat = local(&x.part, &[b.within.size(&x.part)])?;
     let held: Vec<Range<usize>> = b.ranges(x.layout.shape[first]).iter().map(|r| r.start * row..r.end * row).collect();
     let wanted: Vec<Range<usize>> = b.ranges(shape[to]).iter().map(|r| r.start * new_row..r.end * new_row).collect();

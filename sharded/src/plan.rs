@@ -278,7 +278,8 @@ impl<B: Backend> Sharded<B> {
                 (part == shape).then(|| layout.shape.to_vec())
             };
             // an array that is whole may have the shape of another one's part
-            let is_whole = |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
+            let is_whole =
+                |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
             if along.which != Which::First && along.arrays.iter().enumerate().any(is_whole) {
                 return shape;
             }

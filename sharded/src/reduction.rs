@@ -74,7 +74,8 @@ impl<F, J> Fold<F, J> {
         }
         let is_tree = self.rounds && b.policy.exact;
         if b.ranks() == 1 && !is_tree || is_tree && x.layout.size() <= FEW || rounds_often::<T>() && self.rounds {
-            let whole = if rounds_often::<T>() { b.whole(op, Cow::Borrowed(x))? } else { b.gather(op, Cow::Borrowed(x))? };
+            let whole =
+                if rounds_often::<T>() { b.whole(op, Cow::Borrowed(x))? } else { b.gather(op, Cow::Borrowed(x))? };
             return b.settle((self.local)(&whole, axis, keepdims)?);
         }
         let size: usize = left.shape.iter().product();

@@ -127,8 +127,7 @@ impl<B: Backend> Sharded<B> {
                 let of = runs.iter().map(move |run| (run, overlap(run, s, me)));
                 of.filter(move |(_, k)| s != me && !k.is_empty())
             };
-            let counts: Vec<usize> =
-                (0..ranks).map(|s| come(s).map(|(run, k)| sent(run, &k) * rest).sum()).collect();
+            let counts: Vec<usize> = (0..ranks).map(|s| come(s).map(|(run, k)| sent(run, &k) * rest).sum()).collect();
             let mut all = self.exchange(op, &send, &counts)?;
             for (run, k) in (0..ranks).flat_map(come) {
                 shape[axis] = sent(run, &k);

@@ -98,8 +98,7 @@ impl Buckets {
     ) -> Result<ShardedArray<B, T>> {
         let ranks = b.ranks();
         let sizes = (0..ranks).map(|d| (0..ranks).map(|s| self.counts[s * ranks + d]).sum::<usize>());
-        let held: Vec<Range<usize>> =
-            sizes.scan(0, |at, n| Some(std::mem::replace(at, *at + n)..*at)).collect();
+        let held: Vec<Range<usize>> = sizes.scan(0, |at, n| Some(std::mem::replace(at, *at + n)..*at)).collect();
         let n = held.last().map_or(0, |rows| rows.end);
         let split = Some(Split { axis: 0, held: Some(held.into()) });
         let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
