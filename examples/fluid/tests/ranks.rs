@@ -14,7 +14,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
 });
 
 /// Lengths that ranks split, one of them into parts of other lengths than the other.
-const SIZE: [&str; 4] = ["--size", "70x96", "--dtype", "float64"];
+const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&SIZE[..], &["--scene", scene, "--steps", steps, "--frames", "3"], more].concat()
@@ -36,14 +36,14 @@ fn ranks_have_the_same_smoke() {
     for (scene, tolerance) in [("plume", 1e-11), ("shear", 1e-11), ("cylinder", 1e-3)] {
         let folder = PROGRAM.folder(scene);
         let alone = folder.join("alone");
-        PROGRAM.succeeds(&arguments(scene, "12", &[]), &alone);
+        PROGRAM.succeeds(&arguments(scene, "6", &[]), &alone);
         let one = folder.join("one");
-        PROGRAM.succeeds(&arguments(scene, "12", &["--ranks"]), &one);
+        PROGRAM.succeeds(&arguments(scene, "6", &["--ranks"]), &one);
         has_the_numbers(&one, &alone, tolerance);
         for ranks in [2, 3] {
             let out = folder.join(format!("ranks_{ranks}"));
-            let text = PROGRAM.succeeds_on_ranks(&mpi, ranks, &arguments(scene, "12", &[]), &out);
-            assert_eq!(text.matches("12 steps and the pictures").count(), 1, "{text}");
+            let text = PROGRAM.succeeds_on_ranks(&mpi, ranks, &arguments(scene, "6", &[]), &out);
+            assert_eq!(text.matches("6 steps and the pictures").count(), 1, "{text}");
             // any number of ranks has the same bits
             same_files(&out, &one);
         }
@@ -54,11 +54,13 @@ fn ranks_have_the_same_smoke() {
 fn ranks_find_the_inflow() {
     let Some(mpi) = mpi() else { return };
     let folder = PROGRAM.folder("inflow");
-    let arguments = ["--scene", "inflow", "--size", "20x64", "--steps", "8", "--dtype", "float64"];
-    let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &folder.join("ranks"));
-    let percent = text.split("the picture differs by ").nth(1).and_then(|rest| rest.split(' ').next());
-    assert!(percent.is_some_and(|number| number.parse::<f64>().unwrap() < 1.0), "{text}");
-    assert_eq!(names(&folder.join("ranks")), ["inflow.npy", "inverse.png"]);
+    let (alone, out) = (folder.join("alone"), folder.join("ranks"));
+    let arguments = ["--scene", "inflow", "--size", "12x64", "--steps", "2", "--dtype", "float64"];
+    PROGRAM.succeeds(&arguments, &alone);
+    let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &out);
+    assert_eq!(text.matches("the picture differs by").count(), 1, "{text}");
+    // it is where the search ends, which depends on all that was rounded before
+    has_the_numbers(&out, &alone, 1e-5);
 }
 
 /// Of what a restarted run makes, all is as if it had never stopped; the animation has its own pictures alone.
@@ -76,11 +78,11 @@ fn a_restarted_run_has_the_same_numbers() {
         let folder = PROGRAM.folder(&format!("restart_{scene}"));
         let (whole, kept) = (folder.join("whole"), folder.join("kept.npz"));
         let kept = kept.to_str().unwrap();
-        PROGRAM.succeeds(&arguments(scene, "12", &[]), &whole);
-        PROGRAM.succeeds(&arguments(scene, "7", &["--checkpoint", kept, "--every", "5"]), &folder.join("first"));
+        PROGRAM.succeeds(&arguments(scene, "6", &[]), &whole);
+        PROGRAM.succeeds(&arguments(scene, "3", &["--checkpoint", kept, "--every", "2"]), &folder.join("first"));
         let out = folder.join("second");
-        let text = PROGRAM.succeeds(&["--restart", kept, "--steps", "12", "--frames", "3"], &out);
-        assert!(text.contains("float64 on numpyish") && text.contains("5 steps and the pictures"), "{text}");
+        let text = PROGRAM.succeeds(&["--restart", kept, "--steps", "6", "--frames", "3"], &out);
+        assert!(text.contains("float64 on numpyish") && text.contains("3 steps and the pictures"), "{text}");
         goes_on(&out, &whole);
     }
 }
@@ -107,11 +109,11 @@ fn a_run_goes_on_on_another_number_of_ranks() {
         let folder = PROGRAM.folder(&format!("restart_on_ranks_{scene}"));
         let (whole, kept) = (folder.join("whole"), folder.join("kept.npz"));
         let kept = kept.to_str().unwrap();
-        PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments(scene, "12", &[]), &whole);
-        let first = arguments(scene, "7", &["--checkpoint", kept]);
+        PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments(scene, "6", &[]), &whole);
+        let first = arguments(scene, "3", &["--checkpoint", kept]);
         PROGRAM.succeeds_on_ranks(&mpi, 3, &first, &folder.join("first"));
         let out = folder.join("second");
-        PROGRAM.succeeds_on_ranks(&mpi, 2, &["--restart", kept, "--steps", "12", "--frames", "3"], &out);
+        PROGRAM.succeeds_on_ranks(&mpi, 2, &["--restart", kept, "--steps", "6", "--frames", "3"], &out);
         goes_on(&out, &whole);
     }
 }
@@ -156,7 +158,7 @@ fn what_is_wrong_with_checkpoints_is_explained() {
         (&["--checkpoint", "x.npz", "--every", "0"], "at least 1"),
         (&["--checkpoint", "x.npz", "--scene", "inflow"], "inflow"),
         (&["--checkpoint", "/nowhere/x.npz"], "cannot write to /nowhere/x.npz"),
-        (&["--checkpoint", "/tmp"], "cannot write to /tmp"),
+        (&["--checkpoint", folder.to_str().unwrap()], "is a directory"),
     ] {
         PROGRAM.fails(arguments, why);
     }
