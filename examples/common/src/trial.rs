@@ -100,7 +100,7 @@ impl Program {
         let finished = self.run_on_ranks(mpi, ranks, arguments, &out);
         let text = finished.output;
         assert!(finished.status.is_some_and(|status| !status.success()), "{arguments:?}: {text}");
-        assert_eq!(text.matches("error: ").count(), 1, "{arguments:?}: {text}");
+        assert_eq!(text.matches(": error: ").count(), 1, "{arguments:?}: {text}");
         assert!(text.contains(why), "{arguments:?}: {text}");
         assert!(!out.exists(), "{arguments:?} leaves a folder");
     }

@@ -67,7 +67,7 @@ fn parts_that_fit_into_the_memory_of_ranks() {
     let Some(mpi) = mpi() else { return };
     let folder = PROGRAM.folder("memory");
     let rotations = rotations(&folder);
-    let arguments = ["--rotations", &rotations, "--dtype", "float64", "--memory", "16"];
+    let arguments = ["--rotations", &rotations, "--dtype", "float64", "--memory", "8"];
     let (alone, out) = (folder.join("alone"), folder.join("ranks"));
     PROGRAM.succeeds(&arguments, &alone);
     let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &out);
