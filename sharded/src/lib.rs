@@ -38,6 +38,7 @@ mod arrays;
 mod collectives;
 mod creation;
 mod exchange;
+mod fft;
 mod files;
 mod indexing;
 mod layout;
@@ -75,7 +76,7 @@ struct Guide;
 /// What the column of the table names.
 mod ops {
     pub(crate) use crate::{
-        Sharded, creation, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
+        Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
     };
 }
 

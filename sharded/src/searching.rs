@@ -80,6 +80,28 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     Ok(b.array(Layout { shape: points.layout.shape[1..].into(), split: Some(split) }, part))
 }
 
+/// Each rank reads at the coordinates that it has, in the grid that all have.
+pub fn grid_sample<B: Backend, T: WideFloat>(
+    b: &Sharded<B>,
+    grid: &ShardedArray<B, T>,
+    coordinates: &ShardedArray<B, T::Real>,
+    mode: Boundary,
+    cval: f64,
+) -> Result<ShardedArray<B, T>> {
+    let op = "grid_sample";
+    let found = rules::grid_sampled(op, &grid.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
+    let options = GridSampleOptions::new().mode(mode).cval(cval);
+    let grid = b.whole(op, Cow::Borrowed(grid))?;
+    // the first axis of the points is that of the batch, which the grid has too, the last one no axis of the result
+    let shape = &coordinates.layout.shape;
+    let is_of_points = |axis: &usize| (1..shape.len() - 1).contains(axis) && b.may_split(shape[*axis]);
+    let axis = coordinates.split().filter(is_of_points).or_else(|| (0..shape.len()).find(is_of_points));
+    let points = b.split_along(op, Cow::Borrowed(coordinates), axis)?;
+    let part = b.within.grid_sample_with(&grid, &points.part, options)?;
+    let Some(split) = &points.layout.split else { return b.settle(part) };
+    Ok(b.array(Layout { shape: found.shape.into(), split: Some(split.clone()) }, part))
+}
+
 /// Sums along lanes, of which each rank has some, with weights that all have.
 pub fn correlate1d<B: Backend, T: WideFloat>(
     b: &Sharded<B>,

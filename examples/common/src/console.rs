@@ -8,15 +8,36 @@ use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 #[derive(Default)]
 pub struct Console {
     failed: Option<io::Error>,
+    is_silent: bool,
 }
 
 impl Console {
+    /// One that says nothing: of all ranks of a program, one speaks.
+    pub fn silent() -> Console {
+        Console { failed: None, is_silent: true }
+    }
+
+    /// Whether somebody may hear what is said.
+    pub fn is_heard(&self) -> bool {
+        !self.is_silent
+    }
+
     /// Says a line, unless one could not be said before.
     pub fn say(&mut self, line: impl Display) {
-        if self.failed.is_none() {
+        if self.failed.is_none() && self.is_heard() {
             let mut out = io::stdout().lock();
             self.failed = writeln!(out, "{line}").and_then(|()| out.flush()).err();
         }
+    }
+
+    /// A bar on the terminal, where there is one.
+    pub fn progress(&self, name: &'static str, steps: usize) -> ProgressBar {
+        if self.is_silent {
+            return ProgressBar::hidden();
+        }
+        let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+        ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
     }
 
     /// The error of a line that was lost. That a reader has read enough, as `head` does, is none.
@@ -33,13 +54,6 @@ impl Console {
 /// Says why there is no result. Where there is no standard error either, the exit status says that much.
 fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
-}
-
-/// A bar on the terminal, where there is one.
-pub fn progress(name: &'static str, steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
-    ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
 }
 
 /// The whole of a program: says the help, or runs what the command line asks for, and says what went wrong.

@@ -7,4 +7,5 @@ pub mod figure;
 pub mod library;
 pub mod memory;
 pub mod output;
+pub mod ranks;
 pub mod trial;

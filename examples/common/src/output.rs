@@ -1,6 +1,7 @@
 //! Results to disk: all of them or none.
 
 use std::{
+    error::Error,
     fs::{self, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -12,6 +13,59 @@ pub struct File {
     pub name: String,
     /// What is in it.
     pub bytes: Vec<u8>,
+}
+
+/// The files to be written, if somebody writes them: of all ranks of a program, one does.
+pub struct Files {
+    files: Vec<File>,
+    are_wanted: bool,
+}
+
+impl Files {
+    /// None yet. Where they are not wanted, there will be none either.
+    pub fn new(are_wanted: bool) -> Files {
+        Files { files: Vec::new(), are_wanted }
+    }
+
+    /// Adds a file, whose bytes are only made where it is wanted.
+    pub fn add(
+        &mut self,
+        name: impl Into<String>,
+        bytes: impl FnOnce() -> Result<Vec<u8>, Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        if self.are_wanted {
+            self.files.push(File { name: name.into(), bytes: bytes()? });
+        }
+        Ok(())
+    }
+
+    /// Those that were added.
+    pub fn as_slice(&self) -> &[File] {
+        &self.files
+    }
+}
+
+/// Writes a file under another name and then gives it its own, so that there is always one that is whole.
+pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let (folder, name) = folder_and_name(path)?;
+    let waiting = Waiting::begin(folder, &name).map_err(|e| explain(path, &e))?.0;
+    write(&waiting.0)?;
+    fs::rename(&waiting.0, path).map_err(|e| explain(path, &e))
+}
+
+/// An error where [`replace`] could not write, which is to be known before hours of work.
+pub fn try_to_replace(path: &Path) -> io::Result<()> {
+    let (folder, name) = folder_and_name(path)?;
+    if path.is_dir() {
+        return Err(explain(path, &io::ErrorKind::IsADirectory.into()));
+    }
+    Waiting::begin(folder, &name).map(drop).map_err(|e| explain(path, &e))
+}
+
+fn folder_and_name(path: &Path) -> io::Result<(&Path, String)> {
+    let name = path.file_name().ok_or_else(|| explain(path, &io::ErrorKind::InvalidFilename.into()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((folder, name.to_string_lossy().into_owned()))
 }
 
 /// The folder of the results. Those that had to be made and are empty in the end are removed again.

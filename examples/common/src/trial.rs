@@ -1,11 +1,43 @@
 //! An example program run as a user runs it, for its tests.
 
+use backends::{Error, runtime::available};
+use backends_sharded::world::testing::{self, Finished, Mpi};
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Duration,
 };
+
+/// The longest that a job on ranks may take; it is ended then.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The folder of MPI libraries and their launchers, for one test; where there is none, it says so.
+pub fn mpi() -> Option<PathBuf> {
+    let why =
+        || Error::unavailable("mpi", "`cargo xtask setup` fetches it; BACKENDS_MPI names the folder that it is in");
+    available("mpi", testing::folder().ok_or_else(why))
+}
+
+/// The names of the files in a folder, in order.
+pub fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> =
+        files.map(|file| file.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Two folders have the same files, byte for byte.
+#[track_caller]
+pub fn same_files(found: &Path, expected: &Path) {
+    assert_eq!(names(found), names(expected));
+    for name in names(expected) {
+        let read = |folder: &Path| fs::read(folder.join(&name)).expect("the file is there");
+        assert!(read(found) == read(expected), "{name} in {} is not that in {}", found.display(), expected.display());
+    }
+}
 
 /// A program, and the folder that its tests write to.
 pub struct Program {
@@ -39,6 +71,38 @@ impl Program {
         let output = self.run(arguments, out);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("the program says text")
+    }
+
+    /// What the program did on so many ranks, of an MPI in this folder.
+    pub fn run_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> Finished {
+        let mut command = testing::mpiexec(Mpi::Standard, mpi, ranks);
+        command.arg(self.path).arg("--ranks");
+        if !arguments.contains(&"--backend") {
+            command.args(["--backend", "numpyish"]);
+        }
+        testing::finish(command.arg("--out").arg(out).args(arguments), LIMIT).expect("mpiexec starts")
+    }
+
+    /// What the program said on so many ranks; it must not fail.
+    #[track_caller]
+    pub fn succeeds_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> String {
+        let finished = self.run_on_ranks(mpi, ranks, arguments, out);
+        let text = finished.output;
+        assert!(finished.status.is_some_and(|status| status.success()), "{arguments:?} on {ranks} ranks: {text}");
+        text
+    }
+
+    /// The program says why on so many ranks, once, and leaves nothing.
+    #[track_caller]
+    pub fn fails_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], why: &str) {
+        static FAILURES: AtomicUsize = AtomicUsize::new(0);
+        let out = self.folder(&format!("failure_on_ranks_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
+        let finished = self.run_on_ranks(mpi, ranks, arguments, &out);
+        let text = finished.output;
+        assert!(finished.status.is_some_and(|status| !status.success()), "{arguments:?}: {text}");
+        assert_eq!(text.matches(": error: ").count(), 1, "{arguments:?}: {text}");
+        assert!(text.contains(why), "{arguments:?}: {text}");
+        assert!(!out.exists(), "{arguments:?} leaves a folder");
     }
 
     /// The program says why in its own words, and leaves nothing.

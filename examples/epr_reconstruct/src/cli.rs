@@ -13,6 +13,8 @@ usage: epr_reconstruct [OPTIONS]
 
   --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 epr_reconstruct --ranks): arrays are split over them, GPUs of
+                      a machine dealt out
   --dtype NAME        float32 or float64 [float64]
   --data PATH         an .npz file with the arrays proj (projections, samples), B (samples), h (samples) and
                       fgrad (2 or 3, projections), or a folder with them as .npy files [a measured phalanx]
@@ -32,6 +34,7 @@ usage: epr_reconstruct [OPTIONS]
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
+    pub ranks: bool,
     pub dtype: DType,
     pub data: PathBuf,
     pub fbp: bool,
@@ -57,6 +60,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     let mut options = Options {
         backend: Library::Auto,
         device: None,
+        ranks: false,
         dtype: DType::Float64,
         data: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/phalanx.npz").into(),
         fbp: true,
@@ -77,6 +81,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         let name = name.to_owned();
         match name.as_str() {
             "help" => return Ok(None),
+            "ranks" => options.ranks = true,
             "data" => options.data = cli::path(&name, parser.value()?)?,
             "reference" => options.reference = Some(cli::path(&name, parser.value()?)?),
             "out" => options.out = cli::path(&name, parser.value()?)?,

@@ -12,35 +12,46 @@ mod memory;
 mod reconstruct;
 mod reference;
 
-use backends::dispatch;
+use backends::{Arrays, dispatch};
 use cli::Options;
 use examples_common::{
-    console::{self, Console},
-    output::Output,
+    console::Console,
+    output::{Files, Output},
+    ranks::{self, Ranks},
 };
 use measurement::Measurement;
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
-    console::main(cli::parse(std::env::args_os().skip(1)), cli::HELP, run)
+    ranks::main(cli::parse(std::env::args_os().skip(1)), cli::HELP, |options| options.ranks, run)
 }
 
-fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
+fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
+    ranks.set_threads(None)?;
     let measured = Measurement::read(&options.data)?;
     let expected = reconstruct::results(options);
     let references = options.reference.as_deref().map(|path| reference::read(path, &expected, console));
     let references = references.transpose()?.unwrap_or_default();
-    let backend = options.backend.open(options.device.as_deref())?;
+    let backend = ranks.open(options.backend, options.device.as_deref())?;
     let names = reconstruct::file_names(options);
-    let output = Output::prepare(&options.out, &names)?;
+    let output = ranks.is_first().then(|| Output::prepare(&options.out, &names)).transpose()?;
     console.say(&measured);
-    let (library, device, shape) = (backend.name(), backends::Arrays::device(&backend), options.shape_text());
-    console
-        .say(format!("image of {shape} pixels of {:?} cm, {}, on {library} ({device})", options.delta, options.dtype));
-    let files = dispatch!(options.dtype, T: [Float32, Float64] => {
-        reconstruct::run::<_, T>(&backend, options, &measured, &references, console)
+    let (place, shape) = (ranks.place(&backend), options.shape_text());
+    console.say(format!("image of {shape} pixels of {:?} cm, {}, on {place}", options.delta, options.dtype));
+    reconstruct::check(options, &measured)?;
+    if backend.device() == "cpu" {
+        memory::check(options, options.dtype.size(), ranks)?;
+    }
+    let mut files = Files::new(ranks.is_first());
+    let sharded = ranks.sharded(&backend)?;
+    dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {
+        None => reconstruct::run::<_, T>(&backend, options, &measured, &references, &mut files, console),
+        Some(b) => reconstruct::run::<_, T>(b, options, &measured, &references, &mut files, console),
     })?;
-    output.write(&files, Vec::new())?;
+    ranks.report(sharded.as_ref(), console);
+    if let Some(output) = output {
+        output.write(files.as_slice(), Vec::new())?;
+    }
     console.say(format!("wrote {} to {}", names.join(", "), options.out.display()));
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Whether there is memory enough, known before hours of work.
 
 use crate::cli::Options;
-use examples_common::memory::available;
+use examples_common::ranks::Ranks;
 use std::error::Error;
 
 /// An error if the images asked for do not fit into the memory that this machine has left, where it can be asked. The
-/// system may grant more than it has and end the program in the midst of its work.
-pub fn check(options: &Options, element: usize) -> Result<(), Box<dyn Error>> {
-    let (needed, left) = (needed(options, element), available().unwrap_or(u64::MAX));
+/// system may grant more than it has and end the program in the midst of its work. Ranks have a part of the images each.
+pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
+    let left = ranks.memory()?.map_or(u64::MAX, |bytes| bytes.saturating_mul(ranks.size() as u64));
+    let needed = needed(options, element);
     if needed <= left {
         return Ok(());
     }

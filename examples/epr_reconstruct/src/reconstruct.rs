@@ -1,13 +1,10 @@
 //! The program proper: generic over the backend and the precision.
 
-use crate::{cli::Options, figure, measurement::Measurement, memory, reference::References};
+use crate::{cli::Options, figure, measurement::Measurement, reference::References};
 use backends::{Backend, Precision, Real};
 use backends_epr::{FilteredBackProjection, Projector, Tv};
 use backends_npz::encode;
-use examples_common::{
-    console::{Console, progress},
-    output::File,
-};
+use examples_common::{console::Console, output::Files};
 use ndarray::{ArrayD, arr1};
 use std::{error::Error, time::Instant};
 
@@ -17,7 +14,7 @@ const NUFFT_EPS: f64 = 1e-13;
 /// The energy is computed once in so many iterations.
 const ENERGY_EVERY: usize = 20;
 
-/// The names of the files that [`run`] returns.
+/// The names of the files that [`run`] makes.
 pub fn file_names(options: &Options) -> Vec<String> {
     let all = [
         (true, "sinogram.png"),
@@ -41,29 +38,32 @@ pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
     all.into_iter().filter_map(|(wanted, name, shape)| wanted.then_some((name, shape))).collect()
 }
 
-/// Reconstructs, and returns the files to write.
+/// An error where the image asked for has not the axes of the measurement.
+pub fn check(options: &Options, measured: &Measurement) -> Result<(), Box<dyn Error>> {
+    let (axes, dims) = (options.shape.len(), measured.scan.dims());
+    if axes != dims {
+        return Err(format!("--shape has {axes} lengths, and the measurement's gradients {dims} components").into());
+    }
+    Ok(())
+}
+
+/// Reconstructs, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     measured: &Measurement,
     references: &References,
+    files: &mut Files,
     console: &mut Console,
-) -> Result<Vec<File>, Box<dyn Error>> {
+) -> Result<(), Box<dyn Error>> {
     let scan = &measured.scan;
-    if options.shape.len() != scan.dims() {
-        let (axes, dims) = (options.shape.len(), scan.dims());
-        return Err(format!("--shape has {axes} lengths, and the measurement's gradients {dims} components").into());
-    }
-    if b.device() == "cpu" {
-        memory::check(options, size_of::<T>())?;
-    }
     let sinogram = b.asarray(measured.sinogram.mapv(T::of))?;
-    let mut files = vec![File { name: "sinogram.png".into(), bytes: figure::sinogram(scan, &measured.sinogram)? }];
+    files.add("sinogram.png", || figure::sinogram(scan, &measured.sinogram))?;
 
     if options.fbp {
         let start = Instant::now();
         let method = FilteredBackProjection::<B, T>::new(b, scan, &options.shape, options.delta, options.cutoff)?;
-        let bar = progress("fbp", scan.projections());
+        let bar = console.progress("fbp", scan.projections());
         let image = method.reconstruct(&sinogram, |done| bar.set_position(done as u64))?;
         let image = finite("fbp", b.to_ndarray(&image)?.into_owned())?;
         bar.finish_and_clear();
@@ -71,8 +71,8 @@ pub fn run<B: Backend, T: Precision>(
         let values = image.mapv(Real::to_f64);
         references.compare("fbp", &values, console);
         let title = format!("Filtered back-projection, cutoff {}", options.cutoff);
-        files.push(File { name: "fbp.npy".into(), bytes: encode(&image) });
-        files.push(File { name: "fbp.png".into(), bytes: figure::image(&title, &values, options.delta)? });
+        files.add("fbp.npy", || Ok(encode(&image)))?;
+        files.add("fbp.png", || figure::image(&title, &values, options.delta))?;
     }
 
     if options.tv {
@@ -80,7 +80,7 @@ pub fn run<B: Backend, T: Precision>(
         let projector = Projector::<B, T>::new(b, scan, &options.shape, options.delta, NUFFT_EPS)?;
         let problem = Tv::new(&projector, &sinogram, options.lambda)?;
         let prepared = start.elapsed().as_secs_f64();
-        let bar = progress("tv", options.iterations);
+        let bar = console.progress("tv", options.iterations);
         let solution = problem.solve(options.iterations, ENERGY_EVERY, |step| {
             bar.set_position(step.iteration as u64);
             Ok(())
@@ -95,11 +95,11 @@ pub fn run<B: Backend, T: Precision>(
         references.compare("tv_u", &values, console);
         references.compare("tv_E", &energies, console);
         let title = format!("Total variation, lambda {:?}, {iterations} iterations", options.lambda);
-        files.push(File { name: "tv.npy".into(), bytes: encode(&image) });
-        files.push(File { name: "tv_energy.npy".into(), bytes: encode(&energies) });
-        files.push(File { name: "tv.png".into(), bytes: figure::image(&title, &values, options.delta)? });
+        files.add("tv.npy", || Ok(encode(&image)))?;
+        files.add("tv_energy.npy", || Ok(encode(&energies)))?;
+        files.add("tv.png", || figure::image(&title, &values, options.delta))?;
     }
-    Ok(files)
+    Ok(())
 }
 
 /// The array, unless a number in it is none.

@@ -14,17 +14,23 @@ usage: fluid [OPTIONS]
 
   --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 fluid --ranks): arrays are split over them, GPUs of a machine
+                      dealt out
   --dtype NAME        float32 or float64 [float32]
   --scene NAME        plume (smoke rises from a source), shear (two streams roll up), cylinder (a stream around an
                       obstacle), or inflow: looks for the inflow of smoke that makes a given picture [plume]
   --initial PATH      instead of a scene: an .npz file, or a folder of .npy files, with the array `velocity` of shape
                       (rows, columns, 2), in cells per unit of time along rows and columns; there is no smoke then
   --size LENGTHS      cells along rows and columns, of a scene [256x256; for inflow 48x48]
-  --steps N           how many steps are made, at least 1 [200; for inflow 40]: on the way back of a gradient all of
+  --steps N           how many steps are made in all, at least 1 [200; for inflow 40]: on the way back of a gradient all of
                       them are in memory
   --dt TIME           how long a step takes; as fast as fluid goes, it may cross many cells in that time [1]
   --frames N          how many pictures are made meanwhile, 0 to 1000 [80]
   --seed N            of the small disturbances at the beginning [1]
+  --checkpoint PATH   an .npz file to which the state is written now and then, and after the last step
+  --every STEPS       how often, at least 1 [50]
+  --restart PATH      goes on from such a file, on any number of ranks: the numbers are those of a simulation that was not interrupted. Scene, size,
+                      dt and dtype are the file's; of the pictures, those of later steps are made
   --out DIR           the folder, made if need be, for velocity.npy (rows, columns, 2), smoke.npy, the pictures
                       smoke_0001.png .. and vorticity.png, and animation.png, which browsers show; of the scene inflow,
                       for inflow.npy (columns) and inverse.png [out]
@@ -32,24 +38,30 @@ usage: fluid [OPTIONS]
 ";
 
 /// What is asked for.
+#[derive(Clone)]
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
+    pub ranks: bool,
     pub dtype: DType,
-    pub scene: Scene,
+    /// None where the velocity is given.
+    pub scene: Option<Scene>,
     pub initial: Option<PathBuf>,
     pub size: [usize; 2],
     pub steps: usize,
     pub dt: f64,
     pub frames: usize,
     pub seed: u64,
+    pub checkpoint: Option<PathBuf>,
+    pub every: usize,
+    pub restart: Option<PathBuf>,
     pub out: PathBuf,
 }
 
 impl Options {
     /// Whether an inflow is looked for.
     pub fn is_inverse(&self) -> bool {
-        self.initial.is_none() && self.scene == Scene::Inflow
+        self.scene == Some(Scene::Inflow)
     }
 }
 
@@ -58,30 +70,39 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     let mut options = Options {
         backend: Library::Auto,
         device: None,
+        ranks: false,
         dtype: DType::Float32,
-        scene: Scene::Plume,
+        scene: Some(Scene::Plume),
         initial: None,
         size: [256, 256],
         steps: 200,
         dt: 1.0,
         frames: 80,
         seed: 1,
+        checkpoint: None,
+        every: 50,
+        restart: None,
         out: "out".into(),
     };
     let (mut size, mut steps) = (None, None);
+    let mut given: Vec<String> = Vec::new();
     let mut parser = Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         let Arg::Long(name) = argument else {
             return Err(argument.unexpected());
         };
         let name = name.to_owned();
+        given.push(name.clone());
         match name.as_str() {
             "help" => return Ok(None),
+            "ranks" => options.ranks = true,
+            "checkpoint" => options.checkpoint = Some(cli::path(&name, parser.value()?)?),
+            "restart" => options.restart = Some(cli::path(&name, parser.value()?)?),
             "initial" => options.initial = Some(cli::path(&name, parser.value()?)?),
             "out" => options.out = cli::path(&name, parser.value()?)?,
             "size" => size = Some(set_to(&name, parser.value()?.string()?, lengths)?),
             "steps" => steps = Some(set_to(&name, parser.value()?.string()?, count)?),
-            "backend" | "device" | "dtype" | "scene" | "dt" | "frames" | "seed" => {
+            "backend" | "device" | "dtype" | "scene" | "dt" | "frames" | "seed" | "every" => {
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
@@ -89,11 +110,32 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
+    if options.initial.is_some() {
+        options.scene = None;
+    }
+    check(&options, &given).map_err(|why| lexopt::Error::Custom(why.into()))?;
     let (usual_size, usual_steps) = if options.is_inverse() { ([48, 48], 40) } else { ([256, 256], 200) };
     options.size = size.unwrap_or(usual_size);
     options.steps = steps.unwrap_or(usual_steps);
     options.frames = options.frames.min(options.steps);
     Ok(Some(options))
+}
+
+/// Options that do not go together.
+fn check(options: &Options, given: &[String]) -> Result<(), String> {
+    let has = |name: &str| given.iter().any(|given| given == name);
+    if options.restart.is_some()
+        && let Some(name) = ["scene", "initial", "size", "dt", "dtype", "seed"].into_iter().find(|name| has(name))
+    {
+        return Err(format!("--{name} is what the file of --restart says"));
+    }
+    if options.checkpoint.is_none() && has("every") {
+        return Err("--every is for --checkpoint".into());
+    }
+    if options.checkpoint.is_some() && options.is_inverse() {
+        return Err("--checkpoint: the scene inflow has none".into());
+    }
+    Ok(())
 }
 
 /// The value of an argument, or an error that names both.
@@ -119,7 +161,8 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
             let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));
             options.dtype = known.ok_or("the dtypes are float32 and float64")?;
         }
-        "scene" => options.scene = value.parse()?,
+        "scene" => options.scene = Some(value.parse()?),
+        "every" => options.every = count(value)?,
         "dt" => {
             let time = value.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0);
             options.dt = time.ok_or("a positive number is needed")?;

@@ -11,13 +11,10 @@ use crate::{
 use backends::{Backend, Elementwise, Precision, Real, Reduction, Result, expr};
 use backends_npz::encode;
 use backends_solvers::minimize::{Method, Minimize, minimize};
-use examples_common::{
-    console::{Console, progress},
-    output::File,
-};
+use examples_common::{console::Console, output::Files};
 use std::{error::Error, ops::ControlFlow, time::Instant};
 
-/// The names of the files that [`run`] returns.
+/// The names of the files that [`run`] makes.
 pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 
 /// How fast smoke rises, per unit of time.
@@ -60,17 +57,18 @@ fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array
     b.reshape(inflow, [shape[1]])
 }
 
-/// Makes the picture, looks for its inflow, and returns the files to write.
+/// Makes the picture, looks for its inflow, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
+    files: &mut Files,
     console: &mut Console,
-) -> std::result::Result<Vec<File>, Box<dyn Error>> {
+) -> std::result::Result<(), Box<dyn Error>> {
     let (shape, steps, dt) = (options.size, options.steps, options.dt);
     let start = Instant::now();
     let wanted = hidden::<B, T>(b, shape)?;
     let target = smoke::<B, T>(b, &wanted, shape, steps, dt)?;
-    let bar = progress("gradients", ITERATIONS);
+    let bar = console.progress("gradients", ITERATIONS);
     let step = |iteration: &backends_solvers::minimize::Iteration| {
         bar.set_position(iteration.iterations as u64);
         ControlFlow::Continue(())
@@ -101,9 +99,8 @@ pub fn run<B: Backend, T: Precision>(
         off(&found.x, &wanted)?,
     ));
     let values = |x: &B::Array<T>| Ok::<_, Box<dyn Error>>(host(b, x)?.mapv(Real::to_f64));
-    let picture = picture::inverse(values(&target)?, values(&made)?, values(&wanted)?, values(&found.x)?)?;
-    Ok(vec![
-        File { name: FILES[0].into(), bytes: encode(&host(b, &found.x)?) },
-        File { name: FILES[1].into(), bytes: picture.png()? },
-    ])
+    let [target, made, wanted] = [values(&target)?, values(&made)?, values(&wanted)?];
+    let found = host(b, &found.x)?;
+    files.add(FILES[0], || Ok(encode(&found)))?;
+    files.add(FILES[1], || picture::inverse(target, made, wanted, found.mapv(Real::to_f64))?.png())
 }

@@ -31,6 +31,18 @@ impl FromStr for Scene {
     }
 }
 
+impl Scene {
+    /// What it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scene::Plume => "plume",
+            Scene::Shear => "shear",
+            Scene::Cylinder => "cylinder",
+            Scene::Inflow => "inflow",
+        }
+    }
+}
+
 /// A fluid, free or around obstacles.
 pub enum Flow<B: Backend, T: Precision> {
     Free(Fluid<B, T>),

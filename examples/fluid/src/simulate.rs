@@ -1,31 +1,29 @@
 //! The program proper: generic over the backend and the precision.
 
 use crate::{
+    checkpoint::{self, Checkpoint, State},
     cli::Options,
     fluid::Fluid,
     inverse, picture,
-    scene::{Flow, Smoke},
+    scene::{Flow, Scene, Smoke},
 };
 use backends::{Backend, Precision, Real};
 use backends_npz::{Npz, encode};
-use examples_common::{
-    console::{Console, progress},
-    figure::Picture,
-    output::File,
-};
+use examples_common::{console::Console, figure::Picture, output::Files};
 use ndarray::{ArrayD, Axis, stack};
-use std::{error::Error, time::Instant};
+use std::{error::Error, path::Path, time::Instant};
 
-/// The names of the files that [`run`] returns.
-pub fn file_names(options: &Options) -> Vec<String> {
+/// The names of the files that [`run`] makes.
+pub fn file_names(options: &Options, restart: Option<&Checkpoint>) -> Vec<String> {
     if options.is_inverse() {
         return inverse::FILES.map(String::from).into();
     }
     let mut names: Vec<String> = vec!["velocity.npy".into(), "vorticity.png".into()];
-    if options.initial.is_none() {
+    if options.scene.is_some() {
+        let before = pictures(options, steps_made(restart));
         names.push("smoke.npy".into());
-        names.extend((1..=options.frames).map(frame_name));
-        names.extend((options.frames > 1).then(|| "animation.png".into()));
+        names.extend((before + 1..=options.frames).map(frame_name));
+        names.extend((options.frames > before + 1).then(|| "animation.png".into()));
     }
     names
 }
@@ -34,72 +32,125 @@ fn frame_name(number: usize) -> String {
     format!("smoke_{number:04}.png")
 }
 
+/// How many steps were made before this run.
+fn steps_made(restart: Option<&Checkpoint>) -> usize {
+    restart.map_or(0, |checkpoint| checkpoint.step)
+}
+
+/// How many pictures there are after a step: they are evenly spread, the last of them is of the last step.
+fn pictures(options: &Options, step: usize) -> usize {
+    (step as u128 * options.frames as u128 / options.steps as u128) as usize
+}
+
 /// Pictures of an animation in a second.
 const PER_SECOND: u16 = 20;
 
-/// Simulates, and returns the files to write.
+/// Simulates, from the beginning or from a checkpoint on, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
+    restart: Option<&Checkpoint>,
+    files: &mut Files,
     console: &mut Console,
-) -> Result<Vec<File>, Box<dyn Error>> {
+) -> Result<(), Box<dyn Error>> {
     b.seed(options.seed);
     if options.is_inverse() {
-        return inverse::run::<B, T>(b, options, console);
+        return inverse::run::<B, T>(b, options, files, console);
     }
     let start = Instant::now();
-    let mut files = Vec::new();
-    let flow = match &options.initial {
-        Some(path) => from_file::<B, T>(b, options, &Npz::open(path)?)?,
-        None => from_scene::<B, T>(b, options, &mut files)?,
+    let flow = match (options.scene, &options.initial) {
+        (Some(scene), _) => with_smoke::<B, T>(b, options, scene, restart, files, console)?,
+        (None, initial) => {
+            let velocity = match (restart, initial) {
+                (Some(checkpoint), _) => checkpoint.velocity::<B, T>(b)?,
+                (None, Some(path)) => from_file::<B, T>(b, path)?,
+                (None, None) => return Err("there is neither a scene nor a velocity".into()),
+            };
+            alone::<B, T>(b, options, velocity, steps_made(restart), console)?
+        }
     };
     let divergence = b.item(b.max(b.abs(flow.divergence()?)?, ..)?)?.to_f64();
     let seconds = start.elapsed().as_secs_f64();
-    console.say(format!(
-        "{} steps and the pictures in {seconds:.2} s; divergence at most {divergence:.1e}",
-        options.steps
-    ));
+    let steps = options.steps - steps_made(restart);
+    console.say(format!("{steps} steps and the pictures in {seconds:.2} s; divergence at most {divergence:.1e}"));
     let [up, right] = flow.velocity()?;
     let [up, right] = [host(b, &up)?, host(b, &right)?];
-    let velocity = stack(Axis(2), &[up.view(), right.view()])?;
-    files.push(File { name: "velocity.npy".into(), bytes: encode(&velocity) });
-    let vorticity = host(b, &flow.vorticity()?)?.mapv(Real::to_f64);
-    files.push(File { name: "vorticity.png".into(), bytes: picture::vorticity(vorticity)?.png()? });
-    Ok(files)
+    files.add("velocity.npy", || Ok(encode(&stack(Axis(2), &[up.view(), right.view()])?)))?;
+    let vorticity = host(b, &flow.vorticity()?)?;
+    files.add("vorticity.png", || picture::vorticity(vorticity.mapv(Real::to_f64))?.png())
 }
 
-/// The scene, with a picture now and then.
-fn from_scene<B: Backend, T: Precision>(
+/// A scene, with a picture now and then.
+fn with_smoke<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
-    files: &mut Vec<File>,
+    scene: Scene,
+    restart: Option<&Checkpoint>,
+    files: &mut Files,
+    console: &mut Console,
 ) -> Result<Flow<B, T>, Box<dyn Error>> {
-    let mut smoke = Smoke::<B, T>::new(b, options.scene, options.size)?;
-    let bar = progress("steps", options.steps);
-    let mut pictures: Vec<Picture> = Vec::new();
-    for step in 1..=options.steps {
+    let mut smoke = Smoke::<B, T>::new(b, scene, options.size)?;
+    if let Some(checkpoint) = restart {
+        checkpoint.restore(b, &mut smoke.flow)?;
+        smoke.density = checkpoint.density::<B, T>(b)?;
+    }
+    let bar = console.progress("steps", options.steps);
+    let mut animation: Vec<Picture> = Vec::new();
+    for step in steps_made(restart) + 1..=options.steps {
         smoke.step(b, options.dt)?;
-        // so many pictures, evenly spread, the last of them of the last step
-        if pictures.len() < step * options.frames / options.steps {
-            let density = host(b, &smoke.density)?.mapv(Real::to_f64);
-            let picture = picture::smoke(density, options.dt * step as f64)?;
-            files.push(File { name: frame_name(pictures.len() + 1), bytes: picture.png()? });
-            pictures.push(picture);
+        let number = pictures(options, step);
+        if pictures(options, step - 1) < number {
+            let density = host(b, &smoke.density)?;
+            files.add(frame_name(number), || {
+                let picture = picture::smoke(density.mapv(Real::to_f64), options.dt * step as f64)?;
+                let bytes = picture.png()?;
+                animation.push(picture);
+                Ok(bytes)
+            })?;
         }
+        let (velocity, pressure) = match &smoke.flow {
+            Flow::Free(fluid) => (&fluid.velocity, None),
+            Flow::Walled(fluid) => (&fluid.velocity, fluid.pressure.as_ref()),
+        };
+        let state = State { velocity, pressure, density: Some(&smoke.density), step };
+        checkpoint::keep(b, options, state, console)?;
         bar.set_position(step as u64);
     }
     bar.finish_and_clear();
-    files.push(File { name: "smoke.npy".into(), bytes: encode(&host(b, &smoke.density)?) });
-    if let [first, others @ ..] = &pictures[..]
+    let density = host(b, &smoke.density)?;
+    files.add("smoke.npy", || Ok(encode(&density)))?;
+    if let [first, others @ ..] = &animation[..]
         && !others.is_empty()
     {
-        files.push(File { name: "animation.png".into(), bytes: first.animated(others, PER_SECOND)? });
+        files.add("animation.png", || first.animated(others, PER_SECOND))?;
     }
     Ok(smoke.flow)
 }
 
-/// A given velocity, left to itself.
-fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> Result<Flow<B, T>, Box<dyn Error>> {
+/// A velocity, left to itself, of which so many steps were made before.
+fn alone<B: Backend, T: Precision>(
+    b: &B,
+    options: &Options,
+    velocity: [B::Array<T>; 2],
+    made: usize,
+    console: &mut Console,
+) -> Result<Flow<B, T>, Box<dyn Error>> {
+    let mut fluid = Fluid::new(b, velocity)?;
+    let bar = console.progress("steps", options.steps);
+    for step in made + 1..=options.steps {
+        fluid.advect_velocity(options.dt)?;
+        fluid.project()?;
+        let state = State { velocity: &fluid.velocity, pressure: None, density: None, step };
+        checkpoint::keep(b, options, state, console)?;
+        bar.set_position(step as u64);
+    }
+    bar.finish_and_clear();
+    Ok(Flow::Free(fluid))
+}
+
+/// The velocity that a file gives.
+fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T>; 2], Box<dyn Error>> {
+    let data = Npz::open(path)?;
     let initial = data.get::<f64>("velocity")?;
     let shape = initial.shape();
     if shape.len() != 3 || shape[2] != 2 || shape[..2].iter().any(|&n| n < 4) {
@@ -107,15 +158,7 @@ fn from_file<B: Backend, T: Precision>(b: &B, options: &Options, data: &Npz) -> 
         return Err(format!("{path}: `velocity` has the shape {shape:?}, not (rows, columns, 2)").into());
     }
     let part = |axis| b.asarray(initial.index_axis(Axis(2), axis).mapv(T::of));
-    let mut fluid = Fluid::new(b, [part(0)?, part(1)?])?;
-    let bar = progress("steps", options.steps);
-    for step in 1..=options.steps {
-        fluid.advect_velocity(options.dt)?;
-        fluid.project()?;
-        bar.set_position(step as u64);
-    }
-    bar.finish_and_clear();
-    Ok(Flow::Free(fluid))
+    Ok([part(0)?, part(1)?])
 }
 
 /// The array in memory, unless a number in it is none.

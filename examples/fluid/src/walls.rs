@@ -22,7 +22,8 @@ pub struct Walled<B: Backend, T: Precision> {
     inverse: B::Array<T::Complex>,
     /// Cells per unit of time through the faces along both axes.
     pub velocity: [B::Array<T>; 2],
-    pressure: Option<B::Array<T>>,
+    /// Where the next solve begins.
+    pub pressure: Option<B::Array<T>>,
     /// What is left of the divergence at most, as a part of what was there.
     tolerance: f64,
 }

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
-    let backend = options.backend.open(options.device.as_deref())?;
+    let backend = options.backend.open(options.device.as_deref(), 0)?;
     let output = Output::prepare(&options.out, &train::file_names(options))?;
     let (library, device) = (backend.name(), backends::Arrays::device(&backend));
     console.say(format!("{} on {library} ({device})", options.dtype));

@@ -10,7 +10,7 @@ use backends::{Backend, Precision, Real, expr, grad::value_and_grad};
 use backends_npz::encode;
 use backends_solvers::minimize::Adam;
 use examples_common::{
-    console::{Console, progress},
+    console::Console,
     output::{File, Output},
 };
 use ndarray::{Array1, ArrayD};
@@ -71,7 +71,7 @@ fn learn<B: Backend, T: Precision>(
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let right = b.one_hot::<T>(&digits.names, 10)?;
     let steps = options.epochs * options.train.div_ceil(options.batch);
-    let bar = progress("steps", steps);
+    let bar = console.progress("steps", steps);
     let mut adam = Adam::new(options.rate);
     let mut losses = Vec::with_capacity(steps);
     for epoch in 1..=options.epochs {

@@ -14,6 +14,9 @@ usage: template_match [OPTIONS]
 
   --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 template_match --ranks), GPUs of a machine dealt out
+  --split NAME        what ranks divide among themselves: volume (arrays are split over them; a volume may be larger than the memory of one) or
+                      rotations (each searches some of them in all of the volume, which is faster) [volume]
   --dtype NAME        float32 or float64 [float32]
   --target PATH       the volume, a .npy or .mrc file [a made-up one with six particles, in noise]
   --template PATH     what is looked for, a smaller volume [the particle]
@@ -28,17 +31,27 @@ usage: template_match [OPTIONS]
   --peaks N           how many places are listed at most [20]
   --min-score SCORE   that places have at least [half of the best]
   --distance N        in elements, that places are apart at least [half the template's shortest side]
-  --threads N         of the CPU [all]; libtorch takes its number from OMP_NUM_THREADS
-  --memory MIB        of the volume only so much is worked on at a time as fits into this memory [half of what is free]
+  --threads N         of the CPU [all; ranks share them]; libtorch takes its number from OMP_NUM_THREADS
+  --memory MIB        of the volume only so much is worked on at a time as fits into this memory, of each rank
+                      where there are several [half of what is free]
   --out DIR           the folder, made if need be, for scores.npy, rotation.npy (which rotation is the best at each place),
                       rotations.npy (the matrices), peaks.csv, target.png and scores.png [out]
   --help              this text
 ";
 
+/// What ranks divide among themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    Volume,
+    Rotations,
+}
+
 /// What is asked for.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
+    pub ranks: bool,
+    pub split: Split,
     pub dtype: DType,
     pub target: PathBuf,
     pub template: PathBuf,
@@ -62,6 +75,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     let mut options = Options {
         backend: Library::Auto,
         device: None,
+        ranks: false,
+        split: Split::Volume,
         dtype: DType::Float32,
         target: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/particles.mrc").into(),
         template: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/particle.mrc").into(),
@@ -78,6 +93,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         memory: None,
         out: "out".into(),
     };
+    let mut is_split = false;
     let mut parser = Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         let Arg::Long(name) = argument else {
@@ -86,19 +102,24 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         let name = name.to_owned();
         match name.as_str() {
             "help" => return Ok(None),
+            "ranks" => options.ranks = true,
             "target" => options.target = cli::path(&name, parser.value()?)?,
             "template" => options.template = cli::path(&name, parser.value()?)?,
             "mask" => options.mask = Some(cli::path(&name, parser.value()?)?),
             "rotations" => options.rotations = Some(cli::path(&name, parser.value()?)?),
             "out" => options.out = cli::path(&name, parser.value()?)?,
-            "backend" | "device" | "dtype" | "score" | "order" | "step" | "cone" | "peaks" | "min-score"
+            "backend" | "device" | "split" | "dtype" | "score" | "order" | "step" | "cone" | "peaks" | "min-score"
             | "distance" | "threads" | "memory" => {
+                is_split |= name == "split";
                 let value = parser.value()?.string()?;
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
             }
             _ => return Err(Arg::Long(&name).unexpected()),
         }
+    }
+    if is_split && !options.ranks {
+        return Err(lexopt::Error::Custom("--split is for --ranks".into()));
     }
     Ok(Some(options))
 }
@@ -115,6 +136,13 @@ fn set(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
     match name {
         "backend" => options.backend = value.parse()?,
         "device" => options.device = Some(value.into()),
+        "split" => {
+            options.split = match value {
+                "volume" => Split::Volume,
+                "rotations" => Split::Rotations,
+                _ => return Err("ranks divide volume or rotations".into()),
+            }
+        }
         "dtype" => {
             let known = value.parse().ok().filter(|d| matches!(d, DType::Float32 | DType::Float64));
             options.dtype = known.ok_or("the dtypes are float32 and float64")?;

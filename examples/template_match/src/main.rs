@@ -5,6 +5,7 @@
 
 mod chunks;
 mod cli;
+mod joined;
 mod matching;
 mod peaks;
 mod picture;
@@ -13,34 +14,36 @@ mod search;
 mod volume;
 
 use backends::dispatch;
-use cli::Options;
+use cli::{Options, Split};
 use examples_common::{
-    console::{self, Console},
+    console::Console,
     library::Library,
     output::Output,
+    ranks::{self, Ranks},
 };
-use search::Inputs;
+use search::{Inputs, Share};
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
-    console::main(cli::parse(std::env::args_os().skip(1)), cli::HELP, run)
+    ranks::main(cli::parse(std::env::args_os().skip(1)), cli::HELP, |options| options.ranks, run)
 }
 
-fn run(options: &Options, console: &mut Console) -> Result<(), Box<dyn Error>> {
-    if let Some(threads) = options.threads {
-        if options.backend == Library::Torch {
-            return Err("--threads: libtorch takes its number from OMP_NUM_THREADS".into());
-        }
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
+    if options.threads.is_some() && options.backend == Library::Torch {
+        return Err("--threads: libtorch takes its number from OMP_NUM_THREADS".into());
     }
+    ranks.set_threads(options.threads)?;
     let inputs = Inputs::read(options)?;
-    let backend = options.backend.open(options.device.as_deref())?;
-    let output = Output::prepare(&options.out, &search::file_names())?;
-    let (library, device) = (backend.name(), backends::Arrays::device(&backend));
-    console.say(format!("{}, {} on {library} ({device})", inputs.target, options.dtype));
-    dispatch!(options.dtype, T: [Float32, Float64] => {
-        search::run::<_, T>(&backend, options, inputs, &output, console)
+    let backend = ranks.open(options.backend, options.device.as_deref())?;
+    let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
+    console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
+    let share = Share::new(options, ranks)?;
+    let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
+    dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {
+        None => search::run::<_, T>(&backend, options, inputs, &share, output.as_ref(), console),
+        Some(b) => search::run::<_, T>(b, options, inputs, &share, output.as_ref(), console),
     })?;
+    ranks.report(sharded.as_ref(), console);
     console.say(format!("wrote {} to {}", search::file_names().join(", "), options.out.display()));
     Ok(())
 }

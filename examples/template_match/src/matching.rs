@@ -5,7 +5,7 @@ use backends::{
     Backend, IrfftnOptions, Precision, Result, RfftnOptions, RigidTransformOptions, SplineFilterOptions, expr,
 };
 use ndarray::ArrayD;
-use std::str::FromStr;
+use std::{ops::Range, str::FromStr};
 
 /// What is computed at each place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,16 +163,17 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         b.norm_scores(scores, squares, sums, rotated.weight, eps)
     }
 
-    /// The best score at each place over all rotations; of equal ones, the first.
-    pub fn best(&self, mut done: impl FnMut(usize)) -> Result<Best<B, T>> {
+    /// The best score at each place over the rotations of these numbers; of equal ones, the first. `done` is told how many there were.
+    pub fn best(&self, rotations: Range<usize>, mut done: impl FnMut(usize)) -> Result<Best<B, T>> {
         let b = &self.template.backend;
         let mut best =
             Best { scores: b.full(self.lengths, T::of(f64::NEG_INFINITY))?, rotations: b.zeros(self.lengths)? };
-        for (index, rotation) in self.template.rotations.iter().enumerate() {
-            let scores = self.scores(rotation)?;
+        let first = rotations.start;
+        for index in rotations {
+            let scores = self.scores(&self.template.rotations[index])?;
             let better = b.max_score_over_rotations(scores, best.scores, best.rotations, index as i64)?;
             best = Best { scores: better.scores, rotations: better.rotations };
-            done(index + 1);
+            done(index + 1 - first);
         }
         Ok(best)
     }

@@ -2,7 +2,8 @@
 
 use crate::{
     chunks,
-    cli::Options,
+    cli::{Options, Split},
+    joined::joined,
     matching::{Matcher, Score, Template},
     peaks::{Peak, Peaks},
     picture::Subject,
@@ -11,13 +12,14 @@ use crate::{
 };
 use backends::{Backend, MaxFilterCoordinatesOptions, Precision, Real};
 use backends_npz::{NpyReader, NpyWriter, encode};
+use backends_sharded::{World, cuts};
 use examples_common::{
-    console::{Console, progress},
-    memory,
+    console::Console,
     output::{Begun, File, Output},
+    ranks::Ranks,
 };
 use ndarray::{Array3, ArrayD, SliceInfoElem};
-use std::{error::Error, fmt::Write, path::Path, time::Instant};
+use std::{error::Error, fmt::Write, io, path::Path, time::Instant};
 
 /// The names of the files that there are in the end.
 pub fn file_names() -> Vec<String> {
@@ -93,35 +95,76 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
     }
 }
 
-/// Searches, and writes the files.
+/// What this rank has of the work.
+pub struct Share {
+    /// Ranks that have the other rotations, if they are divided.
+    world: Option<World>,
+    /// How much memory the arrays of a part of the volume may take, over all ranks that they are split over.
+    memory: u64,
+}
+
+impl Share {
+    /// All of it where there is one rank alone.
+    pub fn new(options: &Options, ranks: &Ranks) -> Result<Share, Box<dyn Error>> {
+        let half = ranks.memory()?.map_or(u64::MAX, |free| free / 2);
+        let memory = options.memory.unwrap_or(half);
+        Ok(match options.split {
+            Split::Volume => Share { world: None, memory: memory.saturating_mul(ranks.size() as u64) },
+            Split::Rotations => Share { world: ranks.world().cloned(), memory },
+        })
+    }
+}
+
+/// The files of all scores and their rotations, while they are written.
+struct Volumes<T> {
+    scores: NpyWriter<T>,
+    rotations: NpyWriter<i32>,
+    begun: [Begun; 2],
+}
+
+impl<T: Precision> Volumes<T> {
+    fn begin(output: &Output, shape: [usize; 3]) -> io::Result<Volumes<T>> {
+        let (scores, scores_begun) = output.begin("scores.npy")?;
+        let (rotations, rotations_begun) = output.begin("rotation.npy")?;
+        Ok(Volumes {
+            scores: NpyWriter::new(scores, &shape)?,
+            rotations: NpyWriter::new(rotations, &shape)?,
+            begun: [scores_begun, rotations_begun],
+        })
+    }
+}
+
+/// Searches, and writes the files to `output`, which of several ranks one has.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
     mut inputs: Inputs,
-    output: &Output,
+    share: &Share,
+    output: Option<&Output>,
     console: &mut Console,
 ) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let shape = inputs.target.shape();
     let template_shape = [0, 1, 2].map(|axis| inputs.template.shape()[axis]);
-    let memory = options.memory.or_else(|| memory::available().map(|free| free / 2)).unwrap_or(u64::MAX);
-    let chunks = chunks::split(shape, template_shape, size_of::<T>(), memory)?;
+    let chunks = chunks::split(shape, template_shape, size_of::<T>(), share.memory)?;
     let rotations = inputs.rotations.len();
     console.say(format!("{rotations} rotations, the volume in {} parts", chunks.len()));
 
     let template =
         Template::<B, T>::new(b, &inputs.template, &inputs.mask, &inputs.rotations, options.score, options.order)?;
-    let (file, scores_file) = output.begin("scores.npy")?;
-    let mut scores_writer = NpyWriter::<T>::new(file, &shape)?;
-    let (file, rotation_file) = output.begin("rotation.npy")?;
-    let mut rotation_writer = NpyWriter::<i32>::new(file, &shape)?;
+    let mut volumes = output.map(|output| Volumes::<T>::begin(output, shape)).transpose()?;
     let shortest = template_shape.into_iter().min().unwrap_or(1);
     let distance = options.distance.unwrap_or((shortest as f64 / 2.0).max(1.0));
     let mut peaks = Peaks::new(options.peaks, distance);
-    let bar = progress("match", rotations * chunks.len());
+    let own =
+        share.world.as_ref().map_or(0..rotations, |world| cuts(rotations, world.size()).swap_remove(world.rank()));
+    let bar = console.progress("match", own.len() * chunks.len());
     for (number, chunk) in chunks.iter().enumerate() {
         let matcher = Matcher::new(&template, chunk.read(&mut inputs.target)?)?;
-        let best = matcher.best(|done| bar.set_position((number * rotations + done) as u64))?;
+        let mut best = matcher.best(own.clone(), |done| bar.set_position((number * own.len() + done) as u64))?;
+        if let Some(world) = &share.world {
+            best = joined(b, world, &best)?;
+        }
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
         let scores = b.to_ndarray(&best.scores)?.slice(&part[..]).to_owned();
         let best_rotations = b.to_ndarray(&best.rotations)?.slice(&part[..]).to_owned();
@@ -134,8 +177,10 @@ pub fn run<B: Backend, T: Precision>(
         let places = b.to_ndarray(&places)?;
         let places: Vec<_> = places.rows().into_iter().map(|p| [0, 1, 2].map(|k| p[k] as usize)).collect();
         peaks.add(at, &places, &scores.mapv(Real::to_f64).view(), &best_rotations.view());
-        scores_writer.write(&at, &scores)?;
-        rotation_writer.write(&at, &best_rotations)?;
+        if let Some(volumes) = &mut volumes {
+            volumes.scores.write(&at, &scores)?;
+            volumes.rotations.write(&at, &best_rotations)?;
+        }
     }
     bar.finish_and_clear();
     let mut peaks = peaks.into_vec();
@@ -150,7 +195,10 @@ pub fn run<B: Backend, T: Precision>(
             peak.rotation
         ));
     }
-    write(inputs, &peaks, output, vec![scores_file, rotation_file])
+    match output.zip(volumes) {
+        Some((output, volumes)) => write(inputs, &peaks, output, volumes.begun.into()),
+        None => Ok(()),
+    }
 }
 
 /// How many places are said.

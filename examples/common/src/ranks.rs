@@ -1,0 +1,161 @@
+//! Programs on many ranks: `mpiexec -n 4 program --ranks`.
+//!
+//! Every rank runs the whole of the program. One of them, the first, speaks and writes; what it says and writes may need others, so all of them compute it.
+
+use crate::{
+    console::{self, Console},
+    library::Library,
+    memory,
+};
+use backends::{AnyBackend, Arrays};
+use backends_sharded::{
+    Sharded, World,
+    world::{Join, Kind, bytes},
+};
+use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
+
+/// How long another rank than the first waits before it says what went wrong: where all of them meet the same error, the first ends them meanwhile.
+const FIRST_SPEAKS: Duration = Duration::from_millis(500);
+
+/// The ranks of a program: those that an MPI launcher has started if `--ranks` asks for them, else this process alone.
+pub struct Ranks(Option<World>);
+
+/// The whole of a program that may run on many ranks: as [`console::main`], and on ranks if `are_asked_for` says so of the options.
+///
+/// An error is said once, by the first rank that has it, and ends all.
+pub fn main<O>(
+    parsed: Result<Option<O>, impl fmt::Display>,
+    help: &str,
+    are_asked_for: impl Fn(&O) -> bool,
+    run: impl FnOnce(&O, &Ranks, &mut Console) -> Result<(), Box<dyn Error>>,
+) -> ExitCode {
+    let on_ranks = match &parsed {
+        Ok(Some(options)) => are_asked_for(options),
+        // the help, and what is wrong with the arguments, are said once, too
+        _ => env::args_os().any(|argument| argument == "--ranks"),
+    };
+    if !on_ranks {
+        return console::main(parsed, help, |options, console| run(options, &Ranks(None), console));
+    }
+    backends_sharded::run(|world| {
+        let ranks = Ranks(Some(world.clone()));
+        let mut console = if ranks.is_first() { Console::default() } else { Console::silent() };
+        let outcome = match parsed {
+            Ok(Some(options)) => run(&options, &ranks, &mut console),
+            Ok(None) => {
+                console.say(help.trim_end());
+                Ok(())
+            }
+            Err(why) => Err(format!("{why}\n\nTry --help.").into()),
+        };
+        outcome.and_then(|()| Ok(console.finish()?)).map_err(|why| {
+            if !ranks.is_first() {
+                thread::sleep(FIRST_SPEAKS);
+            }
+            format!("error: {why}")
+        })
+    })
+}
+
+impl Ranks {
+    /// What they speak through; nothing where this process is alone.
+    pub fn world(&self) -> Option<&World> {
+        self.0.as_ref()
+    }
+
+    /// The number of this rank.
+    pub fn rank(&self) -> usize {
+        self.0.as_ref().map_or(0, World::rank)
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> usize {
+        self.0.as_ref().map_or(1, World::size)
+    }
+
+    /// Whether this is the one that speaks and writes.
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The number of this rank among those on its machine, and how many these are.
+    fn local(&self) -> Result<(usize, usize), Box<dyn Error>> {
+        match &self.0 {
+            None => Ok((0, 1)),
+            Some(world) => Ok((world.local_rank()?, world.local_size()?)),
+        }
+    }
+
+    /// Sets with how many threads the CPU's loops run, before the first of them: `asked` if it is given, else what `RAYON_NUM_THREADS` says, else the ranks on a machine
+    /// share its processors.
+    pub fn set_threads(&self, asked: Option<usize>) -> Result<(), Box<dyn Error>> {
+        let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
+        let shared = || -> Result<Option<usize>, Box<dyn Error>> {
+            if is_said || self.0.is_none() {
+                return Ok(None);
+            }
+            let processors = thread::available_parallelism().map_or(1, usize::from);
+            Ok(Some((processors / self.local()?.1).max(1)))
+        };
+        let number = asked.map_or_else(shared, |number| Ok(Some(number)))?;
+        if let Some(number) = number {
+            rayon::ThreadPoolBuilder::new().num_threads(number).build_global()?;
+        }
+        Ok(())
+    }
+
+    /// The backend of this rank.
+    pub fn open(&self, library: Library, device: Option<&str>) -> Result<AnyBackend, Box<dyn Error>> {
+        library.open(device, self.local()?.0)
+    }
+
+    /// A backend whose arrays are split over the ranks; nothing where this process is alone.
+    pub fn sharded(&self, within: &AnyBackend) -> backends::Result<Option<Sharded<AnyBackend>>> {
+        self.0.as_ref().map(|world| Sharded::new(within.clone(), world.clone())).transpose()
+    }
+
+    /// Where the program runs: the library, the device, and the ranks.
+    pub fn place(&self, b: &AnyBackend) -> String {
+        let (library, device) = (b.name(), b.device());
+        match &self.0 {
+            None => format!("{library} ({device})"),
+            Some(world) => {
+                let plural = if world.size() == 1 { "" } else { "s" };
+                format!("{library} ({device}), {} rank{plural} over {}", world.size(), world.name())
+            }
+        }
+    }
+
+    /// The least number that a rank gives.
+    pub fn least(&self, number: u64) -> Result<u64, Box<dyn Error>> {
+        let mut least = [number];
+        if let Some(world) = &self.0 {
+            world.all_reduce(bytes::of_mut(&mut least), Kind::UInt64, Join::Min)?;
+        }
+        Ok(least[0])
+    }
+
+    /// The memory that each rank can have, the same number on all ranks: those on a machine share what is left there. Nothing where no machine
+    /// says what is left.
+    pub fn memory(&self) -> Result<Option<u64>, Box<dyn Error>> {
+        let share =
+            memory::available().map_or(u64::MAX, |bytes| bytes / self.local().map_or(1, |(_, ranks)| ranks as u64));
+        let least = self.least(share)?;
+        Ok((least < u64::MAX).then_some(least))
+    }
+
+    /// Says what the first rank spent in speaking with others, and how often ops had to gather whole arrays.
+    pub fn report(&self, b: Option<&Sharded<AnyBackend>>, console: &mut Console) {
+        let Some(world) = &self.0 else { return };
+        let (spent, gathered) = (world.spent(), b.map(Sharded::gathered).unwrap_or_default());
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        console.say(format!(
+            "rank 0: {:.2} s in {} calls between ranks, {:.1} MiB sent; {} whole arrays of {:.1} MiB gathered",
+            spent.seconds,
+            spent.calls,
+            mib(spent.bytes),
+            gathered.count,
+            mib(gathered.bytes),
+        ));
+    }
+}

@@ -1,0 +1,62 @@
+//! The program on many ranks: what it makes is what it makes alone.
+
+#[path = "../../../tests/common/near.rs"]
+mod near;
+
+use backends_npz::Npz;
+use examples_common::trial::{Program, mpi, names};
+use std::{fs, path::Path, sync::LazyLock};
+
+static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
+    path: env!("CARGO_BIN_EXE_epr_reconstruct"),
+    folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct_on_ranks"),
+});
+
+/// Large enough to be split.
+const SMALL: [&str; 6] = ["--shape", "80x72", "--delta", "0.04", "--iterations", "20"];
+
+/// Sums over ranks are joined in another order than alone.
+fn has_the_images(found: &Path, alone: &Path) {
+    assert_eq!(names(found), names(alone));
+    assert_eq!(fs::read(found.join("sinogram.png")).unwrap(), fs::read(alone.join("sinogram.png")).unwrap());
+    let (found, alone) = (Npz::open(found).unwrap(), Npz::open(alone).unwrap());
+    for name in ["fbp", "tv", "tv_energy"] {
+        near::near(name, &found.get::<f64>(name).unwrap(), &alone.get::<f64>(name).unwrap(), 1e-10);
+    }
+}
+
+#[test]
+fn ranks_make_the_same_images() {
+    let Some(mpi) = mpi() else { return };
+    let alone = PROGRAM.folder("alone");
+    PROGRAM.succeeds(&SMALL, &alone);
+    for ranks in [1, 2, 3] {
+        let out = PROGRAM.folder(&format!("ranks_{ranks}")).join("new");
+        let text = PROGRAM.succeeds_on_ranks(&mpi, ranks, &SMALL, &out);
+        // one rank speaks
+        for once in ["113 projections of 2000 samples", "tv    ", "wrote sinogram.png", "rank 0: "] {
+            assert_eq!(text.matches(once).count(), 1, "{once:?} in: {text}");
+        }
+        assert!(text.contains(&format!("{ranks} rank")), "{text}");
+        has_the_images(&out, &alone);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    let Some(mpi) = mpi() else { return };
+    for (arguments, why) in [
+        (&["--dtype", "int8"][..], "float32 and float64"),
+        (&["--shape", "2x2x2"], "3 lengths"),
+        (&["--data", "nowhere.npz"], "nowhere.npz"),
+        (&["--method", "tv", "--lambda", "1e308", "--shape", "70x70"], "step lengths"),
+    ] {
+        PROGRAM.fails_on_ranks(&mpi, 3, arguments, why);
+    }
+    // what the first rank alone finds ends all
+    let file = PROGRAM.folder("occupied").join("file");
+    fs::write(&file, "x").unwrap();
+    let finished = PROGRAM.run_on_ranks(&mpi, 3, &SMALL, &file);
+    assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
+    assert_eq!(finished.output.matches("cannot write to").count(), 1, "{}", finished.output);
+}

@@ -1,0 +1,152 @@
+//! Fourier transforms over several axes: along those that are here, then, turned, along the one that was split.
+//!
+//! The passes are those of the backend within, in its order, so that each lane has the bits that it has there.
+
+use crate::{Layout, Sharded, ShardedArray, array::Part};
+use backends::{
+    Axes, Backend, ComplexFloat, Element, Float, Lengths, Norm, Real, Result,
+    options::*,
+    runtime::rules::{self, Half, Transform},
+};
+use std::borrow::Cow;
+
+/// Passes in their order: the axis, its number of points, and of resulting elements.
+type Steps = [(usize, usize, usize)];
+
+/// The array as the first of the passes want it, and how many they are: those before the next one along the axis that is split.
+fn stage<'a, B: Backend, T: Element>(
+    b: &Sharded<B>,
+    op: &'static str,
+    x: Cow<'a, ShardedArray<B, T>>,
+    steps: &Steps,
+) -> Result<(Cow<'a, ShardedArray<B, T>>, usize)> {
+    let place = |axis: usize| steps.iter().position(|step| step.0 == axis).unwrap_or(steps.len());
+    let shape = x.layout.shape.clone();
+    let may_be = |axis: &usize| b.may_split(shape[*axis]);
+    let Some(from) = x.split() else {
+        // what every rank has is cut as soon as it can be, which sends nothing
+        let free = (0..shape.len()).filter(may_be).find(|&axis| place(axis) == steps.len());
+        if free.is_some() {
+            return Ok((b.split_along(op, x, free)?, steps.len()));
+        }
+        let grows = steps.iter().any(|step| b.may_split(step.2));
+        return Ok((x, if grows { 1 } else { steps.len() }));
+    };
+    if place(from) > 0 {
+        return Ok((x, place(from)));
+    }
+    // the axis that is transformed last, if at all
+    let to =
+        (0..shape.len()).filter(|&axis| axis != from).filter(may_be).max_by_key(|&axis| (place(axis), shape[axis]));
+    match to {
+        Some(to) => Ok((b.split_along(op, x, Some(to))?, place(to))),
+        None => {
+            let whole = b.whole(op, x)?;
+            Ok((Cow::Owned(b.array(Layout::whole(shape), whole)), steps.len()))
+        }
+    }
+}
+
+/// A part that passes have made, as an array that lies as before.
+fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    let Some(split) = &layout.split else { return b.settle(part) };
+    let mut shape = b.within.shape(&part).to_vec();
+    shape[split.axis] = layout.shape[split.axis];
+    Ok(b.array(Layout { shape: shape.into(), split: Some(split.clone()) }, part))
+}
+
+/// The axes of passes and their points, in the order of an op that runs the last axis first.
+fn backwards(steps: &Steps) -> (Axes, Lengths) {
+    let (axes, points): (Vec<usize>, Vec<usize>) = steps.iter().rev().map(|step| (step.0, step.1)).unzip();
+    (axes.into(), points.into())
+}
+
+/// Whether the passes go one by one: axes that come twice, and what one rank has alone, are the backend's.
+fn is_staged<B: Backend>(b: &Sharded<B>, transform: &Transform) -> bool {
+    b.ranks() > 1 && !transform.axes.is_empty() && !transform.repeats()
+}
+
+macro_rules! to_complex {
+    ($($op:ident<$bound:ident> half: $half:ident, $with:ident $options:ident, then $again:ident $more:ident;)*) => {$(
+        pub fn $op<B: Backend, T: $bound>(
+            b: &Sharded<B>,
+            x: &ShardedArray<B, T>,
+            s: Option<Lengths>,
+            axes: Axes,
+            norm: Norm,
+        ) -> Result<ShardedArray<B, T::Complex>> {
+            let op = stringify!($op);
+            let transform = rules::transforms(op, &x.layout.shape, s, axes, Half::$half)?;
+            if !is_staged(b, &transform) {
+                let mut options = $options::new().axes(axes).norm(norm);
+                if let Some(s) = s { options = options.s(s) }
+                return b.settle(b.within.$with(&b.whole(op, Cow::Borrowed(x))?, options)?);
+            }
+            let steps = transform.steps(Half::$half);
+            let (x, count) = stage(b, op, Cow::Borrowed(x), &steps)?;
+            let (axes, s) = backwards(&steps[..count]);
+            let part = b.within.$with(&x.part, $options::new().axes(axes).s(s).norm(norm))?;
+            let mut rest = &steps[count..];
+            // what no rank has a part of yet stays so until the end
+            let mut x = if rest.is_empty() { placed(b, &x.layout, part)? } else { kept(b, &x.layout, part) };
+            while !rest.is_empty() {
+                let (staged, count) = stage(b, op, Cow::Owned(x), rest)?;
+                let (axes, s) = backwards(&rest[..count]);
+                rest = &rest[count..];
+                let part = b.within.$again(&staged.part, $more::new().axes(axes).s(s).norm(norm))?;
+                // the complex dtype of a complex dtype is that dtype
+                let part = b.within.astype::<T::Complex, _>(part)?;
+                x = if rest.is_empty() { placed(b, &staged.layout, part)? } else { kept(b, &staged.layout, part) };
+            }
+            Ok(x)
+        }
+    )*};
+}
+to_complex! {
+    fftn<Float> half: Neither, fftn_with FftnOptions, then fftn_with FftnOptions;
+    ifftn<Float> half: Neither, ifftn_with IfftnOptions, then ifftn_with IfftnOptions;
+    rfftn<Real> half: Result, rfftn_with RfftnOptions, then fftn_with FftnOptions;
+}
+
+/// As [`placed`], but what every rank has is left whole: a later pass may want it cut otherwise.
+fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+    let mut shape = b.within.shape(&part).to_vec();
+    if let Some(split) = &layout.split {
+        shape[split.axis] = layout.shape[split.axis];
+    }
+    b.array(Layout { shape: shape.into(), split: layout.split.clone() }, part)
+}
+
+pub fn irfftn<B: Backend, T: ComplexFloat>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    s: Option<Lengths>,
+    axes: Axes,
+    norm: Norm,
+) -> Result<ShardedArray<B, T::Real>> {
+    let op = "irfftn";
+    let transform = rules::transforms(op, &x.layout.shape, s, axes, Half::Input)?;
+    if !is_staged(b, &transform) {
+        let mut options = IrfftnOptions::new().axes(axes).norm(norm);
+        if let Some(s) = s {
+            options = options.s(s);
+        }
+        return b.settle(b.within.irfftn_with(&b.whole(op, Cow::Borrowed(x))?, options)?);
+    }
+    let steps = transform.steps(Half::Input);
+    let (mut x, mut rest) = (Cow::Borrowed(x), &steps[..]);
+    loop {
+        let (staged, count) = stage(b, op, x, rest)?;
+        if count == rest.len() {
+            // the half spectrum comes last here, too
+            let (axes, points): (Vec<usize>, Vec<usize>) = rest.iter().map(|step| (step.0, step.1)).unzip();
+            let options = IrfftnOptions::new().axes(axes).s(points).norm(norm);
+            return placed(b, &staged.layout, b.within.irfftn_with(&staged.part, options)?);
+        }
+        let (axes, s) = backwards(&rest[..count]);
+        rest = &rest[count..];
+        let part = b.within.ifftn_with(&staged.part, IfftnOptions::new().axes(axes).s(s).norm(norm))?;
+        let part = b.within.astype::<T, _>(part)?;
+        x = Cow::Owned(kept(b, &staged.layout, part));
+    }
+}
