@@ -3,15 +3,13 @@
 use backends::{prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 
-/// Runs a check on three ranks, each with a backend of this name.
-fn on_ranks(name: &str, check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
-    let library = name.split(':').next().unwrap_or(name);
-    if available(library, name.parse::<AnyBackend>()).is_none() {
+/// Runs a check on three ranks, each with a backend that has a stream of random numbers of its own.
+fn on_ranks(name: &str, open: fn() -> Result<AnyBackend>, check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
+    if available(name, open()).is_none() {
         return;
     }
     threads::run(3, |world| {
-        let within: AnyBackend = name.parse().unwrap();
-        check(&Sharded::with(within, world.clone(), Policy::new().least(2)).unwrap());
+        check(&Sharded::with(open().unwrap(), world.clone(), Policy::new().least(2)).unwrap());
     });
 }
 
@@ -23,7 +21,7 @@ mod torch {
     use super::*;
 
     fn ranks(check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
-        on_ranks("torch", check);
+        on_ranks("torch", || Ok(Torch::cpu()?.seeded(0).into()), check);
     }
 
     backends::conformance! { backend = alone(), type = Sharded<AnyBackend>, ranks = ranks, every = 6, dtypes = ["float32", "int64"] }
@@ -33,7 +31,7 @@ mod cuda {
     use super::*;
 
     fn ranks(check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
-        on_ranks("cuda:0", check);
+        on_ranks("cuda", || Ok(Cuda::seeded(0, 0)?.into()), check);
     }
 
     backends::conformance! { backend = alone(), type = Sharded<AnyBackend>, ranks = ranks, every = 15, dtypes = ["float32"] }
