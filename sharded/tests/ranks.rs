@@ -1,4 +1,5 @@
 //! What the small arrays of the table's cases do not show: results that do not depend on the number of ranks, what moves, what is gathered, plans.
+#![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{ix, prelude::*};
 use backends_sharded::{
