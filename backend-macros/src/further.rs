@@ -1,7 +1,7 @@
 //! `backend_my_ops! { .. }`: the trait of a user's table for backends that are not of the base table.
 
 use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input};
-use op_table::{Model, Report, Role, SourceFile, check, parse};
+use op_table::{Model, Report, Role, SourceFile, check, model::Backend, parse};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
@@ -14,7 +14,8 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
         "The ops of [`{name}`] on one more backend: `{exported}! {{ overlay = \"naive.toml\" }}` on that of an overlay, \
-         `{exported}! {{ any = Mine, of = [Numpyish, MyBackend] }}` on an enum of backends, all of which have them.\n\n\
+         `{exported}! {{ any = Mine, of = [Numpyish, MyBackend] }}` on an enum of backends, all of which have them, \
+         `{exported}! {{ sharded = backends_sharded::Sharded }}` on arrays that are split over ranks.\n\n\
          An overlay for it may have rows for these ops. What it says nothing of is inherited as in the base table: expressions where the \
          backend has `each`, compositions, functions over any backend; other ops answer `Unsupported`. A backend that wraps another has \
          all ops that the one within has."
@@ -47,9 +48,13 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
         let message = format!("every backend has `{name}`: no row of its table is for one library");
         return Err(syn::Error::new(input.file_span(), message).into_compile_error());
     }
-    match &input.any {
-        Some(any) => Ok(expand.further_any(any, &input.of)),
-        None => overlay(input, &table, unsaid.is_empty()),
+    match (&input.any, &input.sharded) {
+        (Some(any), _) => Ok(expand.further_any(any, &input.of)),
+        (None, Some(sharded)) => Ok(match wrapped(input, &table, &splitting(sharded)) {
+            Some((model, column)) => Expand::new(&model, input).further_overlay(&column),
+            None => quote!(),
+        }),
+        (None, None) => overlay(input, &table, unsaid.is_empty()),
     }
 }
 
@@ -103,6 +108,21 @@ wrap     = true
 tangents = true
 "#;
 
+/// A backend whose arrays are split over ranks, by the path of its type.
+fn splitting(path: &syn::Path) -> String {
+    let ty = quote!(#path).to_string().replace(' ', "");
+    format!(
+        r#"
+[backend.sharded]
+type     = "{ty}<B>"
+module   = "{ty}"
+generics = "B: Backend"
+wrap     = true
+splits   = true
+"#
+    )
+}
+
 /// The trait of a user's table, which has no mistakes, for the backends that give ops derivatives.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
     let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
@@ -110,17 +130,24 @@ pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
 }
 
 fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStream {
+    let Some((model, column)) = wrapped(input, table, overlay) else { return quote!() };
+    let expand = Expand::new(&model, input);
+    if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
+}
+
+/// The rows of a user's table, with a column for the backend that wraps another of which `overlay` is all there is to say.
+fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, Backend)> {
     let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
     parse(table, Role::Own, &mut model, &mut unsaid);
+    let there = model.backends.len();
     parse(&source, Role::Overlay, &mut model, &mut unsaid);
-    let Some(column) = model.backends.iter().find(|b| b.differentiates()).cloned() else { return quote!() };
+    let column = model.backends.get(there).cloned()?;
     inherit(&mut model, &column);
     let own: Vec<bool> = model.ops.iter().map(|op| op.own).collect();
     settle(&source, &mut model, &mut unsaid, true);
     model.ops.iter_mut().zip(own).for_each(|(op, own)| op.own = own);
-    let expand = Expand::new(&model, input);
-    if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
+    Some((model, column))
 }
 
 /// Checks what the overlay says: what its rows are made of was checked where they are.

@@ -9,8 +9,8 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..], trait = NAME`; with `rows = "TEXT"` an
-/// overlay or an enum is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH, trait = NAME`; with
+/// `rows = "TEXT"` an overlay, an enum or `sharded` is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
 /// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH,
 /// formulas = true, gradients = true, every = 5`
 pub struct Input {
@@ -50,6 +50,8 @@ pub struct Input {
     pub any: Option<Ident>,
     /// The backends in it.
     pub of: Vec<syn::Path>,
+    /// The type of backends whose arrays are split over ranks, without its parameter.
+    pub sharded: Option<syn::Path>,
     /// Whether the backend has only some ops.
     pub partial: bool,
     /// The function that says how much was copied from the device.
@@ -79,6 +81,7 @@ impl Parse for Input {
             every: None,
             any: None,
             of: Vec::new(),
+            sharded: None,
             partial: false,
             meter: None,
             ranks: None,
@@ -118,10 +121,11 @@ impl Parse for Input {
                     syn::bracketed!(list in input);
                     it.of = list.parse_terminated(syn::Path::parse, Token![,])?.into_iter().collect();
                 }
+                "sharded" => it.sharded = Some(syn::Path::parse_mod_style(input)?),
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, gradients, every"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, sharded, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, gradients, every"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }
@@ -135,6 +139,10 @@ impl Parse for Input {
         }
         if let (Some(_), Some(name), None) = (&it.home, &it.extension, &it.rows) {
             return Err(syn::Error::new(name.span(), "`trait` is a name, without a path"));
+        }
+        if let (Some(sharded), None) = (&it.sharded, &it.rows) {
+            let message = "`sharded` is for the macro of a table of your own: `backend_my_ops! { sharded = backends_sharded::Sharded }`";
+            return Err(syn::Error::new_spanned(sharded, message));
         }
         if let Some(any) = &it.any
             && it.of.is_empty()

@@ -160,11 +160,14 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
 /// to be recorded.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
-        let is_free = |map: &Map| matches!(map, Map::Compose(_) | Map::Generic(_));
-        if new.wrap && !new.differentiates() && !op.maps.values().all(is_free) {
+        let is_composed = match new {
+            _ if new.splits => op.split() == "parts",
+            _ => !new.wrap || new.differentiates() || op.maps.values().all(Map::is_free),
+        };
+        if !is_composed {
             continue;
         }
-        let free = op.maps.values().find(|m| is_free(m) || m.is_of_elements() && new.each);
+        let free = op.maps.values().find(|m| m.is_free() || m.is_of_elements() && new.each);
         if let Some(map) = free.cloned() {
             op.maps.insert(new.name.clone(), map);
         }

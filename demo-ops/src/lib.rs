@@ -13,6 +13,8 @@ backends::backend! { table = "my_ops.toml", trait = MyOps }
 // ... and on the backends of this crate
 backend_my_ops! { overlay = "naive_my_ops.toml" }
 backend_my_ops! { overlay = "counted.toml" }
+// ... and on arrays that are split over ranks
+backend_my_ops! { sharded = backends_sharded::Sharded }
 
 /// The function that the row `spectral_energy` names: an op can also be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {

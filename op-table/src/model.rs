@@ -313,6 +313,19 @@ impl Op {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
     }
 
+    /// What it does with arrays that are split over ranks: the word of its column `split`; without one `each` and `lanes` of what has scalar
+    /// expressions, `parts` of what is made of other ops, else `whole`. A composition beside kernels is one of parts, too.
+    pub fn split(&self) -> &str {
+        let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
+        match self.columns.iter().find(|(column, _)| column == "split") {
+            Some((_, word)) => word,
+            None if is(|map| matches!(map, Map::Each { .. })) => "each",
+            None if is(|map| matches!(map, Map::Fold(_))) => "lanes",
+            None if is(Map::is_free) => "parts",
+            None => "whole",
+        }
+    }
+
     /// A parameter by name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name)
@@ -455,6 +468,11 @@ impl Map {
     /// Whether it is of scalar expressions, around which a library has loops or kernels.
     pub fn is_of_elements(&self) -> bool {
         matches!(self, Map::Each { .. } | Map::Fold(_))
+    }
+
+    /// Whether it is made of other ops, and so runs on any backend.
+    pub fn is_free(&self) -> bool {
+        matches!(self, Map::Compose(_) | Map::Generic(_))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     Layout, Sharded, ShardedArray, Split,
     array::Part,
     layout::{may_split, range, ranges},
-    rows::Run,
+    rows::{Moving, Run},
 };
 use backends::{
     Backend, Element, Error, Result, Slice,
@@ -116,7 +116,9 @@ impl<B: Backend> Sharded<B> {
         let axis = *axis;
         let n = x.layout.shape[axis];
         let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
-        let part = self.move_rows(op, &[&x.part], axis, &[held.to_vec()], &self.ranges(n), &[run], None)?;
+        let (held, wanted) = ([held.to_vec()], self.ranges(n));
+        let moving = Moving { sources: &[&x.part], axis, held: &held, wanted: &wanted, runs: &[run], fill: None };
+        let part = self.move_rows(op, moving)?;
         Ok(Cow::Owned(self.array(Layout::along(x.layout.shape.clone(), axis), part)))
     }
 

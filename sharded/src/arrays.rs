@@ -1,12 +1,17 @@
 //! Where the arrays live: conversions, formulas, random numbers' state.
 
-use crate::{Layout, Sharded, ShardedArray, failed};
+use crate::{
+    Layout, Plan, Sharded, ShardedArray,
+    array::Part,
+    failed,
+    rows::{Moving, Run},
+};
 use backends::{
     Arrays, Backend, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
-    runtime::formula::{self, Kept, Leaves, MOST, Run, Typed, Visitor, run_kept},
+    runtime::formula::{self, Kept, Leaves, MOST, Typed, Visitor, run_kept},
 };
 use backends_world::Kind;
-use std::borrow::Cow;
+use std::{any::Any, borrow::Cow, collections::HashMap};
 
 impl<B: Backend> Arrays for Sharded<B> {
     type Array<T: Element> = ShardedArray<B, T>;
@@ -39,18 +44,19 @@ impl<B: Backend> Arrays for Sharded<B> {
     /// Runs a formula over the parts, brought into one layout: in one pass where the backend within has that.
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
     where
-        E: Run<'a, Self, L> + Typed<Out = T>,
+        E: formula::Run<'a, Self, L> + Typed<Out = T>,
     {
         use formula::Layout as _;
         if const { L::Layout::ARRAYS > MOST || L::Layout::ARRAYS == 0 } {
             return formula::run(self, e, leaves);
         }
-        let mut layouts = Layouts(Vec::with_capacity(L::Layout::ARRAYS));
-        leaves.visit(&mut layouts);
+        let mut arrays = All(Vec::with_capacity(L::Layout::ARRAYS));
+        leaves.visit(&mut arrays);
         e.check()?;
-        let all: Vec<Option<&Layout>> = layouts.0.iter().map(|layout| Some(*layout)).collect();
-        let plan = self.plan_each(formula::NAME, &all)?;
-        let mut parts = Parts { b: self, plan: &plan, parts: Vec::with_capacity(all.len()), failed: None };
+        let layouts: Vec<Option<&Layout>> = arrays.0.iter().map(|(layout, _)| Some(*layout)).collect();
+        let plan = self.plan_each(formula::NAME, &layouts)?;
+        let parts = Vec::with_capacity(layouts.len());
+        let mut parts = Parts { b: self, plan: &plan, all: &arrays.0, moved: HashMap::new(), parts, failed: None };
         leaves.visit(&mut parts);
         if let Some(why) = parts.failed {
             return Err(why);
@@ -121,30 +127,66 @@ impl<B: Backend> Sharded<B> {
     }
 }
 
-/// The layouts of a formula's arrays.
-struct Layouts<'a>(Vec<&'a Layout>);
+/// The arrays of a formula, with their layouts.
+struct All<'a>(Vec<(&'a Layout, &'a dyn Any)>);
 
-impl<'a, B: Backend> Visitor<'a, Sharded<B>> for Layouts<'a> {
+impl<'a, B: Backend> Visitor<'a, Sharded<B>> for All<'a> {
     fn array<T: Element>(&mut self, x: &'a ShardedArray<B, T>) {
-        self.0.push(x.layout());
+        self.0.push((x.layout(), x));
     }
 }
 
-/// The parts of a formula's arrays.
-struct Parts<'p, B: Backend> {
+/// The parts of a formula's arrays, in one layout.
+struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
-    plan: &'p crate::Plan,
+    plan: &'p Plan,
+    all: &'p [(&'a Layout, &'a dyn Any)],
+    /// Parts that have come together with that of an array before.
+    moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
 }
 
-impl<'a, B: Backend> Visitor<'a, Sharded<B>> for Parts<'_, B> {
+impl<B: Backend> Parts<'_, '_, B> {
+    /// The part of array number `k`.
+    fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<Part<B, T>> {
+        const OP: &str = formula::NAME;
+        if !self.moved.contains_key(&k) && self.b.moved_by(self.plan, k, &x.layout).is_some() {
+            self.move_all::<T>(k)?;
+        }
+        match self.moved.remove(&k).and_then(|part| part.downcast().ok()) {
+            Some(part) => Ok(*part),
+            None => Ok(self.b.arrange(OP, self.plan, k, Cow::Borrowed(x))?.into_owned()),
+        }
+    }
+
+    /// Moves the rows of all arrays of a dtype from number `first` on: slices of one array, in a stencil, exchange their edges in one message.
+    fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
+        let b = self.b;
+        let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {
+            let x: &ShardedArray<B, T> = array.downcast_ref()?;
+            let (axis, wanted) = b.moved_by(self.plan, k, layout)?;
+            let run = Run { source: 0, from: 0, step: 1, to: 0, len: layout.shape[axis] };
+            Some((k, axis, [x.part()], [layout.ranges(b.ranks())], wanted, [run]))
+        });
+        let moved: Vec<_> = moved.collect();
+        let mut all: Vec<Moving<'_, B, T>> = Vec::with_capacity(moved.len());
+        for (_, axis, sources, held, wanted, runs) in &moved {
+            all.push(Moving { sources, axis: *axis, held, wanted, runs, fill: None });
+        }
+        let parts = b.move_all(formula::NAME, &all).map_err(|why| why.within(formula::NAME))?;
+        self.moved.extend(moved.iter().zip(parts).map(|((k, ..), part)| (*k, Box::new(part) as Box<dyn Any>)));
+        Ok(())
+    }
+}
+
+impl<'a, B: Backend> Visitor<'a, Sharded<B>> for Parts<'_, '_, B> {
     fn array<T: Element>(&mut self, x: &'a ShardedArray<B, T>) {
         if self.failed.is_some() {
             return;
         }
-        match self.b.arrange(formula::NAME, self.plan, self.parts.len(), Cow::Borrowed(x)) {
-            Ok(part) => self.parts.push(Kept::of::<T>(part.into_owned())),
+        match self.part(self.parts.len(), x) {
+            Ok(part) => self.parts.push(Kept::of::<T>(part)),
             Err(why) => self.failed = Some(why),
         }
     }

@@ -381,33 +381,3 @@ pub fn argwhere<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) 
     let rows = b.within.add(rows, b.within.asarray(offsets)?)?;
     counted(b, op, rows, &counts)
 }
-
-macro_rules! scatters {
-    ($($op:ident $bound:ident;)*) => {$(
-        /// Values go to the rows that the indices name: along an axis that is not split, for which the arrays are turned.
-        pub fn $op<B: Backend, T: $bound>(
-            b: &Sharded<B>,
-            x: &ShardedArray<B, T>,
-            indices: &ShardedArray<B, i64>,
-            values: &ShardedArray<B, T>,
-            axis: isize,
-        ) -> Result<ShardedArray<B, T>> {
-            let op = stringify!($op);
-            let layouts = [&x.layout, &indices.layout, &values.layout];
-            let [of_x, of_indices, of_values] = layouts.map(|layout| &layout.shape[..]);
-            rules::scattered(op, of_x, of_indices, of_values, axis)?;
-            let plan = b.plan_lanes(op, &layouts.map(Some), &[Axes::from(axis)])?;
-            let x = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
-            let indices = b.arrange(op, &plan, 1, Cow::Borrowed(indices))?;
-            let values = b.arrange(op, &plan, 2, Cow::Borrowed(values))?;
-            b.place(op, &plan, b.within.$op(&*x, &*indices, &*values, axis)?)
-        }
-    )*};
-}
-scatters! {
-    scatter Element;
-    scatter_add Numeric;
-    scatter_mul Numeric;
-    scatter_max Ordered;
-    scatter_min Ordered;
-}

@@ -49,6 +49,7 @@ mod product;
 mod random;
 mod reduction;
 mod rows;
+mod scatter;
 mod searching;
 mod sorting;
 mod tree;
@@ -76,7 +77,7 @@ struct Guide;
 /// What the column of the table names.
 mod ops {
     pub(crate) use crate::{
-        Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, searching, sorting,
+        Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, scatter, searching, sorting,
     };
 }
 

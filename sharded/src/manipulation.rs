@@ -4,7 +4,7 @@ use crate::{
     Layout, Sharded, ShardedArray, Split,
     array::Part,
     indexing::getitem,
-    rows::{Run, runs_of},
+    rows::{Moving, Run, runs_of},
 };
 use backends::{options::*, prelude::*, runtime::rules};
 use std::{borrow::Cow, ops::Range};
@@ -178,7 +178,9 @@ pub fn concat<B: Backend, T: Element>(
         }
         at += n;
     }
-    let part = b.move_rows(op, &parts.iter().collect::<Vec<_>>(), along, &held, &wanted, &runs, None)?;
+    let sources: Vec<_> = parts.iter().collect();
+    let moving = Moving { sources: &sources, axis: along, held: &held, wanted: &wanted, runs: &runs, fill: None };
+    let part = b.move_rows(op, moving)?;
     Ok(b.array(Layout::along(shape, along), part))
 }
 
@@ -485,7 +487,8 @@ fn reshaped<B: Backend, T: Element>(
     let held: Vec<Range<usize>> = b.ranges(x.layout.shape[first]).iter().map(|r| r.start * row..r.end * row).collect();
     let wanted: Vec<Range<usize>> = b.ranges(shape[to]).iter().map(|r| r.start * new_row..r.end * new_row).collect();
     let run = Run { source: 0, from: 0, step: 1, to: 0, len: x.layout.size() };
-    let part = b.move_rows(op, &[&flat], 0, &[held], &wanted, &[run], None)?;
+    let moving = Moving { sources: &[&flat], axis: 0, held: &[held], wanted: &wanted, runs: &[run], fill: None };
+    let part = b.move_rows(op, moving)?;
     let layout = Layout::along(shape, to);
     let part = local(&part, &layout.part(&b.mine(shape[to])))?;
     Ok(b.array(layout, part))

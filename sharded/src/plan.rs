@@ -2,7 +2,11 @@
 //! its row says, makes the plan; the generated methods bring each array into the layout that it names, run the op on the parts, and
 //! take the results as parts.
 
-use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
+use crate::{
+    Layout, Sharded, ShardedArray, Split,
+    array::Part,
+    rows::{Moving, Run},
+};
 use backends::{Axes, Backend, Element, Error, Operand, Result, runtime::rules};
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
@@ -31,6 +35,8 @@ struct Along {
     held: Option<Arc<[Range<usize>]>>,
     /// Which arrays are split.
     which: Which,
+    /// The axes that the op goes along, which a result may be without.
+    taken: Vec<usize>,
     /// The arrays of the call, for errors that name shapes.
     arrays: Vec<Layout>,
 }
@@ -56,6 +62,21 @@ impl Along {
         let own = (self.axis + shape.len()).checked_sub(self.ndim).filter(|_| is_split)?;
         // an array that repeats along the axis is whole
         (shape[own] == self.len).then_some(own)
+    }
+}
+
+impl Along {
+    /// The axis along which a result with so many axes is split: one that has lost axes has lost those that the op went along.
+    fn axis_of_result(&self, ndim: usize) -> usize {
+        let has_gone = |axis: &usize| ndim < self.ndim && self.taken.contains(axis);
+        self.axis - (0..self.axis).filter(has_gone).count()
+    }
+}
+
+impl Plan {
+    /// Whether all arrays have to be whole on every rank.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.0, Kind::Whole)
     }
 }
 
@@ -99,7 +120,7 @@ impl<B: Backend> Sharded<B> {
             own.is_some() && layout.axis() == own && own.is_some_and(|own| layout.shape[own] == len)
         };
         let held = arrays.clone().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
-        Some(Along { axis, ndim, len, held, which: Which::All, arrays: Vec::new() })
+        Some(Along { axis, ndim, len, held, which: Which::All, taken: Vec::new(), arrays: Vec::new() })
     }
 
     /// Any layout but along the axes that the op goes along: as the arrays are, or turned to the longest other axis.
@@ -151,7 +172,7 @@ impl<B: Backend> Sharded<B> {
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
         let held = alike().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
         let all = arrays().cloned().collect();
-        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike, arrays: all }))
+        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike, taken: taken.to_vec(), arrays: all }))
     }
 
     /// The first array along its first axis, the others whole.
@@ -164,7 +185,7 @@ impl<B: Backend> Sharded<B> {
         }
         let held = first.split.as_ref().filter(|split| split.axis == 0).and_then(|split| split.held.clone());
         let (ndim, all) = (first.shape.len(), arrays.iter().flatten().copied().cloned().collect());
-        Ok(Plan(Kind::Along(Along { axis: 0, ndim, len, held, which: Which::First, arrays: all })))
+        Ok(Plan(Kind::Along(Along { axis: 0, ndim, len, held, which: Which::First, taken: Vec::new(), arrays: all })))
     }
 
     /// All arrays whole.
@@ -252,13 +273,32 @@ impl<B: Backend> Sharded<B> {
             let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
             return self.cut(&x.part, axis, rows).map(Cow::Owned);
         }
-        let Some(held) = held else { return Ok(part_of(self.usual_layout(op, x)?)) };
-        if x.layout.split.as_ref().and_then(|split| split.held.as_ref()) == Some(held) {
-            return Ok(part_of(x));
+        let Some(wanted) = self.other_rows(&x.layout, axis, held) else { return Ok(part_of(x)) };
+        let (run, own) = (Run { source: 0, from: 0, step: 1, to: 0, len: n }, [x.layout.ranges(self.ranks())]);
+        let moving = Moving { sources: &[&x.part], axis, held: &own, wanted: &wanted, runs: &[run], fill: None };
+        self.move_rows(op, moving).map(Cow::Owned)
+    }
+
+    /// What each rank is to have of an array that is split along `axis`, where it has other rows than `held`, by default the usual ones.
+    fn other_rows(&self, x: &Layout, axis: usize, held: Option<&Arc<[Range<usize>]>>) -> Option<Vec<Range<usize>>> {
+        let own = x.split.as_ref().and_then(|split| split.held.as_ref());
+        (own != held).then(|| held.map_or_else(|| self.ranges(x.shape[axis]), |held| held.to_vec()))
+    }
+
+    /// The axis along which array number `k` is split already, and what each rank is to have of it instead of what it has; none of what does not
+    /// move, or is turned.
+    pub(crate) fn moved_by(&self, plan: &Plan, k: usize, x: &Layout) -> Option<(usize, Vec<Range<usize>>)> {
+        let Kind::Along(along) = &plan.0 else { return None };
+        let axis = along.axis_of(k, &x.shape).filter(|&axis| x.axis() == Some(axis))?;
+        Some((axis, self.other_rows(x, axis, along.held.as_ref())?))
+    }
+
+    /// How many rows of the axis this rank has.
+    fn own_rows(&self, along: &Along) -> usize {
+        match &along.held {
+            Some(held) => held[self.rank()].len(),
+            None => self.mine(along.len).len(),
         }
-        let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
-        let own = x.layout.ranges(self.ranks());
-        self.move_rows(op, &[&x.part], axis, &[own], held, &[run], None).map(Cow::Owned)
     }
 
     /// An error of the backend within, with the shapes of the whole arrays in place of those of the parts.
@@ -267,10 +307,7 @@ impl<B: Backend> Sharded<B> {
     #[inline(never)]
     pub fn explained(&self, plan: &Plan, why: Error) -> Error {
         let Kind::Along(along) = &plan.0 else { return why };
-        let own = match &along.held {
-            Some(held) => held[self.rank()].len(),
-            None => self.mine(along.len).len(),
-        };
+        let own = self.own_rows(along);
         let whole = |shape: Vec<usize>| {
             let of = |(k, layout): (usize, &Layout)| {
                 let axis = along.axis_of(k, &layout.shape)?;
@@ -302,9 +339,18 @@ impl<B: Backend> Sharded<B> {
             Kind::Same(layout) => Ok(self.array(layout.clone(), part)),
             Kind::Along(along) => {
                 let mut shape = self.within.shape(&part).to_vec();
-                shape[along.axis] = along.len;
-                let split = Some(Split { axis: along.axis, held: along.held.clone() });
-                Ok(self.array(Layout { shape: shape.into(), split }, part))
+                let axis = along.axis_of_result(shape.len());
+                let (own, held) = (self.own_rows(along), along.held.clone());
+                match shape.get_mut(axis).filter(|n| **n == own) {
+                    Some(n) => *n = along.len,
+                    None => {
+                        let why = format!(
+                            "is that of a part, which has to have {own} elements along axis {axis}: the row says another `split`"
+                        );
+                        return Err(Error::shape(op, &shape, why));
+                    }
+                }
+                Ok(self.array(Layout { shape: shape.into(), split: Some(Split { axis, held }) }, part))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Rows along the split axis on their way between ranks: the one primitive behind slices, rolls, joins and borders.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
-use backends::{Backend, Element, Result, Slice};
+use backends::{Arrays, Backend, Element, Result, Slice};
 use std::{borrow::Cow, ops::Range};
 
 /// Rows `to .. to + len` of a result are rows `from, from + step, ..` of source number `source`.
@@ -78,64 +78,107 @@ pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     runs
 }
 
-impl<B: Backend> Sharded<B> {
-    /// This rank's part of the result whose rows along `axis` come from rows of the sources along the same axis, as `runs` say; the rest
-    /// is `fill`.
-    ///
-    /// `held[s][r]` is what rank r has of source s, `wanted[r]` what it is to have of the result. All ranks know all of it, so that a rank sends to
-    /// each other what that wants, and nobody asks.
-    #[allow(clippy::too_many_arguments)] // what moves from where to where
-    pub(crate) fn move_rows<T: Element>(
-        &self,
-        op: &'static str,
-        sources: &[&Part<B, T>],
-        axis: usize,
-        held: &[Vec<Range<usize>>],
-        wanted: &[Range<usize>],
-        runs: &[Run],
-        fill: Option<T>,
-    ) -> Result<Part<B, T>> {
-        let (me, ranks) = (self.rank(), self.ranks());
-        let overlap = |run: &Run, s: usize, d: usize| run.overlap(&held[run.source][s], &wanted[d]);
-        // each piece of the part that this rank is to have, where it begins, and how often its one row repeats
-        let mut pieces: Vec<(usize, Option<usize>, Part<B, T>)> = Vec::new();
-        let local = |run: &Run, k: &Range<usize>| -> Result<Part<B, T>> {
-            let mut slices = vec![Slice::ALL; axis];
-            slices.push(run.slice(k, held[run.source][me].start));
-            self.within.getitem(sources[run.source], slices)
+/// An array whose rows along `axis` come from rows of the sources along the same axis, as `runs` say; the rest is `fill`.
+///
+/// `held[s][r]` is what rank r has of source s, `wanted[r]` what it is to have of the result. All ranks know all of it, so that a rank sends to
+/// each other what that wants, and nobody asks.
+pub struct Moving<'a, B: Arrays, T: Element> {
+    pub sources: &'a [&'a Part<B, T>],
+    pub axis: usize,
+    pub held: &'a [Vec<Range<usize>>],
+    pub wanted: &'a [Range<usize>],
+    pub runs: &'a [Run],
+    pub fill: Option<T>,
+}
+
+/// A piece of a part: where it begins, how often its one row repeats, and its rows.
+type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
+
+impl<B: Backend, T: Element> Moving<'_, B, T> {
+    /// The runs of which rank `s` has something that rank `d` is to have, and which of their rows.
+    fn from_to(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
+        let of = self.runs.iter().map(move |run| (run, run.overlap(&self.held[run.source][s], &self.wanted[d])));
+        of.filter(|(_, k)| !k.is_empty())
+    }
+
+    /// Whether any rank is to have what another one has.
+    fn is_sent(&self) -> bool {
+        let has_all = |d: usize, run: &Run| {
+            let wanted = run.overlap(&(0..usize::MAX), &self.wanted[d]);
+            wanted == run.overlap(&self.held[run.source][d], &self.wanted[d])
         };
-        let at = |run: &Run, k: &Range<usize>| run.to + k.start - wanted[me].start;
-        let repeats = |run: &Run, k: &Range<usize>| (run.step == 0 && k.len() > 1).then_some(k.len());
-        for run in runs {
-            let k = overlap(run, me, me);
-            if !k.is_empty() {
-                pieces.push((at(run, &k), repeats(run, &k), local(run, &k)?));
-            }
-        }
-        let moves = |s: usize, d: usize| s != d && runs.iter().any(|run| !overlap(run, s, d).is_empty());
-        if (0..ranks).any(|s| (0..ranks).any(|d| moves(s, d))) {
-            let mut send = Vec::with_capacity(ranks);
-            for d in 0..ranks {
-                let to = runs.iter().map(|run| (run, overlap(run, me, d))).filter(|(_, k)| d != me && !k.is_empty());
-                send.push(to.map(|(run, k)| local(run, &k)).collect::<Result<Vec<_>>>()?);
-            }
-            // a source of one rank alone may have no rows here, but all sources have the other axes
-            let mut shape = self.within.shape(sources[0]).to_vec();
-            let rest: usize = shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, n)| n).product();
-            let sent = |run: &Run, k: &Range<usize>| if run.step == 0 { 1 } else { k.len() };
-            let come = |s: usize| {
-                let of = runs.iter().map(move |run| (run, overlap(run, s, me)));
-                of.filter(move |(_, k)| s != me && !k.is_empty())
+        (0..self.wanted.len()).any(|d| !self.runs.iter().all(|run| has_all(d, run)))
+    }
+
+    /// Rows of a source that rank `me` has.
+    fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<Part<B, T>> {
+        let mut slices = vec![Slice::ALL; self.axis];
+        slices.push(run.slice(k, self.held[run.source][me].start));
+        b.getitem(self.sources[run.source], slices)
+    }
+
+    /// A piece of what rank `me` is to have.
+    fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
+        let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
+        (run.to + k.start - self.wanted[me].start, repeats, rows)
+    }
+
+    /// The shape of the rows of a run that are sent. A source of one rank alone may have no rows here, but all sources have the other axes.
+    fn shape(&self, b: &B, run: &Run, k: &Range<usize>) -> Vec<usize> {
+        let mut shape = b.shape(self.sources[0]).to_vec();
+        shape[self.axis] = if run.step == 0 { 1 } else { k.len() };
+        shape
+    }
+}
+
+impl<B: Backend> Sharded<B> {
+    /// This rank's part of an array whose rows come from others.
+    pub(crate) fn move_rows<T: Element>(&self, op: &'static str, moving: Moving<'_, B, T>) -> Result<Part<B, T>> {
+        let mut parts = self.move_all(op, std::slice::from_ref(&moving))?;
+        Ok(parts.remove(0))
+    }
+
+    /// The same of several arrays, whose rows go in one message from each rank to each other.
+    pub(crate) fn move_all<T: Element>(&self, op: &'static str, all: &[Moving<'_, B, T>]) -> Result<Vec<Part<B, T>>> {
+        let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
+        let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {
+            moving
+                .from_to(me, me)
+                .map(|(run, k)| Ok(moving.piece(me, run, &k, moving.local(within, me, run, &k)?)))
+                .collect()
+        };
+        let mut pieces = all.iter().map(own).collect::<Result<Vec<_>>>()?;
+        if all.iter().any(Moving::is_sent) {
+            let to = |d: usize| {
+                all.iter().flat_map(move |moving| moving.from_to(me, d).map(move |(run, k)| (moving, run, k)))
             };
-            let counts: Vec<usize> = (0..ranks).map(|s| come(s).map(|(run, k)| sent(run, &k) * rest).sum()).collect();
-            let mut all = self.exchange(op, &send, &counts)?;
-            for (run, k) in (0..ranks).flat_map(come) {
-                shape[axis] = sent(run, &k);
-                let piece = self.within.from_ndarray(all.next(&shape))?;
-                pieces.push((at(run, &k), repeats(run, &k), piece));
+            let send = (0..ranks).map(|d| match d == me {
+                true => Ok(Vec::new()),
+                false => to(d).map(|(moving, run, k)| moving.local(within, me, run, &k)).collect(),
+            });
+            let send = send.collect::<Result<Vec<Vec<_>>>>()?;
+            let others = || (0..ranks).filter(|&s| s != me);
+            let mut counts = vec![0; ranks];
+            for s in others() {
+                let sizes = all.iter().flat_map(|moving| {
+                    moving.from_to(s, me).map(|(run, k)| moving.shape(within, run, &k).iter().product::<usize>())
+                });
+                counts[s] = sizes.sum();
+            }
+            let mut come = self.exchange(op, &send, &counts)?;
+            for s in others() {
+                for (moving, pieces) in all.iter().zip(&mut pieces) {
+                    for (run, k) in moving.from_to(s, me) {
+                        let rows = within.from_ndarray(come.next(&moving.shape(within, run, &k)))?;
+                        pieces.push(moving.piece(me, run, &k, rows));
+                    }
+                }
             }
         }
-        self.laid_out(sources[0], axis, wanted[me].len(), pieces, fill)
+        let laid_out = |(moving, pieces): (&Moving<'_, B, T>, Vec<Piece<B, T>>)| {
+            self.laid_out(moving.sources[0], moving.axis, moving.wanted[me].len(), pieces, moving.fill)
+        };
+        all.iter().zip(pieces).map(laid_out).collect()
     }
 
     /// Pieces at their places along an axis of this length, and `fill` between them.
@@ -144,7 +187,7 @@ impl<B: Backend> Sharded<B> {
         like: &Part<B, T>,
         axis: usize,
         len: usize,
-        mut pieces: Vec<(usize, Option<usize>, Part<B, T>)>,
+        mut pieces: Vec<Piece<B, T>>,
         fill: Option<T>,
     ) -> Result<Part<B, T>> {
         pieces.sort_by_key(|(at, ..)| *at);
@@ -191,17 +234,16 @@ impl<B: Backend> Sharded<B> {
             // every rank has all, and makes all
             let mine = |n: usize| (0..self.ranks()).map(|r| if r == self.rank() { 0..n } else { 0..0 }).collect();
             let (held, wanted): (_, Vec<Range<usize>>) = (mine(x.layout.shape[axis]), mine(len));
-            return self.settle(self.move_rows(op, &[&x.part], axis, &[held], &wanted, runs, fill)?);
+            let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };
+            return self.settle(self.move_rows(op, moving)?);
         }
         let held = x.layout.ranges(self.ranks());
-        if self.may_split(len) {
-            let part = self.move_rows(op, &[&x.part], axis, &[held], &self.ranges(len), runs, fill)?;
-            return Ok(self.array(Layout::along(shape, axis), part));
-        }
         // too short to be split: all of it everywhere, and perhaps split along another axis then
-        let wanted = vec![0..len; self.ranks()];
-        let part = self.move_rows(op, &[&x.part], axis, &[held], &wanted, runs, fill)?;
-        self.settle(part)
+        let is_split = self.may_split(len);
+        let wanted = if is_split { self.ranges(len) } else { vec![0..len; self.ranks()] };
+        let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };
+        let part = self.move_rows(op, moving)?;
+        if is_split { Ok(self.array(Layout::along(shape, axis), part)) } else { self.settle(part) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every row of the table on ranks: those that an MPI launcher has started, else threads of this process, as many as `RANKS` says, by default 3.
+//! Every row of the table on ranks: those that an MPI launcher has started, else threads of this process, as many as `RANKS` says, by default 3 and then 7.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
@@ -30,11 +30,13 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
             Sharded::with(Numpyish::new(), world, POLICY).unwrap_or_else(|why| panic!("{why}"))
         }));
     }
-    let ranks = std::env::var("RANKS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
-    threads::run(ranks, |world| {
-        let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
-        check(&b);
-    });
+    let wanted = std::env::var("RANKS").ok().and_then(|n| n.parse().ok());
+    for ranks in wanted.map_or(vec![3, 7], |n| vec![n]) {
+        threads::run(ranks, |world| {
+            let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
+            check(&b);
+        });
+    }
 }
 
 /// The same tests on processes: this binary again, under the launcher of each library. More ranks than two run fewer dtypes.
@@ -48,7 +50,13 @@ fn on_processes() {
     let Some(folder) = available("mpi", testing::folder().ok_or_else(none)) else { return };
     let program = std::env::current_exe().unwrap();
     let few = &["::float64", "::complex64", "::int64", "::formula"][..];
-    let runs = [(Mpi::Standard, 2, &[][..]), (Mpi::Standard, 3, few), (Mpi::Standard, 4, few), (Mpi::OpenMpi, 2, few)];
+    let runs = [
+        (Mpi::Standard, 1, few),
+        (Mpi::Standard, 2, &[][..]),
+        (Mpi::Standard, 3, few),
+        (Mpi::Standard, 4, few),
+        (Mpi::OpenMpi, 2, few),
+    ];
     for (mpi, ranks, wanted) in runs {
         let mut command = testing::mpiexec(mpi, &folder, ranks);
         // random arguments are tried among threads, which find what differs at once

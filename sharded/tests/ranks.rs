@@ -1,7 +1,7 @@
 //! What the small arrays of the table's cases do not show: results that do not depend on the number of ranks, what moves, what is gathered, plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
-use backends::{ix, prelude::*};
+use backends::{expr, ix, prelude::*};
 use backends_sharded::{
     Collectives, Policy, Sharded, World,
     world::{Join, threads},
@@ -127,6 +127,27 @@ fn a_stencil_sends_its_edges_alone() {
 }
 
 #[test]
+fn slices_in_a_formula_exchange_their_edges_in_one_message() {
+    let program = |b: &Sharded<Numpyish>| {
+        let u = b.random_uniform::<f64>([1000, 3])?;
+        let mask = b.less(&u, 0.5)?;
+        let (left, inner, right) =
+            (b.getitem(&u, slices![..-4])?, b.getitem(&u, slices![2..-2])?, b.getitem(&u, slices![4..])?);
+        let shifted = b.getitem(&mask, slices![..-4])?;
+        b.world().reset_spent();
+        // the rows of the array that is named first are those of all
+        let fused = expr!(b, inner * 0.5 + where(shifted, left, right))?;
+        let calls = b.world().spent().calls;
+        // one for the numbers, one for the mask
+        assert_eq!(calls, if b.world().size() == 1 { 0 } else { 2 });
+        let by_ops = b.add(b.multiply(inner, 0.5)?, b.r#where(shifted, left, right)?)?;
+        assert_eq!(bits(b, &fused)?, bits(b, &by_ops)?);
+        bits(b, &fused)
+    };
+    same_on_all(program);
+}
+
+#[test]
 fn what_needs_whole_arrays_has_a_limit_and_is_counted() {
     let program = |b: &Sharded<Numpyish>| {
         let x = b.random_normal::<f64>([1000, 100])?;
@@ -142,6 +163,38 @@ fn what_needs_whole_arrays_has_a_limit_and_is_counted() {
         why,
         "unique_values: every rank needs all of an array of shape [1000, 100] and 800000 bytes; the policy lets an op gather 100000"
     );
+}
+
+#[test]
+fn values_go_to_the_ranks_that_have_their_rows() {
+    let program = |b: &Sharded<Numpyish>| {
+        let (grid, values) = (b.random_normal::<f64>([1000])?, b.random_normal::<f64>([3000])?);
+        let places = b.random_integers([3000], -1000_i64, 1000)?;
+        // few ranks have most of them
+        let crowded = b.remainder(&b.abs(&places)?, 60)?;
+        let mut all = Vec::new();
+        for places in [&places, &crowded, &b.resplit(&places, None)?] {
+            all.push(bits(b, &b.scatter_add(&grid, places, &values, 0)?)?);
+            all.push(bits(b, &b.scatter(&grid, places, &values, 0)?)?);
+            all.push(bits(b, &b.scatter_max(&grid, places, &b.resplit(&values, None)?, 0)?)?);
+        }
+        // rows of an array that is too narrow to be split along another axis, and a part of one
+        let rows = b.random_normal::<f64>([1000, 5])?;
+        let part = b.getitem(&rows, slices![100..])?;
+        let (places, values) = (b.random_integers([300], 0_i64, 900)?, b.random_normal::<f64>([300, 5])?);
+        all.push(bits(b, &b.scatter_mul(&part, &places, &values, 0)?)?);
+        let few = (b.asarray([3_i64, -1, 899])?, b.getitem(&values, slices![..3])?);
+        all.push(bits(b, &b.scatter_add(&part, &few.0, &few.1, 0)?)?);
+        all.push(bits(b, &b.scatter_add(&part, b.zeros::<i64>([0])?, b.zeros::<f64>([0, 5])?, 0)?)?);
+        assert_eq!(b.gathered().count, 0);
+        // one index is wrong, on one rank: all ranks say so
+        let mut wrong = places.clone();
+        b.set(&mut wrong, ix![217], 900)?;
+        let why = b.scatter_add(&part, &wrong, &values, 0).unwrap_err();
+        assert_eq!(why.to_string(), "scatter_add: index 900 is out of range for axis 0 of length 900");
+        Ok(all)
+    };
+    same_on_all(program);
 }
 
 #[test]

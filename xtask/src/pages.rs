@@ -4,10 +4,7 @@ use crate::{
     run::{Outcome, root},
     table,
 };
-use op_table::{
-    Model,
-    model::{Map, Op},
-};
+use op_table::{Model, model::Op};
 use std::{fmt::Write, fs};
 
 /// The functions of the standard.
@@ -66,26 +63,10 @@ fn ops(model: &Model) -> String {
             let accuracy = if op.accuracy.is_empty() { &group.accuracy } else { &op.accuracy };
             let (set, cases) = (&op.set, model.cases_of(op).len());
             let runs = runs.collect::<Vec<_>>().join(" | ");
-            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} | {} |", op.name, split(op));
+            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} | {} |", op.name, op.split());
         }
     }
     out
-}
-
-/// What a row does with arrays that are split over ranks: what it says, or what follows from its mapping.
-fn split(op: &Op) -> &str {
-    let said = op.columns.iter().find(|(column, _)| column == "split");
-    let is = |kind: fn(&Map) -> bool| op.maps.values().any(kind);
-    match said {
-        Some((_, class)) => class,
-        None if is(|map| matches!(map, Map::Each { .. })) => "each",
-        None if is(|map| matches!(map, Map::Generic(_) | Map::Compose(_)))
-            && !is(|map| matches!(map, Map::Call(_))) =>
-        {
-            "parts"
-        }
-        None => "whole",
-    }
 }
 
 /// Text in a table.

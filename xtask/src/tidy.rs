@@ -104,8 +104,7 @@ fn every_row_has_gradients_or_says_why_not() {
             // an `each` row says nothing of inputs that change nothing
             let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
             // of a row that is made of other ops the rules say by which inputs there is none
-            let is_of_parts = rules.iter().all(|rule| rule.function.is_err())
-                && op.maps.values().all(|map| matches!(map, Map::Compose(_) | Map::Generic(_)));
+            let is_of_parts = rules.iter().all(|rule| rule.function.is_err()) && op.maps.values().all(Map::is_free);
             !is_each && !is_of_parts && op.differentiable().any(|p| !has(&p.name))
         }
         Gradient::None(_) | Gradient::OfParts => false,

@@ -251,7 +251,7 @@ impl Expand<'_> {
 
     /// Whether no row of a user's table names a library: then every backend has its trait.
     pub fn is_of_every_backend(&self) -> bool {
-        self.own().all(|op| op.maps.values().all(|map| matches!(map, Map::Compose(_) | Map::Generic(_))))
+        self.own().all(|op| op.maps.values().all(Map::is_free))
     }
 
     fn options_name(&self, op: &Op) -> Ident {

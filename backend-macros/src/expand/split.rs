@@ -20,13 +20,11 @@ enum Class {
 
 impl Class {
     fn of(op: &Op) -> Class {
-        let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
-        match op.columns.iter().find(|(column, _)| column == "split").map(|(_, word)| word.as_str()) {
-            Some("each") => Class::Each,
-            Some("lanes") => Class::Lanes,
-            Some("matrices") => Class::Matrices,
-            Some("batch") => Class::Batch,
-            None if is_each => Class::Each,
+        match op.split() {
+            "each" => Class::Each,
+            "lanes" => Class::Lanes,
+            "matrices" => Class::Matrices,
+            "batch" => Class::Batch,
             _ => Class::Whole,
         }
     }

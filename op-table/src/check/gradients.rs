@@ -91,7 +91,7 @@ fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
     if let Some(rules) = derived(op, model) {
         return Ok(Gradient::Rules(rules));
     }
-    let has_parts = op.maps.values().any(|map| matches!(map, Map::Compose(_) | Map::Generic(_)));
+    let has_parts = op.maps.values().any(Map::is_free);
     Ok(if has_parts { Gradient::OfParts } else { Gradient::Unsaid })
 }
 

@@ -14,7 +14,8 @@ use super::{
         typed::typed,
     },
     fold::{self, BLOCK, Folding, is_nan},
-    plan::{Block, NO_BLOCK, Plan, Reading},
+    plan::Plan,
+    reading::{Block, NO_BLOCK, Reading},
 };
 use crate::{Axes, DType, Ordered, Result, rules};
 use std::{cmp::Ordering, ops::Range};
@@ -88,7 +89,7 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
-    let plan = Plan::new(op, x.view(), &axes, keepdims);
+    let plan = Plan::new(op, x, &axes, keepdims);
     let (len, stride) = axes.first().map_or((1, 1), |&axis| (x.shape[axis], x.strides[axis]));
     let search = Search::new(computed_in(x.dtype), largest);
     let reading = search.reading(x);

@@ -1,10 +1,13 @@
 //! Folds: how the elements of one output are combined, and the loops that do so for many outputs at once.
 
-use super::super::{convert::Value, simd::versions};
-use crate::{Complex, DType, Element, Float, Numeric, Ordered};
+use super::{
+    super::{convert::Value, simd::versions},
+    order::{MOST_SIDES, sides},
+};
+use crate::{Complex, DType, DTypeKind, Element, Float, Numeric, Ordered};
 use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 
-/// A way to make one value of many, in any order.
+/// A way to make one value of many.
 pub trait Fold<A: Element> {
     /// Dtype of the accumulator.
     type Acc: Element;
@@ -14,6 +17,12 @@ pub trait Fold<A: Element> {
     /// Whether that is one for all outputs.
     const GIVEN_IS_SHARED: bool = false;
 
+    /// Whether the value is the same in any order: integers wrap, and have no zeros of two signs.
+    const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
+
+    /// Whether it chooses one of two values, which is a branch where it does not become vector instructions.
+    const CHOOSES: bool = false;
+
     /// The value before any element; `first` is one of the elements.
     fn start(first: A) -> Self::Acc;
 
@@ -22,6 +31,11 @@ pub trait Fold<A: Element> {
 
     /// Two values as one.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+}
+
+/// Whether a dtype has no fractions.
+const fn is_integral<A: Element>() -> bool {
+    matches!(A::DTYPE.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned)
 }
 
 /// `x + y + ..`
@@ -60,6 +74,8 @@ macro_rules! extreme {
             type Acc = A;
             type Given = ();
 
+            const CHOOSES: bool = true;
+
             #[inline(always)]
             fn start(first: A) -> A {
                 first
@@ -67,8 +83,9 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                // a select that stays one: as a branch it would become a masked store, which is slow
-                select_unpredictable((x $beats acc) | is_nan(x), x, acc)
+                // selects that stay selects: as a branch it would become a masked store, which is slow. What waits for the value before is one
+                // instruction and one select
+                select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
             }
 
             #[inline(always)]
@@ -118,12 +135,31 @@ pub struct Folding {
     pub given: usize,
     /// Folds a block of `n` elements, of which there is at least one, to a value.
     pub block: unsafe fn(x: *const u8, n: usize, given: *const u8, acc: *mut u8),
-    /// Folds rows into a row of `width` values: `rows` of them, each `stride` elements after the one before.
-    pub rows: unsafe fn(acc: *mut u8, x: *const u8, stride: isize, rows: usize, width: usize, given: *const u8),
-    /// Writes `n` values before any element, given one element of each.
-    pub start: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
+    /// Folds rows to a row of values.
+    pub rows: unsafe fn(&Rows),
+    /// Whether values are the same in any order.
+    pub is_exact: bool,
     /// Merges `n` values into others.
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
+}
+
+/// Rows that are folded to a row of values.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    /// From here on, the offsets of the first elements of the rows. There is at least one.
+    pub x: *const u8,
+    pub offsets: *const isize,
+    pub count: usize,
+    /// How many elements they have.
+    pub width: usize,
+    /// What the fold needs for each of them.
+    pub given: *const u8,
+    /// The values of what comes before; none at the beginning.
+    pub before: *const u8,
+    /// Where the values are written.
+    pub to: *mut u8,
+    /// Whether they are merged into values that are there.
+    pub joins: bool,
 }
 
 /// The loops of a fold over elements of `A`.
@@ -136,7 +172,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
         given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
         block: block::<A, F>,
         rows: rows::<A, F>,
-        start: start::<A, F>,
+        is_exact: F::IS_EXACT,
         merge: merge::<A, F>,
     };
 }
@@ -200,8 +236,131 @@ extremes! {
 /// Elements of a block: it stays in the first-level cache, and sums of it are added pairwise.
 pub const BLOCK: usize = 1024;
 
-/// How many sums run side by side in a block: enough to hide the latency of an addition.
-const SIDE_BY_SIDE: usize = 32;
+/// Values before any element, given one of each. Not by `map`, which is a call, with arrays in memory.
+#[inline(always)]
+fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
+    let mut values = [F::start(x[0]); N];
+    for k in 0..N {
+        values[k] = F::start(x[k]);
+    }
+    values
+}
+
+/// Folds at least `SIDES` elements, with as many values side by side. How many there are is said by [`sides`](super::order::sides).
+#[inline(always)]
+fn side_by_side<A: Element, F: Fold<A>, const SIDES: usize>(x: &[A], given: F::Given) -> F::Acc {
+    let (chunks, rest) = x.as_chunks::<SIDES>();
+    let mut side = started::<_, F, _>(&chunks[0]);
+    for chunk in chunks {
+        for k in 0..SIDES {
+            side[k] = F::step(side[k], chunk[k], given);
+        }
+    }
+    if SIDES > 1 {
+        // in memory: the compiler would give the loop above the short vectors of what follows
+        std::hint::black_box(&mut side);
+    }
+    let (fours, ones) = if F::CHOOSES { (&[][..], rest) } else { rest.as_chunks::<4>() };
+    for (four, to) in fours.iter().zip(side.as_chunks_mut::<4>().0) {
+        let mut values = *to;
+        for k in 0..4 {
+            values[k] = F::step(values[k], four[k], given);
+        }
+        *to = values;
+    }
+    for (&x, to) in ones.iter().zip(&mut side[4 * fours.len()..]) {
+        *to = F::step(*to, x, given);
+    }
+    let mut half = SIDES / 2;
+    while half > 0 {
+        for k in 0..half {
+            side[k] = F::merge(side[k], side[k + half]);
+        }
+        half /= 2;
+    }
+    side[0]
+}
+
+/// Rows of elements and values whose types are known.
+struct Typed<'a, A, V, G> {
+    x: *const A,
+    offsets: &'a [isize],
+    given: *const G,
+    before: *const V,
+    to: *mut V,
+    joins: bool,
+}
+
+impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
+    /// Folds the next `COLUMNS` columns, again and again, while there are as many. Their values stay in registers.
+    ///
+    /// # Safety
+    /// They are columns of the rows and of the values, and there is a row.
+    #[inline(always)]
+    unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
+        let Typed { x, offsets, given, before, to, joins } = *self;
+        while *done + COLUMNS <= width {
+            let first = *done;
+            // SAFETY: the caller's promise.
+            unsafe {
+                let row = |offset: isize| &*x.offset(offset).add(first).cast::<[A; COLUMNS]>();
+                let given = |k: usize| *given.add(if F::GIVEN_IS_SHARED { 0 } else { first + k });
+                let mut values: [V; COLUMNS];
+                let mut others = offsets;
+                if before.is_null() {
+                    let row = row(offsets[0]);
+                    values = started::<_, F, _>(row);
+                    for k in 0..COLUMNS {
+                        values[k] = F::step(values[k], row[k], given(k));
+                    }
+                    others = &offsets[1..];
+                } else {
+                    values = *before.add(first).cast();
+                }
+                for &offset in others {
+                    let row = row(offset);
+                    for k in 0..COLUMNS {
+                        values[k] = F::step(values[k], row[k], given(k));
+                    }
+                }
+                let to = &mut *to.add(first).cast::<[V; COLUMNS]>();
+                if joins {
+                    for k in 0..COLUMNS {
+                        values[k] = F::merge(to[k], values[k]);
+                    }
+                }
+                *to = values;
+            }
+            *done += COLUMNS;
+        }
+    }
+
+    /// Folds one row into the values that are there, as [`Typed::columns`] does, in a loop of nothing else.
+    ///
+    /// # Safety
+    /// As for that; there is one row, there are values before it, and they do not join others.
+    #[inline(always)]
+    unsafe fn columns_of_one<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(
+        &self,
+        done: &mut usize,
+        width: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let x = self.x.offset(self.offsets[0]);
+            while *done + COLUMNS <= width {
+                let row = &*x.add(*done).cast::<[A; COLUMNS]>();
+                let mut values: [V; COLUMNS] = *self.before.add(*done).cast();
+                for k in 0..COLUMNS {
+                    let given = *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { *done + k });
+                    values[k] = F::step(values[k], row[k], given);
+                }
+                *self.to.add(*done).cast() = values;
+                *done += COLUMNS;
+            }
+        }
+    }
+}
 
 versions! {
     unsafe fn block[A: Element, F: Fold<A>][A, F](x: *const u8, n: usize, given: *const u8, acc: *mut u8) {
@@ -209,77 +368,88 @@ versions! {
         unsafe {
             let x = std::slice::from_raw_parts(x.cast::<A>(), n);
             let given = if size_of::<F::Given>() == 0 { F::Given::default() } else { *given.cast() };
-            let mut side = [F::start(x[0]); SIDE_BY_SIDE];
-            let (chunks, rest) = x.as_chunks::<SIDE_BY_SIDE>();
-            for chunk in chunks {
-                for k in 0..SIDE_BY_SIDE {
-                    side[k] = F::step(side[k], chunk[k], given);
-                }
-            }
-            for k in 0..rest.len() {
-                side[k] = F::step(side[k], rest[k], given);
-            }
-            let mut width = if chunks.is_empty() { rest.len().next_power_of_two() } else { SIDE_BY_SIDE } / 2;
-            while width > 0 {
-                for k in 0..width {
-                    side[k] = F::merge(side[k], side[k + width]);
-                }
-                width /= 2;
-            }
-            *acc.cast() = side[0];
+            *acc.cast() = match if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) } {
+                1 => side_by_side::<A, F, 1>(x, given),
+                4 => side_by_side::<A, F, 4>(x, given),
+                8 => side_by_side::<A, F, 8>(x, given),
+                16 => side_by_side::<A, F, 16>(x, given),
+                _ => side_by_side::<A, F, MOST_SIDES>(x, given),
+            };
         }
     }
 
-    unsafe fn rows[A: Element, F: Fold<A>][A, F](
-        acc: *mut u8,
-        x: *const u8,
-        stride: isize,
-        rows: usize,
-        width: usize,
-        given: *const u8,
-    ) {
-        // SAFETY: `width` elements of every row may be read, and as many values are apart from them.
-        unsafe {
-            let (acc, x) = (acc.cast::<F::Acc>(), x.cast::<A>());
+    unsafe fn rows[A: Element, F: Fold<A>][A, F](rows: &Rows) {
+        let width = rows.width;
+        let typed = Typed {
+            x: rows.x.cast::<A>(),
+            // SAFETY: as many offsets as rows.
+            offsets: unsafe { std::slice::from_raw_parts(rows.offsets, rows.count) },
             // a stand-in that may be read as often as wanted: it has no bytes
-            let given = if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { given.cast::<F::Given>() };
-            let next = if F::GIVEN_IS_SHARED { 0 } else { 1 };
-            let mut r = 0;
-            // four at a time, so that values are loaded and stored less often
-            while r + 4 <= rows as isize {
-                let (a, b) = (x.offset(r * stride), x.offset((r + 1) * stride));
-                let (c, d) = (x.offset((r + 2) * stride), x.offset((r + 3) * stride));
-                for i in 0..width {
-                    let g = *given.add(i * next);
-                    let v = F::step(F::step(*acc.add(i), *a.add(i), g), *b.add(i), g);
-                    *acc.add(i) = F::step(F::step(v, *c.add(i), g), *d.add(i), g);
+            given: if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { rows.given.cast::<F::Given>() },
+            before: rows.before.cast::<F::Acc>(),
+            to: rows.to.cast(),
+            joins: rows.joins,
+        };
+        let mut done = 0;
+        // SAFETY: the columns of the rows, each once.
+        unsafe {
+            if rows.count == 1 && !rows.before.is_null() && !rows.joins {
+                if size_of::<A>() < 8 {
+                    typed.columns_of_one::<F, 32>(&mut done, width);
                 }
-                r += 4;
+                typed.columns_of_one::<F, 16>(&mut done, width);
+                typed.columns_of_one::<F, 4>(&mut done, width);
+                return typed.columns_of_one::<F, 1>(&mut done, width);
             }
-            while r < rows as isize {
-                let a = x.offset(r * stride);
-                for i in 0..width {
-                    *acc.add(i) = F::step(*acc.add(i), *a.add(i), *given.add(i * next));
-                }
-                r += 1;
+            // as many as are worth a loop and stay in registers, then fewer
+            match size_of::<A>() {
+                1 => typed.columns::<F, 256>(&mut done, width),
+                16 => {}
+                _ => typed.columns::<F, 32>(&mut done, width),
             }
+            typed.columns::<F, 16>(&mut done, width);
+            typed.columns::<F, 4>(&mut done, width);
+            typed.columns::<F, 1>(&mut done, width);
         }
     }
 
     unsafe fn merge[A: Element, F: Fold<A>][A, F](acc: *mut u8, other: *const u8, n: usize) {
         let (acc, other) = (acc.cast::<F::Acc>(), other.cast::<F::Acc>());
-        for i in 0..n {
-            // SAFETY: `n` of both, apart from one another.
-            unsafe { *acc.add(i) = F::merge(*acc.add(i), *other.add(i)) };
+        // SAFETY: `n` of both, apart from one another.
+        unsafe {
+            let done = merge_some::<A, F, 16>(acc, other, 0, n);
+            let done = merge_some::<A, F, 4>(acc, other, done, n);
+            merge_some::<A, F, 1>(acc, other, done, n);
         }
     }
 }
 
-unsafe fn start<A: Element, F: Fold<A>>(acc: *mut u8, x: *const u8, n: usize) {
-    for i in 0..n {
-        // SAFETY: `n` of both.
-        unsafe { *acc.cast::<F::Acc>().add(i) = F::start(*x.cast::<A>().add(i)) };
+/// Merges values from number `done` on, while there are `SOME` of them; how many are done then.
+///
+/// # Safety
+/// There are `n` of both, apart from one another.
+#[inline(always)]
+unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
+    acc: *mut F::Acc,
+    other: *const F::Acc,
+    mut done: usize,
+    n: usize,
+) -> usize {
+    while done + SOME <= n {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
+            let other = &*other.add(done).cast::<[F::Acc; SOME]>();
+            // not in place: a fold that chooses would become a masked store, which is slow
+            let mut values = *to;
+            for k in 0..SOME {
+                values[k] = F::merge(values[k], other[k]);
+            }
+            *to = values;
+        }
+        done += SOME;
     }
+    done
 }
 
 /// Merges values in the order of a balanced tree, one at a time: the error of a sum grows as the logarithm of their number.

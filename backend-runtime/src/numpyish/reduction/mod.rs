@@ -4,10 +4,13 @@
 
 mod arg;
 mod fold;
+mod order;
 mod plan;
 mod quantile;
+mod reading;
 mod rows;
 mod scan;
+mod tile;
 
 pub use arg::{argmax, argmax_of, argmin, argmin_of};
 pub use quantile::quantile;
@@ -24,7 +27,8 @@ use super::{
 };
 use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
-use plan::{Plan, Reading};
+use plan::Plan;
+use reading::Reading;
 
 /// Sum over axes.
 pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
@@ -119,7 +123,7 @@ pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
 }
 
 fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
-    Ok(Plan::new(op, x.view(), &rules::reduction(op, axis, x.shape.len())?, keepdims))
+    Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
 /// One value for every output.
@@ -196,7 +200,7 @@ fn extreme(
 ) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
-    let plan = Plan::new(op, x.view(), &axes, keepdims);
+    let plan = Plan::new(op, x, &axes, keepdims);
     if plan.outputs() == 0 {
         // SAFETY: there is nothing to write.
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };

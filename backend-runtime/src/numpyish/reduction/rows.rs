@@ -3,7 +3,7 @@
 use super::{
     converted,
     fold::{Fold, Folding, Of},
-    plan::Reading,
+    reading::Reading,
 };
 use crate::{
     Axes, DType, EachFold, Element, FoldSource, Result,

@@ -1,4 +1,7 @@
 //! Running sums and products, and differences.
+//!
+//! The elements of a lane are joined in blocks, from its start on. Sums of a block are those of four quarters, to which what comes before is added: side by
+//! side in a lane, and of rows, whose elements belong to different lanes, one after the other. So a lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -192,15 +195,25 @@ impl Join for Multiplying {
 struct Scan {
     /// The value of no elements.
     identity: Value,
+    /// Whether the order is seen in the results, and blocks are scanned by quarters.
+    by_quarters: bool,
     /// Joins `n` elements to as many values.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
+    /// Joins `n` elements to the values of a quarter, and writes these, joined to those before it.
+    quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements in place, from the value `carry` on, which becomes the last.
     block: unsafe fn(x: *mut u8, n: usize, carry: *mut u8),
 }
 
 impl Scan {
     fn of<A: Numeric, F: Join>() -> Scan {
-        Scan { identity: Value::of(F::identity::<A>()), row: row::<A, F>, block: block::<A, F> }
+        Scan {
+            identity: Value::of(F::identity::<A>()),
+            by_quarters: is_rounded::<A>() && !F::LEAVES_RANGE,
+            row: row::<A, F>,
+            quarter: quarter::<A, F>,
+            block: block::<A, F>,
+        }
     }
 
     #[inline(never)] // not inlined into crates that call: what it names would be compiled there
@@ -225,8 +238,16 @@ impl Scan {
     }
 }
 
+/// Whether the order of operations is seen in a value.
+fn is_rounded<A: Element>() -> bool {
+    A::DTYPE.kind() >= DTypeKind::Real
+}
+
 /// Columns of a tile: their running values stay in the first-level cache.
 const TILE: usize = 512;
+
+/// Elements of a block of a lane.
+const BLOCK: usize = TILE;
 
 /// Room for a tile of any dtype.
 type Tile = [MaybeUninit<Value>; TILE];
@@ -255,7 +276,7 @@ fn scan(
         let of = computed_in(dtype);
         let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
         parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
-            let (mut acc, mut wide) = (NO_TILE, NO_TILE);
+            let (mut acc, mut own, mut wide) = (NO_TILE, NO_TILE, NO_TILE);
             for task in range {
                 let (slab, tile) = (task / tiles, task % tiles);
                 let first = tile * TILE;
@@ -270,9 +291,26 @@ fn scan(
                     if include_initial {
                         lanes.write(&acc, slab * after + first, width);
                     }
-                    for r in 0..len {
-                        lanes.row(slab * before + r * inner + first, &mut acc, &mut wide, width);
-                        lanes.write(&acc, slab * after + (r + initial) * inner + first, width);
+                    let row =
+                        |r: usize| (slab * before + r * inner + first, slab * after + (r + initial) * inner + first);
+                    if !lanes.scan.by_quarters {
+                        for (from, to) in (0..len).map(row) {
+                            lanes.row(from, &mut acc, &mut wide, width);
+                            lanes.write(&acc, to, width);
+                        }
+                        continue;
+                    }
+                    for block in (0..len).step_by(BLOCK) {
+                        let end = len.min(block + BLOCK);
+                        let quarter = (end - block) / 4;
+                        for k in 0..4 {
+                            let rows = block + k * quarter..block + (k + 1) * quarter;
+                            lanes.quarter(rows.map(row), &mut own, &mut acc, &mut wide, width);
+                        }
+                        for (from, to) in (block + 4 * quarter..end).map(row) {
+                            lanes.row(from, &mut acc, &mut wide, width);
+                            lanes.write(&acc, to, width);
+                        }
                     }
                 }
             }
@@ -303,13 +341,50 @@ impl Scanned {
         unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
     }
 
+    /// The elements from `at` on in the dtype of the computation: where they lie, or in `wide`.
+    unsafe fn load(&self, at: usize, wide: &mut Tile, width: usize) -> *const u8 {
+        let wide = wide.as_mut_ptr().cast::<u8>();
+        // SAFETY: the elements are those of the array; a tile has room for `width`.
+        unsafe {
+            let from = self.from.add(at * self.x.size());
+            if self.x == self.of {
+                return from;
+            }
+            convert(self.x, self.of, from, wide, width);
+        }
+        wide
+    }
+
     /// Joins the elements from `at` on to the values.
     unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
-        let wide = wide.as_mut_ptr().cast::<u8>();
         // SAFETY: the elements are those of the array; tiles have room for `width`.
+        unsafe { (self.scan.row)(acc.as_mut_ptr().cast(), self.load(at, wide, width), width) };
+    }
+
+    /// Scans the rows of a quarter of a block, after the values of what comes before, to which its own are joined then.
+    unsafe fn quarter(
+        &self,
+        rows: impl Iterator<Item = (usize, usize)>,
+        own: &mut Tile,
+        acc: &mut Tile,
+        wide: &mut Tile,
+        width: usize,
+    ) {
+        let mut made = NO_TILE;
+        // SAFETY: the elements are those of both arrays; tiles have room for `width`.
         unsafe {
-            convert(self.x, self.of, self.from.add(at * self.x.size()), wide, width);
-            (self.scan.row)(acc.as_mut_ptr().cast(), wide, width);
+            self.start(own, width);
+            let (own, acc) = (own.as_mut_ptr().cast::<u8>(), acc.as_mut_ptr().cast::<u8>());
+            for (from, to) in rows {
+                let x = self.load(from, wide, width);
+                if self.out == self.of {
+                    (self.scan.quarter)(own, acc, x, self.to.add(to * self.out.size()), width);
+                } else {
+                    (self.scan.quarter)(own, acc, x, made.as_mut_ptr().cast(), width);
+                    self.write(&made, to, width);
+                }
+            }
+            (self.scan.row)(acc, own, width);
         }
     }
 
@@ -327,8 +402,8 @@ impl Scanned {
             if initial > 0 {
                 convert(self.of, self.out, carry.start(), self.to.add(to * self.out.size()), 1);
             }
-            for first in (0..len).step_by(TILE) {
-                let n = TILE.min(len - first);
+            for first in (0..len).step_by(BLOCK) {
+                let n = BLOCK.min(len - first);
                 let block = wide.as_mut_ptr().cast::<u8>();
                 convert(self.x, self.of, self.from.add((from + first) * self.x.size()), block, n);
                 (self.scan.block)(block, n, carry.start_mut());
@@ -347,13 +422,29 @@ versions! {
         }
     }
 
+    unsafe fn quarter[A: Numeric, F: Join][A, F](
+        own: *mut u8,
+        before: *const u8,
+        x: *const u8,
+        out: *mut u8,
+        n: usize,
+    ) {
+        let (own, before, x, out) = (own.cast::<A>(), before.cast::<A>(), x.cast::<A>(), out.cast::<A>());
+        for i in 0..n {
+            // SAFETY: `n` of each.
+            unsafe {
+                *own.add(i) = F::join(*own.add(i), *x.add(i));
+                *out.add(i) = F::join(*before.add(i), *own.add(i));
+            }
+        }
+    }
+
     /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
     /// joined to it. Products of floats go one after the other.
     unsafe fn block[A: Numeric, F: Join][A, F](x: *mut u8, n: usize, carry: *mut u8) {
         // SAFETY: `n` elements, and a value.
         let (x, carry) = unsafe { (std::slice::from_raw_parts_mut(x.cast::<A>(), n), &mut *carry.cast::<A>()) };
-        let floats = A::DTYPE.kind() >= DTypeKind::Real;
-        let quarter = if F::LEAVES_RANGE && floats { 0 } else { n / 4 };
+        let quarter = if F::LEAVES_RANGE && is_rounded::<A>() { 0 } else { n / 4 };
         let mut last = [F::identity::<A>(); 4];
         {
             let (a, rest) = x.split_at_mut(quarter);

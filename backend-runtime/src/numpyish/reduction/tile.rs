@@ -1,0 +1,517 @@
+//! The two ways to fold the elements of outputs in their order: lanes, one output after the other, and rows of neighbouring outputs.
+
+use super::{
+    super::convert::Value,
+    fold::{BLOCK, Folding, Pairwise, Rows},
+    order::{LONGEST, MOST_SIDES, Order, Stretches, sides},
+    reading::{Block, Reading},
+};
+use std::{mem::MaybeUninit, ops::Range, ptr::null};
+
+/// What is folded: the elements, the fold, and their order.
+pub struct Folded<'a> {
+    pub from: &'a Reading<'a>,
+    pub folding: &'a Folding,
+    pub order: &'a Order,
+    /// The blocks of the order.
+    pub blocks: Range<usize>,
+}
+
+/// Bytes of a row of values: several rows fit the first-level cache.
+const ROW: usize = 1 << 13;
+
+type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
+const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
+
+/// Levels of the tree of values that run side by side, and the row that a level is merged with.
+const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
+
+/// Bytes of the rows that wait for those that they are merged with.
+const WAITING: usize = 1 << 16;
+
+type Waiting = [MaybeUninit<Value>; WAITING / size_of::<Value>()];
+
+impl Folded<'_> {
+    /// One output.
+    ///
+    /// # Safety
+    /// `start` is the offset of its first element, `given` what the fold needs for it, and `acc` has room for a value.
+    pub unsafe fn lane(&self, start: isize, given: *const u8, acc: *mut u8, scratch: &mut Block) {
+        let first = self.order.block(self.blocks.start);
+        let mut elements = self.order.stretches(first.start);
+        if self.blocks.len() == 1 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.block(start, &mut elements, first.len(), given, acc, scratch) };
+        }
+        let mut tree = Pairwise::new(self.folding);
+        for block in self.blocks.clone() {
+            let mut value = Value::ZERO;
+            let n = self.order.block(block).len();
+            // SAFETY: as above.
+            unsafe {
+                self.block(start, &mut elements, n, given, value.start_mut(), scratch);
+                tree.push(value);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { tree.finish().unwrap_or(Value::ZERO).fill(self.folding.acc, acc, 1) };
+    }
+
+    /// One block of an output.
+    #[inline]
+    unsafe fn block(
+        &self,
+        start: isize,
+        elements: &mut Stretches<'_>,
+        n: usize,
+        given: *const u8,
+        acc: *mut u8,
+        scratch: &mut Block,
+    ) {
+        let step = elements.step();
+        if elements.at_hand() >= n {
+            let (at, _) = elements.take(n);
+            // SAFETY: the caller's promise.
+            return unsafe {
+                let x = self.from.load(start + at, step, n, scratch);
+                (self.folding.block)(x, n, given, acc)
+            };
+        }
+        let to = scratch.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while done < n {
+            let (at, many) = elements.take(n - done);
+            // SAFETY: the caller's promise; a block has room for its elements.
+            unsafe { self.from.fetch(start + at, step, many, to.add(done * self.from.wide())) };
+            done += many;
+        }
+        // SAFETY: `n` elements have been written.
+        unsafe { (self.folding.block)(to, n, given, acc) };
+    }
+
+    /// How many neighbouring outputs are folded together at most.
+    pub fn widest(&self) -> usize {
+        let waiting = match self.blocks.len() {
+            0 | 1 => usize::MAX,
+            blocks => WAITING / (self.folding.acc.size() * slots(blocks)),
+        };
+        (ROW / self.size()).min(BLOCK).min(waiting)
+    }
+
+    /// Bytes of an element, of a value or of what is given, whichever is larger.
+    fn size(&self) -> usize {
+        self.from.wide().max(self.folding.acc.size()).max(self.folding.given)
+    }
+
+    /// Neighbouring outputs.
+    ///
+    /// # Safety
+    /// `row` is where their first elements are, no more than [`Folded::widest`]; `given` is what the fold needs for each,
+    /// and `total` has room for their values.
+    pub unsafe fn rows(&self, row: Outputs, given: *const u8, total: *mut u8, scratch: &mut Block) {
+        let tile = Tile { of: self, row, given, acc: self.folding.acc.size() };
+        let first = self.order.block(self.blocks.start);
+        let mut rows = self.order.stretches(first.start);
+        if self.blocks.len() == 1 {
+            // SAFETY: the caller's promise.
+            return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
+        }
+        let mut next = self.blocks.clone();
+        // SAFETY: as above; rows are not wider than the widest.
+        unsafe {
+            pairwise(self.folding, row.width, self.blocks.len(), total, |to| {
+                let n = next.next().map_or(0, |block| self.order.block(block).len());
+                tile.block(&mut rows, n, to, scratch);
+            });
+        }
+    }
+}
+
+/// How many rows wait at once in a tree of so many.
+const fn slots(rows: usize) -> usize {
+    rows.ilog2() as usize + 1
+}
+
+/// Merges `count` rows of `width` values, which `row` writes one after the other, in the order of [`Pairwise`].
+///
+/// # Safety
+/// `row` writes values of the fold; as many rows as wait at once fit [`WAITING`] bytes, and `total` has room for one.
+#[inline(never)] // the rows that wait take part of the stack
+pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mut u8, mut row: impl FnMut(*mut u8)) {
+    let size = width * folding.acc.size();
+    assert!(slots(count) * size <= WAITING, "rows that wait have room");
+    let mut waiting = [const { MaybeUninit::<Value>::uninit() }; WAITING / size_of::<Value>()];
+    let waiting: &mut Waiting = &mut waiting;
+    let start = waiting.as_mut_ptr().cast::<u8>();
+    for k in 0..count {
+        // bit `l` of `k` is set where a row of 2^l rows waits in slot `l`
+        let level = k.trailing_ones() as usize;
+        // SAFETY: the slots, of which those below the level have been written.
+        unsafe {
+            let own = start.add(level * size);
+            row(own);
+            let mut late = own;
+            for l in 0..level {
+                let early = start.add(l * size);
+                (folding.merge)(early, late, width);
+                late = early;
+            }
+            if level > 0 {
+                own.copy_from_nonoverlapping(late, size);
+            }
+        }
+    }
+    let mut late: Option<*mut u8> = None;
+    for l in (0..slots(count)).filter(|l| count >> l & 1 == 1) {
+        // SAFETY: the slot has been written.
+        unsafe {
+            let early = start.add(l * size);
+            if let Some(late) = late {
+                (folding.merge)(early, late, width);
+            }
+            late = Some(early);
+        }
+    }
+    if let Some(late) = late {
+        // SAFETY: a row, and room for it.
+        unsafe { total.copy_from_nonoverlapping(late, size) };
+    }
+}
+
+/// Where the first elements of neighbouring outputs are.
+#[derive(Clone, Copy)]
+pub struct Outputs {
+    /// The offset of the first.
+    pub start: isize,
+    /// From one to the next.
+    pub stride: isize,
+    /// How many there are.
+    pub width: usize,
+}
+
+/// Neighbouring outputs, whose elements are rows.
+struct Tile<'a> {
+    of: &'a Folded<'a>,
+    row: Outputs,
+    given: *const u8,
+    /// Bytes of a value.
+    acc: usize,
+}
+
+/// The rows of a block that go into the values of one side, or of some sides that lie next to each other.
+#[derive(Clone, Copy)]
+struct Chain<'a> {
+    /// Offset of the first element, and from there on that of each row.
+    start: isize,
+    offsets: &'a [isize],
+    /// How many elements a row has.
+    width: usize,
+    /// What the fold needs for each of them.
+    given: *const u8,
+}
+
+/// Rows that are folded at once: the values of their columns stay in registers.
+const AT_ONCE: usize = 16;
+
+/// Rows that are folded at once where they collide in the first-level cache, as they do at multiples of so many bytes.
+const COLLIDING: usize = 4;
+const COLLISION: usize = 1 << 12;
+
+/// What becomes of values.
+#[derive(Clone, Copy)]
+enum How {
+    Begin,
+    /// They are added to.
+    Add,
+    /// They are merged with those of the chain, for which there is room.
+    Join(*mut u8),
+}
+
+impl Tile<'_> {
+    /// Folds a block of `n` rows to one row of values.
+    ///
+    /// # Safety
+    /// The rows are those of the array, and there is room for a value of each output.
+    unsafe fn block(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
+        let Outputs { stride, width, .. } = self.row;
+        // rows follow each other without a gap
+        let dense = stride == 1 && rows.step() == width as isize;
+        let most = (ROW / self.of.size()).min(BLOCK);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match sides(n) {
+                1 => self.one_side(rows, n, to, scratch),
+                sides if dense && sides * width <= most => self.side_by_side(sides, rows, n, to, scratch),
+                _ if self.of.folding.is_exact => self.spread(1, 1, rows, n, to, scratch),
+                sides if dense && rows.at_hand() >= n => self.spread(sides, most / width, rows, n, to, scratch),
+                sides => self.spread(sides, 1, rows, n, to, scratch),
+            }
+        }
+    }
+
+    /// A few rows, one after the other.
+    unsafe fn one_side(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
+        let mut offsets = [0; LONGEST];
+        let step = rows.step();
+        let mut done = 0;
+        while done < n {
+            let (at, many) = rows.take(n - done);
+            (0..many).for_each(|i| offsets[done + i] = at + i as isize * step);
+            done += many;
+        }
+        let chain = Chain { start: self.row.start, offsets: &offsets[..n], width: self.row.width, given: self.given };
+        // SAFETY: the caller's promise.
+        unsafe { self.fold(How::Begin, &chain, to, scratch) };
+    }
+
+    /// Rows without gaps, so narrow that the values of all sides lie in one row: they are added as they lie in memory.
+    #[inline(never)] // its rows take part of the stack
+    unsafe fn side_by_side(&self, sides: usize, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
+        let width = self.row.width;
+        let (mut values, mut given) = (NO_ROW, NO_ROW);
+        let values = values.as_mut_ptr().cast::<u8>();
+        let offsets: [isize; LONGEST] = std::array::from_fn(|turn| (turn * sides * width) as isize);
+        let mut done = 0;
+        // SAFETY: the caller's promise; a row has room for the values of all sides.
+        unsafe {
+            let given = self.given_to(sides, &mut given);
+            while done < n {
+                let (at, many) = rows.take(n - done);
+                let end = done + many;
+                let mut start = self.row.start + at;
+                while done < end {
+                    let side = done % sides;
+                    // whole turns, or up to the next one
+                    let (count, turns) = match end - done {
+                        left if side == 0 && left >= sides => (sides, left / sides),
+                        left => (left.min(sides - side), 1),
+                    };
+                    let given = self.of_side(given, side);
+                    let chain = Chain { start, offsets: &offsets[..turns], width: count * width, given };
+                    let how = if done < sides { How::Begin } else { How::Add };
+                    self.fold(how, &chain, values.add(side * width * self.acc), scratch);
+                    done += count * turns;
+                    start += (count * turns * width) as isize;
+                }
+            }
+            self.halve(values, sides);
+            to.copy_from_nonoverlapping(values, width * self.acc);
+        }
+    }
+
+    /// Rows anywhere, those of each side one after the other. Where all are at equal distances without gaps, the sides may be in groups of
+    /// this many.
+    #[inline(never)] // their offsets take part of the stack
+    unsafe fn spread(
+        &self,
+        sides: usize,
+        group: usize,
+        rows: &mut Stretches<'_>,
+        n: usize,
+        to: *mut u8,
+        scratch: &mut Block,
+    ) {
+        let (turns, rest) = (n / sides, n % sides);
+        let step = rows.step();
+        let mut offsets = [const { MaybeUninit::<isize>::uninit() }; BLOCK];
+        let even = rows.at_hand() >= n;
+        let mut start = self.row.start;
+        // the rows of each side together
+        let first = |side: usize| side * turns + side.min(rest);
+        if even {
+            // as they are for all sides, after the first row of each
+            let longest = n.div_ceil(sides);
+            offsets[..longest]
+                .iter_mut()
+                .enumerate()
+                .for_each(|(turn, to)| _ = to.write((turn * sides) as isize * step));
+            start += rows.take(n).0;
+        } else {
+            let mut done = 0;
+            while done < n {
+                let (at, many) = rows.take(n - done);
+                for i in 0..many {
+                    let (side, turn) = ((done + i) % sides, (done + i) / sides);
+                    offsets[first(side) + turn].write(at + i as isize * step);
+                }
+                done += many;
+            }
+        }
+        let offsets = offsets.as_ptr().cast::<isize>();
+        let mut given = NO_ROW;
+        // SAFETY: the caller's promise; the offsets that are read have been written.
+        unsafe {
+            let group = if even { sides.min(1 << group.max(1).ilog2()) } else { 1 };
+            let given = self.given_to(group, &mut given);
+            let leaf = |how: How, side: usize, to: *mut u8, scratch: &mut Block| {
+                let width = self.row.width;
+                if !even {
+                    let offsets = std::slice::from_raw_parts(offsets.add(first(side)), first(side + 1) - first(side));
+                    return self.fold(how, &Chain { start, offsets, width, given }, to, scratch);
+                }
+                // some sides have a row more
+                let longer = rest.saturating_sub(side).min(group);
+                for (from, until, count) in [(0, longer, turns + 1), (longer, group, turns)] {
+                    if from < until {
+                        let chain = Chain {
+                            start: start + (side + from) as isize * step,
+                            offsets: std::slice::from_raw_parts(offsets, count),
+                            width: (until - from) * width,
+                            given: self.of_side(given, from),
+                        };
+                        let at = from * width * self.acc;
+                        let how = if let How::Join(own) = how { How::Join(own.add(at)) } else { how };
+                        self.fold(how, &chain, to.add(at), scratch);
+                    }
+                }
+            };
+            if group == sides && group == 1 {
+                leaf(How::Begin, 0, to, scratch)
+            } else {
+                self.tree(sides, group, to, &leaf, scratch)
+            }
+        }
+    }
+
+    /// The values of all sides as one row. `leaf` folds those of a group of them, from a side on.
+    #[inline(never)] // its rows take part of the stack
+    unsafe fn tree(
+        &self,
+        sides: usize,
+        group: usize,
+        to: *mut u8,
+        leaf: &impl Fn(How, usize, *mut u8, &mut Block),
+        scratch: &mut Block,
+    ) {
+        let mut levels = [NO_ROW; LEVELS];
+        let [first, levels @ ..] = &mut levels;
+        let values = if group == 1 { to } else { first.as_mut_ptr().cast() };
+        // SAFETY: a row has room for the values of a group; there are as many levels as halvings.
+        unsafe {
+            self.node(Node { side: 0, step: group, sides, group }, values, levels, leaf, scratch);
+            if group > 1 {
+                self.halve(values, group);
+                to.copy_from_nonoverlapping(values, self.row.width * self.acc);
+            }
+        }
+    }
+
+    /// The values of a node of the tree, as those of one group.
+    unsafe fn node(
+        &self,
+        node: Node,
+        to: *mut u8,
+        levels: &mut [Row],
+        leaf: &impl Fn(How, usize, *mut u8, &mut Block),
+        scratch: &mut Block,
+    ) {
+        let (Some([early, late]), [own, below @ ..]) = (node.halves(), levels) else {
+            return leaf(How::Begin, node.side, to, scratch);
+        };
+        let own = own.as_mut_ptr().cast();
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.node(early, to, below, leaf, scratch);
+            if late.halves().is_none() {
+                return leaf(How::Join(own), late.side, to, scratch);
+            }
+            self.node(late, own, below, leaf, scratch);
+            (self.of.folding.merge)(to, own, node.group * self.row.width);
+        }
+    }
+
+    /// Merges the values of so many sides, which lie side by side, to those of the first.
+    unsafe fn halve(&self, values: *mut u8, sides: usize) {
+        let mut half = sides / 2;
+        while half > 0 {
+            let n = half * self.row.width;
+            // SAFETY: both halves have been written.
+            unsafe { (self.of.folding.merge)(values, values.add(n * self.acc), n) };
+            half /= 2;
+        }
+    }
+
+    /// What is given, for each of so many rows that lie side by side.
+    unsafe fn given_to(&self, rows: usize, room: &mut Row) -> *const u8 {
+        let size = self.of.folding.given * self.row.width;
+        if rows == 1 || size == 0 {
+            return self.given;
+        }
+        let to = room.as_mut_ptr().cast::<u8>();
+        for row in 0..rows {
+            // SAFETY: a row has room for what is given to as many values as it has.
+            unsafe { to.add(row * size).copy_from_nonoverlapping(self.given, size) };
+        }
+        to
+    }
+
+    /// Where what is given of a side lies.
+    fn of_side(&self, given: *const u8, side: usize) -> *const u8 {
+        given.wrapping_add(side * self.row.width * self.of.folding.given)
+    }
+
+    /// Folds rows to values.
+    unsafe fn fold(&self, how: How, chain: &Chain<'_>, to: *mut u8, scratch: &mut Block) {
+        let Chain { start, offsets, width, given } = *chain;
+        let from = self.of.from;
+        let direct = self.row.stride == 1 && from.direct();
+        let collide = match *offsets {
+            [a, b, ..] => ((b - a).unsigned_abs() * from.wide()).is_multiple_of(COLLISION),
+            _ => false,
+        };
+        let many = if !direct {
+            1
+        } else if collide {
+            COLLIDING
+        } else {
+            AT_ONCE
+        };
+        let values = if let How::Join(own) = how { own } else { to };
+        let mut rows = Rows {
+            x: from.place(start),
+            offsets: offsets.as_ptr(),
+            count: 0,
+            width,
+            given,
+            before: null(),
+            to,
+            joins: false,
+        };
+        if let How::Add = how {
+            rows.before = values;
+        }
+        let last = offsets.len().div_ceil(many) - 1;
+        for (k, offsets) in offsets.chunks(many).enumerate() {
+            rows.joins = k == last && matches!(how, How::Join(_));
+            rows.to = if rows.joins { to } else { values };
+            // SAFETY: the caller's promise.
+            unsafe {
+                if direct {
+                    (rows.offsets, rows.count) = (offsets.as_ptr(), offsets.len());
+                } else {
+                    rows.x = from.load(start + offsets[0], self.row.stride, width, scratch);
+                    (rows.offsets, rows.count) = (&0, 1);
+                }
+                (self.of.folding.rows)(&rows);
+            }
+            rows.before = values;
+        }
+    }
+}
+
+/// A node of the tree of sides: `side`, `side + step`, .. of all, and with each of them the others of its group.
+#[derive(Clone, Copy)]
+struct Node {
+    side: usize,
+    step: usize,
+    sides: usize,
+    group: usize,
+}
+
+impl Node {
+    /// The nodes that are merged to this one; none where it is one group.
+    fn halves(self) -> Option<[Node; 2]> {
+        let half = |side: usize| Node { side, step: 2 * self.step, ..self };
+        (self.step < self.sides).then(|| [half(self.side), half(self.side + self.step)])
+    }
+}
