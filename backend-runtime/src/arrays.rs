@@ -6,6 +6,7 @@ use crate::{
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
+    link::{Link, Offer, Peers},
     numpyish::raw::HostView,
 };
 use std::{any::Any, fmt::Debug};
@@ -289,6 +290,43 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         let result = unsafe { formula::run_over(self, e, leaves, target)? };
         begun.map_or(Ok(()), |begun| self.end_fused(begun, result.as_ref().unwrap_or(target)))?;
         Ok(result)
+    }
+
+    /// What this rank has for a link between ranks, by which parts of arrays go from device to device; or why they go through the host.
+    #[doc(hidden)]
+    fn offer(&self) -> std::result::Result<Offer, String> {
+        Err(format!("arrays of {} go through the host", Self::NAME))
+    }
+
+    /// Opens a link with the backends of the other ranks, all of which have an [`offer`](Arrays::offer) that fits. Collective.
+    #[doc(hidden)]
+    fn link(&self, _peers: &dyn Peers) -> Result<Option<Link>> {
+        Ok(None)
+    }
+
+    /// `send[r]` goes to rank r, one array after the other, each in C order; `from[r]` elements come from it, and are those of the result in the
+    /// order of ranks. Collective among those of the link.
+    #[doc(hidden)]
+    fn exchange_linked<T: Element>(
+        &self,
+        op: &'static str,
+        _link: &Link,
+        _send: &[Vec<Self::Array<T>>],
+        _from: &[usize],
+    ) -> Result<Self::Array<T>> {
+        Err(Error::unsupported(op, Self::NAME))
+    }
+
+    /// The elements of `part` of all ranks in C order, `counts[r]` of rank r, in the order of ranks. Collective as above.
+    #[doc(hidden)]
+    fn gather_linked<T: Element>(
+        &self,
+        op: &'static str,
+        _link: &Link,
+        _part: &Self::Array<T>,
+        _counts: &[usize],
+    ) -> Result<Self::Array<T>> {
+        Err(Error::unsupported(op, Self::NAME))
     }
 
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.

@@ -20,6 +20,7 @@ pub mod formula;
 pub mod host;
 pub mod index;
 pub mod info;
+pub mod link;
 mod load;
 pub mod number;
 pub mod operand;

@@ -151,19 +151,18 @@ impl<B: Backend> Sharded<B> {
         let mut all = self.gather_parts(op, &x.part, &counts)?;
         if x.layout.shape[..axis].iter().all(|&n| n == 1) {
             // the parts lie behind each other as they do in the whole
-            return self.within.from_ndarray(all.next(&x.layout.shape));
+            return all.next(&self.within, &x.layout.shape);
         }
-        self.joined(shapes.iter().map(|shape| all.next(shape)), axis)
+        self.joined(shapes.iter().map(|shape| all.next(&self.within, shape)), axis)
     }
 
     /// Arrays that have come, behind each other along an axis.
     pub(crate) fn joined<T: Element>(
         &self,
-        parts: impl Iterator<Item = backends::HostArray<T>>,
+        parts: impl Iterator<Item = Result<Part<B, T>>>,
         axis: usize,
     ) -> Result<Part<B, T>> {
-        let parts = parts.map(|part| self.within.from_ndarray(part)).collect::<Result<Vec<_>>>()?;
-        self.concatenated(parts, axis)
+        self.concatenated(parts.collect::<Result<Vec<_>>>()?, axis)
     }
 
     /// Arrays of the backend within behind each other along an axis.
@@ -238,9 +237,9 @@ impl<B: Backend> Sharded<B> {
         let counts: Vec<usize> = shapes.iter().map(|shape| shape.iter().product()).collect();
         let mut all = self.exchange(op, &send, &counts)?;
         let part = if mine[..from].iter().all(|&n| n == 1) {
-            self.within.from_ndarray(all.next(&mine))?
+            all.next(&self.within, &mine)?
         } else {
-            self.joined(shapes.iter().map(|shape| all.next(shape)), from)?
+            self.joined(shapes.iter().map(|shape| all.next(&self.within, shape)), from)?
         };
         Ok(self.array(layout, part))
     }

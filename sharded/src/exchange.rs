@@ -1,8 +1,9 @@
-//! Arrays between ranks: parts become bytes of one message, and arrays again on the other side.
+//! Arrays between ranks: parts become bytes of one message, and arrays again on the other side; or they go by the link of the backends, from device to
+//! device.
 
 use crate::{Part, Sharded, failed};
 use backends::{
-    Backend, DType, Element, Error, HostArray, Result,
+    Arrays, Backend, DType, Element, Error, HostArray, Result, Slice,
     runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
 };
 use backends_world::Kind;
@@ -30,25 +31,38 @@ pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
     })
 }
 
-/// Elements that have come, to be taken as arrays in their order.
-pub struct Received<T> {
-    elements: HostArray<T>,
+/// Elements that have come, to be taken as arrays in their order: on the host, or where the backend has them.
+pub struct Received<B: Arrays, T: Element> {
+    elements: Elements<B, T>,
     at: usize,
 }
 
-impl<T: Element> Received<T> {
-    fn new(elements: Vec<T>) -> Received<T> {
-        Received { elements: Array1::from_vec(elements).into_dyn().into_shared(), at: 0 }
+enum Elements<B: Arrays, T: Element> {
+    Host(HostArray<T>),
+    Linked(Part<B, T>),
+}
+
+impl<B: Backend, T: Element> Received<B, T> {
+    fn new(elements: Vec<T>) -> Received<B, T> {
+        Received { elements: Elements::Host(Array1::from_vec(elements).into_dyn().into_shared()), at: 0 }
     }
 
     /// The next elements, as an array of this shape in C order: in the memory in which they came.
-    pub fn next(&mut self, shape: &[usize]) -> HostArray<T> {
-        let end = self.at + shape.iter().product::<usize>();
-        let part = self.elements.clone().slice_move(ndarray::s![self.at..end]);
+    pub fn next(&mut self, b: &B, shape: &[usize]) -> Result<Part<B, T>> {
+        let (start, end) = (self.at, self.at + shape.iter().product::<usize>());
         self.at = end;
-        let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
-        // elements that lie in one piece have every shape of their number
-        part.unwrap_or_else(|_| HostArray::from_shape_vec(IxDyn(&[0]), Vec::new()).unwrap_or_default())
+        match &self.elements {
+            Elements::Host(elements) => {
+                let part = elements.clone().slice_move(ndarray::s![start..end]);
+                let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
+                // elements that lie in one piece have every shape of their number
+                b.from_ndarray(part.map_err(|why| Error::shape("from_ndarray", shape, why.to_string()))?)
+            }
+            Elements::Linked(elements) => {
+                let part = b.getitem(elements, vec![Slice::from(start as isize..end as isize)])?;
+                b.reshape(&part, shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
+            }
+        }
     }
 }
 
@@ -79,8 +93,14 @@ impl<B: Backend> Sharded<B> {
         op: &'static str,
         part: &Part<B, T>,
         counts: &[usize],
-    ) -> Result<Received<T>> {
+    ) -> Result<Received<B, T>> {
         self.agree(op, || format!("all parts of {counts:?} elements of {}", T::DTYPE))?;
+        if let Ok(link) = &self.link {
+            let others = (self.ranks() - 1) * part.len();
+            self.count_linked(others * size_of::<T>());
+            let all = self.within.gather_linked(op, link, part, counts)?;
+            return Ok(Received { elements: Elements::Linked(all), at: 0 });
+        }
         let own = self.packed(op, std::slice::from_ref(part))?;
         let all = bytes::written(op, counts.iter().sum(), |to| {
             self.world.all_gather(own.bytes(), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
@@ -94,9 +114,16 @@ impl<B: Backend> Sharded<B> {
         op: &'static str,
         send: &[Vec<Part<B, T>>],
         counts: &[usize],
-    ) -> Result<Received<T>> {
+    ) -> Result<Received<B, T>> {
         self.agree(op, || format!("parts to each rank, of {}", T::DTYPE))?;
         let to: Vec<usize> = send.iter().map(|parts| parts.iter().map(ArrayAttributes::len).sum()).collect();
+        if let Ok(link) = &self.link {
+            self.world.agree_counts(&to, counts).map_err(failed(op))?;
+            let others = to.iter().sum::<usize>() - to[self.rank()];
+            self.count_linked(others * size_of::<T>());
+            let all = self.within.exchange_linked(op, link, send, counts)?;
+            return Ok(Received { elements: Elements::Linked(all), at: 0 });
+        }
         let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
         let own = self.packed(op, &pieces)?;
         let all = bytes::written(op, counts.iter().sum(), |from| {

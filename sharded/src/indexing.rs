@@ -257,7 +257,7 @@ fn served<B: Backend, T: Element>(
     let mut parts = Vec::new();
     for &count in counts.iter().filter(|count| **count > 0) {
         shape[axis] = count;
-        parts.push(b.within.from_ndarray(all.next(&shape))?);
+        parts.push(all.next(&b.within, &shape)?);
     }
     let part = if parts.is_empty() { b.cut(&x.part, axis, 0..0)? } else { b.concatenated(parts, axis)? };
     // they have come by owners: each to its place

@@ -43,6 +43,7 @@ mod files;
 mod indexing;
 mod layout;
 mod linalg;
+mod link;
 mod manipulation;
 mod plan;
 mod product;
@@ -58,9 +59,10 @@ pub use array::{Part, ShardedArray};
 pub use backends_world::{self as world, World, run};
 pub use collectives::{Collectives, PendingArray, cuts};
 pub use layout::{Layout, Split};
+pub use link::gpu;
 pub use plan::Plan;
 
-use backends::{Backend, Error, Result};
+use backends::{Backend, Error, Result, runtime::link::Link};
 use std::{
     fmt,
     sync::{
@@ -143,6 +145,8 @@ pub struct Sharded<B> {
     world: World,
     policy: Policy,
     seen: Arc<Seen>,
+    /// By which parts go from device to device, or why they go through the host.
+    link: std::result::Result<Link, Arc<str>>,
 }
 
 /// What a backend has counted.
@@ -151,6 +155,7 @@ struct Seen {
     gathers: AtomicU64,
     gathered: AtomicU64,
     largest: AtomicU64,
+    linked: AtomicU64,
 }
 
 impl<B: Backend> Sharded<B> {
@@ -169,8 +174,9 @@ impl<B: Backend> Sharded<B> {
     /// # Errors
     /// As [`Sharded::new`]; [`Error::Argument`] where the ranks have other policies.
     pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
-        let b = Sharded { within, world, policy, seen: Arc::default() };
+        let mut b = Sharded { within, world, policy, seen: Arc::default(), link: Err("".into()) };
         b.same_policy()?;
+        b.link = link::open(&b.within, &b.world)?;
         b.seed_at_random()?;
         Ok(b)
     }
@@ -198,6 +204,23 @@ impl<B: Backend> Sharded<B> {
     /// Bytes of the largest part of an array that this rank has had so far: of this backend and its clones.
     pub fn largest_part(&self) -> u64 {
         self.seen.largest.load(Relaxed)
+    }
+
+    /// By which way parts of arrays go between ranks: the library, with its version, that takes them from device to device (`NCCL 2.30.3`).
+    ///
+    /// # Errors
+    /// Why they go through the memory of the host, as messages of [`Sharded::world`].
+    pub fn link(&self) -> std::result::Result<&str, &str> {
+        self.link.as_ref().map(Link::name).map_err(|why| &**why)
+    }
+
+    /// Bytes that this rank has sent by its [link](Sharded::link) so far: of this backend and its clones.
+    pub fn linked(&self) -> u64 {
+        self.seen.linked.load(Relaxed)
+    }
+
+    pub(crate) fn count_linked(&self, bytes: usize) {
+        self.seen.linked.fetch_add(bytes as u64, Relaxed);
     }
 
     pub(crate) fn count_gathered(&self, bytes: usize) {

@@ -169,7 +169,7 @@ impl<B: Backend> Sharded<B> {
             for s in others() {
                 for (moving, pieces) in all.iter().zip(&mut pieces) {
                     for (run, k) in moving.from_to(s, me) {
-                        let rows = within.from_ndarray(come.next(&moving.shape(within, run, &k)))?;
+                        let rows = come.next(within, &moving.shape(within, run, &k))?;
                         pieces.push(moving.piece(me, run, &k, rows));
                     }
                 }

@@ -81,7 +81,7 @@ fn routed<B: Backend, T: Element>(
     let mut parts = Vec::new();
     for &n in from.iter().filter(|n| **n > 0) {
         shape[axis] = n;
-        parts.push(b.within.from_ndarray(come.next(&shape))?);
+        parts.push(come.next(&b.within, &shape)?);
     }
     let values = if parts.is_empty() { b.cut(&values, axis, 0..0)? } else { b.concatenated(parts, axis)? };
     Ok((b.within.asarray(places)?, values))

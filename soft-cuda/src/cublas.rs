@@ -5,7 +5,7 @@ mod gemm;
 
 pub use factor::*;
 
-use crate::driver::{Work, current, lock, put};
+use crate::driver::{Work, current, finish_device, lock, put};
 use gemm::{Gemm, Operand, Scalars};
 use std::{
     collections::BTreeMap,
@@ -79,7 +79,7 @@ pub extern "C" fn cublasDestroy_v2(handle: *mut c_void) -> u32 {
     let Some(known) = handles().remove(&(handle as u64)) else {
         return Status::NOT_INITIALIZED.0;
     };
-    lock().finish_device(known.device);
+    finish_device(known.device);
     0
 }
 

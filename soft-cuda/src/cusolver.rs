@@ -5,7 +5,7 @@ mod generic;
 mod typed;
 
 use crate::{
-    driver::{Work, current, lock, put},
+    driver::{Work, current, finish_device, lock, put},
     fault::Fault,
     memory::{Hint, Memory, POISON},
 };
@@ -116,7 +116,7 @@ pub extern "C" fn cusolverDnDestroy(handle: *mut c_void) -> u32 {
     let Some(known) = handles().devices.remove(&(handle as u64)) else {
         return Status::NOT_INITIALIZED.0;
     };
-    lock().finish_device(known.device);
+    finish_device(known.device);
     0
 }
 

@@ -1,8 +1,9 @@
-//! A software CUDA device: `libcuda.so.1`, `libcublas.so.13`, `libcufft.so.12` and `libcusolver.so.12` in one library, for tests.
+//! A software CUDA device: `libcuda.so.1`, `libcublas.so.13`, `libcufft.so.12`, `libcusolver.so.12` and `libnccl.so.2` in one library, for tests.
 //!
 //! Data flows one way: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by
 //! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas`,
-//! `cufft` and `cusolver` put work of theirs on the driver's streams; `dense` has the factorizations of both that have any. See README.md for what it finds and what it cannot show.
+//! `cufft` and `cusolver` put work of theirs on the driver's streams; `nccl` also has the sockets between
+//! processes; `dense` has the factorizations of both that have any. See README.md for what it finds and what it cannot show.
 
 pub mod cublas;
 pub mod cufft;
@@ -12,5 +13,7 @@ pub mod driver;
 pub mod exec;
 pub mod fault;
 pub mod memory;
+#[cfg(target_os = "linux")]
+pub mod nccl;
 pub mod ptx;
 mod stored;

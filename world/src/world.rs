@@ -297,6 +297,17 @@ impl World {
         Err(Error::Diverged { mine, theirs, rank })
     }
 
+    /// With `WORLD_CHECK=1`: whether the counts of an exchange fit that goes another way than by this world. `to[r]` is what this rank sends to rank
+    /// r, `from[r]` what it is to get from it. Collective then, and of no cost otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] with what does not fit, on all ranks; [`Error::Argument`] where there is not a count for each rank.
+    pub fn agree_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
+        check::counts("agree_counts", "to", to, self.size())?;
+        check::counts("agree_counts", "from", from, self.size())?;
+        self.compare_counts(to, from)
+    }
+
     /// Compares the counts of an all-to-all over ranks, if ranks compare at all.
     fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         if !self.checks() {

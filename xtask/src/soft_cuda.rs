@@ -4,8 +4,8 @@ use crate::run::{Outcome, cargo, root, run};
 use std::{fs, path::PathBuf, process::Command};
 
 /// The names under which the backend looks for the driver and for the libraries that run on a device.
-const NAMES: [&str; 5] =
-    ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12"];
+const NAMES: [&str; 6] =
+    ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12", "libnccl.so.2"];
 
 /// Builds the device; the folder that has to come first where libraries are looked for.
 pub fn folder() -> Outcome<PathBuf> {

@@ -310,6 +310,54 @@ impl Expand<'_> {
 
                 #watched_fusion
 
+                // moves of a backend that is watched are calls that are seen, through the host
+                fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
+                    #[allow(unreachable_patterns)]
+                    match self {
+                        #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*
+                        _ => Err("arrays of a backend that is watched go through the host".into()),
+                    }
+                }
+
+                fn link(&self, peers: &dyn #rt::link::Peers) -> #rt::Result<Option<#rt::link::Link>> {
+                    #[allow(unreachable_patterns)]
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::link(b, peers),)* _ => Ok(None) }
+                }
+
+                fn exchange_linked<T: #rt::Element>(
+                    &self,
+                    op: &'static str,
+                    link: &#rt::link::Link,
+                    send: &[Vec<#any_array<T>>],
+                    from: &[usize],
+                ) -> #rt::Result<#any_array<T>> {
+                    #[allow(unreachable_patterns)]
+                    match self {
+                        #(#any_name::#variant(b) => {
+                            let own = |arrays: &Vec<#any_array<T>>| arrays.iter().map(|x| x.#get(op).cloned()).collect();
+                            let send = send.iter().map(own).collect::<#rt::Result<Vec<_>>>()?;
+                            #rt::Arrays::exchange_linked(b, op, link, &send, from).map(#any_array::#variant)
+                        })*
+                        _ => Err(#rt::Error::unsupported(op, Self::NAME)),
+                    }
+                }
+
+                fn gather_linked<T: #rt::Element>(
+                    &self,
+                    op: &'static str,
+                    link: &#rt::link::Link,
+                    part: &#any_array<T>,
+                    counts: &[usize],
+                ) -> #rt::Result<#any_array<T>> {
+                    #[allow(unreachable_patterns)]
+                    match self {
+                        #(#any_name::#variant(b) => {
+                            #rt::Arrays::gather_linked(b, op, link, part.#get(op)?, counts).map(#any_array::#variant)
+                        })*
+                        _ => Err(#rt::Error::unsupported(op, Self::NAME)),
+                    }
+                }
+
                 fn device(&self) -> String {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }
                 }

@@ -1,13 +1,14 @@
 //! What every backend's arrays can: shape, and the ways from and to the host.
 
 use super::{
-    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg,
+    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
     outside::Notes,
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
+    link::{Link, Offer, Peers},
 };
 use std::any::Any;
 
@@ -100,6 +101,34 @@ impl Arrays for Cuda {
 
     fn is_alone<T: Element>(&self, x: &mut CudaArray<T>) -> bool {
         x.raw.is_overwritable()
+    }
+
+    fn offer(&self) -> std::result::Result<Offer, String> {
+        link::offer(self)
+    }
+
+    fn link(&self, peers: &dyn Peers) -> Result<Option<Link>> {
+        link::open(self, peers).map(Some)
+    }
+
+    fn exchange_linked<T: Element>(
+        &self,
+        op: &'static str,
+        link: &Link,
+        send: &[Vec<CudaArray<T>>],
+        from: &[usize],
+    ) -> Result<CudaArray<T>> {
+        link::exchange(self, op, link, send, from)
+    }
+
+    fn gather_linked<T: Element>(
+        &self,
+        op: &'static str,
+        link: &Link,
+        part: &CudaArray<T>,
+        counts: &[usize],
+    ) -> Result<CudaArray<T>> {
+        link::gather(self, op, link, part, counts)
     }
 
     fn device(&self) -> String {

@@ -1,6 +1,6 @@
 //! The backend: a GPU and a random stream.
 
-use super::device::Device;
+use super::{device::Device, info};
 use crate::{Result, random::Stream};
 use std::{
     fmt,
@@ -26,6 +26,14 @@ impl Cuda {
     /// As [`Cuda::new`], with a random stream of its own that starts from `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
+    }
+
+    /// How many GPUs the driver has.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable) without a driver; that of the driver where it has none.
+    pub fn count() -> Result<usize> {
+        info::count()
     }
 
     /// The stream of random numbers.

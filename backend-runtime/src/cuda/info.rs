@@ -30,3 +30,23 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
     (info.library, info.version) = ("CUDA driver".into(), Some(format!("{}.{}", version / 1000, version % 1000 / 10)));
     Ok(info)
 }
+
+/// What a GPU is known by, on all machines and in every process.
+pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
+    const OP: &str = "link";
+    Library::Driver.load()?;
+    result::init().checked(OP)?;
+    let number =
+        i32::try_from(ordinal).map_err(|_| Error::argument(OP, format!("no GPU has the ordinal {ordinal}")))?;
+    let uuid = result::device::get_uuid(result::device::get(number).checked(OP)?).checked(OP)?;
+    Ok(uuid.bytes.map(|byte| byte as u8))
+}
+
+/// How many GPUs there are.
+pub(super) fn count() -> Result<usize> {
+    const OP: &str = "Cuda::count";
+    Library::Driver.load()?;
+    threads::refuse_forked("cuda")?;
+    result::init().checked(OP)?;
+    Ok(usize::try_from(result::device::get_count().checked(OP)?).unwrap_or(0))
+}

@@ -24,10 +24,12 @@ pub(crate) enum Library {
     Cufft,
     /// Factorizations.
     Cusolver,
+    /// Messages between GPUs. Its functions are in [`nccl`](super::nccl), as cudarc does not look for the name that it has.
+    Nccl,
 }
 
 /// Loaded libraries. A failure is not remembered, so that a later call finds a library that was installed in between.
-static LOADED: Mutex<[bool; 5]> = Mutex::new([false; 5]);
+static LOADED: Mutex<[bool; 6]> = Mutex::new([false; 6]);
 
 impl Library {
     /// Loads the library, so that cudarc's calls into it cannot panic; the error names the missing file and how to get it.
@@ -75,7 +77,7 @@ impl Library {
     fn examine_by_name(self) -> std::result::Result<(), String> {
         let folders = loaders_folders();
         let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);
-        for version in ["", ".13", ".12", ".11", ".10", ".1"] {
+        for version in ["", ".13", ".12", ".11", ".10", ".2", ".1"] {
             let name = format!("{base}.so{version}");
             if let Some(path) = folders.iter().map(|folder| folder.join(&name)).find(|path| path.is_file()) {
                 examine(&path, &folders, Trust::Named)?;
@@ -96,12 +98,14 @@ impl Library {
             Library::Cublas => "libcublas.so.13",
             Library::Cufft => "libcufft.so.12",
             Library::Cusolver => "libcusolver.so.12",
+            Library::Nccl => "libnccl.so.2",
         }
     }
 
     fn missing(self, what: &str) -> Error {
         let advice = match self {
             Library::Driver => "install NVIDIA's driver (580 or newer)",
+            Library::Nccl => "install NCCL or its Python package, or set CUDA_HOME",
             _ => "install the CUDA 13 toolkit or its Python packages, or set CUDA_HOME",
         };
         Error::unavailable("cuda", format!("{what}; {advice}"))
@@ -121,6 +125,7 @@ impl Library {
                 &["libnvJitLink.so.", "libcublasLt.so.", "libcublas.so.", "libcusparse.so."],
                 &["libcusolver.so.12", "libcusolver.so.11"],
             ),
+            Library::Nccl => (&[], &["libnccl.so.2"]),
         }
     }
 
@@ -154,19 +159,28 @@ impl Library {
                 Library::Cublas => cudarc::cublas::sys::is_culib_present(),
                 Library::Cufft => cudarc::cufft::sys::is_culib_present(),
                 Library::Cusolver => cudarc::cusolver::sys::is_culib_present(),
+                Library::Nccl => libloading::Library::new(self.name()).is_ok(),
             }
         }
     }
 
     fn has(self, symbol: &str) -> bool {
-        // SAFETY: the library is present (asked before), so `culib` opens it; the symbol is only looked up, not called.
+        // SAFETY: the library is present (asked before), so that it is opened again; the symbol is only looked up, not called.
         unsafe {
+            let nccl;
             let library = match self {
                 Library::Driver => cudarc::driver::sys::culib(),
                 Library::Nvrtc => cudarc::nvrtc::sys::culib(),
                 Library::Cublas => cudarc::cublas::sys::culib(),
                 Library::Cufft => cudarc::cufft::sys::culib(),
                 Library::Cusolver => cudarc::cusolver::sys::culib(),
+                Library::Nccl => match libloading::Library::new(self.name()) {
+                    Ok(library) => {
+                        nccl = library;
+                        &nccl
+                    }
+                    Err(_) => return false,
+                },
             };
             library.get::<*const ()>(symbol.as_bytes()).is_ok()
         }
@@ -182,6 +196,7 @@ impl Library {
                 "cuDeviceGetName",
                 "cuDeviceGetAttribute",
                 "cuDeviceTotalMem_v2",
+                "cuDeviceGetUuid_v2",
                 "cuDriverGetVersion",
                 "cuMemGetInfo_v2",
                 "cuDeviceGetDefaultMemPool",
@@ -305,6 +320,20 @@ impl Library {
                 "cusolverDnZgesvdjBatched",
                 "cusolverDnDestroy",
             ],
+            Library::Nccl => &[
+                "ncclGetVersion",
+                "ncclGetUniqueId",
+                "ncclCommInitRank",
+                "ncclCommDestroy",
+                "ncclCommAbort",
+                "ncclCommGetAsyncError",
+                "ncclGetErrorString",
+                "ncclGetLastError",
+                "ncclGroupStart",
+                "ncclGroupEnd",
+                "ncclSend",
+                "ncclRecv",
+            ],
         }
     }
 }
@@ -326,23 +355,28 @@ const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Fou
 /// The toolkit's folders that the user named.
 fn named() -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).filter(|home| !home.is_empty());
-    let folders = |home: PathBuf| ["lib64", "lib", "nvidia/cu13/lib", ""].map(|sub| home.join(sub));
+    let folders = |home: PathBuf| ["lib64", "lib", "nvidia/cu13/lib", "nvidia/nccl/lib", ""].map(|sub| home.join(sub));
     homes.map(PathBuf::from).flat_map(folders).collect()
 }
 
-/// Where NVIDIA's Python packages for CUDA 13 have their libraries, below `nvidia`.
-const OF_PACKAGES: &str = "cu13/lib";
+/// Where NVIDIA's Python packages for CUDA 13, and that of NCCL, have their libraries, below `nvidia`.
+const OF_PACKAGES: [&str; 2] = ["cu13/lib", "nccl/lib"];
+
+/// Those folders of one `nvidia`.
+fn of_packages(nvidia: &Path) -> [PathBuf; 2] {
+    OF_PACKAGES.map(|of| nvidia.join(of))
+}
 
 /// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, of the system.
 fn found() -> Vec<PathBuf> {
     let projects = places::projects().into_iter().map(|project| project.join("cuda/nvidia"));
-    let mut folders: Vec<PathBuf> = projects.map(|nvidia| nvidia.join(OF_PACKAGES)).collect();
+    let mut folders: Vec<PathBuf> = projects.flat_map(|nvidia| of_packages(&nvidia)).collect();
     let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os).map(PathBuf::from);
     for prefix in active.filter(|prefix| prefix.is_absolute()).chain(["/usr/local", "/usr"].map(PathBuf::from)) {
         let versions = fs::read_dir(prefix.join("lib")).into_iter().flatten().flatten();
         for python in versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3")) {
             let packages = ["site-packages", "dist-packages"].map(|name| python.path().join(name));
-            folders.extend(packages.map(|folder| folder.join("nvidia").join(OF_PACKAGES)));
+            folders.extend(packages.iter().flat_map(|folder| of_packages(&folder.join("nvidia"))));
         }
     }
     folders.extend(["/usr/local/cuda/lib64", "/usr/local/cuda-13/lib64"].map(PathBuf::from));
@@ -351,7 +385,7 @@ fn found() -> Vec<PathBuf> {
 
 /// The folders of NVIDIA's packages in the Python that is active.
 fn of_python() -> Vec<PathBuf> {
-    places::python_package("nvidia").iter().map(|folder| folder.join(OF_PACKAGES)).collect()
+    places::python_package("nvidia").iter().flat_map(|folder| of_packages(folder)).collect()
 }
 
 /// Where the system's loader looks for a bare name, as far as that is written down: `LD_LIBRARY_PATH`, the folders of its
@@ -377,7 +411,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_and_nothing_panics() {
-        for library in [Library::Driver, Library::Nvrtc, Library::Cublas, Library::Cufft, Library::Cusolver] {
+        for library in
+            [Library::Driver, Library::Nvrtc, Library::Cublas, Library::Cufft, Library::Cusolver, Library::Nccl]
+        {
             if let Err(error) = library.load() {
                 assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }));
                 assert!(error.to_string().contains(library.name()), "{error}");

@@ -2,11 +2,11 @@
 //!
 //! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
 //! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
-//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, [`kernel`] loads and launches, `map` has the
+//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, `nccl`, `communicator` and `link` are between the GPUs of several ranks, [`kernel`] loads and launches, `map` has the
 //! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
 //! without a GPU. Nothing of CUDA is needed to build this.
 //!
-//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS and cuFFT in `$CUDA_HOME`, in the
+//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL in `$CUDA_HOME`, in the
 //! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
 //! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one.
 //! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off.
@@ -18,6 +18,7 @@ mod backend;
 mod cache;
 pub mod casting;
 pub mod check;
+mod communicator;
 mod compact;
 mod copy;
 pub mod creation;
@@ -33,10 +34,12 @@ pub(crate) mod info;
 pub mod kernel;
 mod library;
 pub mod linalg;
+mod link;
 mod loaded;
 pub mod manipulation;
 mod map;
 mod memory;
+mod nccl;
 pub mod nvrtc;
 mod outside;
 mod pool;

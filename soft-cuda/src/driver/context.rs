@@ -1,7 +1,7 @@
 //! Contexts: one of each device, its primary one.
 
 use super::{
-    edge::{call, call_in_context, current, set_current},
+    edge::{call, call_and_wait, current, set_current},
     error::{Code, Result, put},
 };
 use std::ffi::{c_int, c_void};
@@ -66,8 +66,5 @@ pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
 /// Waits for all work of the current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> u32 {
-    call_in_context(|driver, device| {
-        driver.finish_device(device);
-        driver.check(device)
-    })
+    call_and_wait(|driver, device| Ok(driver.goals_of_device(device)), |driver, device| driver.check(device))
 }

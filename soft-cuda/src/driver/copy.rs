@@ -1,7 +1,7 @@
 //! Copies and fills.
 
 use super::{
-    edge::call_in_context,
+    edge::{call_and_wait, call_in_context},
     error::{Code, Result},
     state::Driver,
     work::Work,
@@ -101,7 +101,11 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
 /// `to` is null or a place for `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
-    call_in_context(|driver, device| {
+    let goals = |driver: &Driver, device| match bytes {
+        0 => Ok(Vec::new()),
+        _ => Ok(driver.goals_of_wait(driver.stream(device, stream as u64)?)),
+    };
+    call_and_wait(goals, |driver, device| {
         if bytes > 0 && to.is_null() {
             return Err(Code::INVALID_VALUE);
         }

@@ -133,6 +133,21 @@ pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, devic
     })
 }
 
+/// What a device is known by on all machines: of this one its ordinal, in every process.
+///
+/// # Safety
+/// `uuid` is null or a place for 16 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int) -> u32 {
+    call(|driver| {
+        driver.device(device)?;
+        let mut own = *b"soft-cuda device";
+        own[15] = device as u8;
+        // SAFETY: the caller's promise.
+        unsafe { put(uuid, own) }
+    })
+}
+
 /// Bytes of memory of a device.
 ///
 /// # Safety

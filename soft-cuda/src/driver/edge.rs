@@ -1,11 +1,11 @@
 //! Between the exported functions and the driver.
 
-use super::{config::Config, error::Result, state::Driver};
+use super::{config::Config, error::Result, state::Driver, work::Mark};
 use crate::exec::Order;
 use std::{
     cell::Cell,
     env,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
 /// The driver of this process.
@@ -32,6 +32,33 @@ thread_local! {
 /// The driver, whatever happened to the thread that had it before.
 pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Something has come from another device.
+static CHANGED: Condvar = Condvar::new();
+
+/// Goes on with the work that waits for other devices, as something has come from one.
+pub(crate) fn advance() {
+    lock().advance();
+    CHANGED.notify_all();
+}
+
+/// Does the work up to the marks. The driver is free for others while that waits for other devices.
+fn settle(mut driver: MutexGuard<'static, Driver>, goals: Vec<Mark>) -> MutexGuard<'static, Driver> {
+    loop {
+        driver.finish(goals.clone());
+        if !goals.iter().any(|goal| driver.pending(*goal)) {
+            return driver;
+        }
+        driver = CHANGED.wait(driver).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Waits for all work of a device.
+pub(crate) fn finish_device(device: usize) {
+    let driver = lock();
+    let goals = driver.goals_of_device(device);
+    drop(settle(driver, goals));
 }
 
 /// Lets the report be made when the process ends.
@@ -74,4 +101,24 @@ pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) 
         driver.check(device)?;
         f(driver, device)
     })
+}
+
+/// The same of a function that waits for work: `goals` says for which.
+pub(super) fn call_and_wait(
+    goals: impl FnOnce(&Driver, usize) -> Result<Vec<Mark>>,
+    f: impl FnOnce(&mut Driver, usize) -> Result<()>,
+) -> u32 {
+    let driver = lock();
+    let found = driver.check_initialised().and_then(|()| {
+        let device = driver.device_of(current())?;
+        driver.check(device)?;
+        Ok((device, goals(&driver, device)?))
+    });
+    code(found.and_then(|(device, goals)| {
+        let mut driver = settle(driver, goals);
+        // the context may have gone meanwhile
+        driver.device_of(current())?;
+        driver.check(device)?;
+        f(&mut driver, device)
+    }))
 }

@@ -1,7 +1,7 @@
 //! Events: places in streams that can be waited for.
 
 use super::{
-    edge::call_in_context,
+    edge::{call_and_wait, call_in_context},
     error::{Code, Result, put},
     handles::Event,
     state::Driver,
@@ -104,7 +104,8 @@ pub extern "C" fn cuEventRecord(event: *mut c_void, stream: *mut c_void) -> u32 
 /// Waits for an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventSynchronize(event: *mut c_void) -> u32 {
-    call_in_context(|driver, _| driver.event_synchronize(event as u64))
+    let goals = |driver: &Driver, _| Ok(driver.event(event as u64)?.mark.into_iter().collect());
+    call_and_wait(goals, |driver, _| driver.event_synchronize(event as u64))
 }
 
 /// Whether an event has happened.

@@ -1,10 +1,10 @@
 //! Allocations.
 
 use super::{
-    edge::{call, call_in_context},
+    edge::{call, call_and_wait, call_in_context},
     error::{Code, Result, put},
     state::{Device, Driver, Failing, Lifetime},
-    work::Work,
+    work::{Mark, Work},
 };
 use std::ffi::{c_int, c_void};
 
@@ -47,6 +47,19 @@ impl Driver {
         })
     }
 
+    /// The device of an allocation that begins at `address`.
+    fn device_with(&self, address: u64) -> Option<usize> {
+        self.devices.iter().position(|device| device.allocated.contains_key(&address))
+    }
+
+    /// What has to be done before `bytes` bytes are there: nothing where they are.
+    fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
+        let memory = &self.devices[device].memory;
+        // more than all there is has never room
+        let waits = bytes as u64 > memory.limit() - memory.used() && bytes as u64 <= memory.limit();
+        if waits { self.goals_of_device(device) } else { Vec::new() }
+    }
+
     /// Frees memory after all work of its device.
     pub fn free(&mut self, address: u64) -> Result<()> {
         if address == 0 {
@@ -86,7 +99,8 @@ impl Driver {
 /// `address` is null or a place for an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
-    call_in_context(|driver, device| {
+    let goals = |driver: &Driver, device| Ok(driver.goals_of_room(device, bytes));
+    call_and_wait(goals, |driver, device| {
         if address.is_null() {
             return Err(Code::INVALID_VALUE);
         }
@@ -101,7 +115,11 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
 /// `address` is null or a place for an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: *mut c_void) -> u32 {
-    call_in_context(|driver, device| {
+    let goals = |driver: &Driver, device| {
+        let stream = driver.stream(device, stream as u64)?;
+        Ok(driver.goals_of_room(driver.stream_device(stream), bytes))
+    };
+    call_and_wait(goals, |driver, device| {
         if address.is_null() {
             return Err(Code::INVALID_VALUE);
         }
@@ -115,7 +133,10 @@ pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream
 /// Frees memory, waiting for its device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
-    call_in_context(|driver, _| driver.free(address))
+    let goals = |driver: &Driver, _| {
+        Ok(driver.device_with(address).map_or(Vec::new(), |device| driver.goals_of_device(device)))
+    };
+    call_and_wait(goals, |driver, _| driver.free(address))
 }
 
 /// Frees memory in stream order.

@@ -25,10 +25,10 @@ mod state;
 pub mod stream;
 mod work;
 
-pub(crate) use edge::{current, lock};
+pub(crate) use edge::{advance, current, finish_device, lock};
 pub(crate) use error::put;
 pub use state::Driver;
-pub(crate) use work::Work;
+pub(crate) use work::{Remote, Work};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::{
     device::{MOST_SHARED, MOST_THREADS, SHARED},
-    edge::call_in_context,
+    edge::{call_and_wait, call_in_context},
     error::{Code, Result, put},
     handles::{Function, Loaded},
     state::Driver,
@@ -123,7 +123,11 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
 /// Takes a module away.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleUnload(module: *mut c_void) -> u32 {
-    call_in_context(|driver, _| driver.module_unload(module as u64))
+    let goals = |driver: &Driver, _| {
+        let loaded = driver.modules.get(&(module as u64)).ok_or(Code::INVALID_HANDLE)?;
+        Ok(driver.goals_of_device(loaded.device))
+    };
+    call_and_wait(goals, |driver, _| driver.module_unload(module as u64))
 }
 
 /// A kernel of a module by its name.

@@ -3,7 +3,7 @@
 use super::{
     error::Result,
     state::{Driver, Lifetime},
-    work::{Entry, Mark, Stream, StreamKind, Waited, Work},
+    work::{Entry, Mark, Stream, Waited, Work},
 };
 use crate::{exec, fault::Fault, memory::Hint};
 use std::{borrow::Cow, time::Instant};
@@ -32,7 +32,11 @@ impl Driver {
             && let Some(order) = state.front()
             && (state.queue.len() > MOST_WORK || self.staged > MOST_STAGED)
         {
-            self.finish(vec![Mark { stream, order }]);
+            let mark = Mark { stream, order };
+            self.finish(vec![mark]);
+            if self.pending(mark) {
+                break; // it waits for another device
+            }
         }
         self.check(device)
     }
@@ -57,30 +61,71 @@ impl Driver {
         self.pending(Mark { stream, order: u64::MAX })
     }
 
-    /// Does all work of a stream.
+    /// The places up to which a stream has work now.
+    pub(super) fn goals_of_stream(&self, stream: u64) -> Vec<Mark> {
+        vec![Mark { stream, order: self.next_order - 1 }]
+    }
+
+    /// The same, and the places of the streams for which work that is put on the stream now would wait.
+    pub(super) fn goals_of_wait(&self, stream: u64) -> Vec<Mark> {
+        let mut goals = self.goals_of_stream(stream);
+        if let Some(other) = self.streams.get(&stream).and_then(|state| state.kind.ordered_against()) {
+            let others =
+                self.streams.iter().filter(|(_, s)| s.device == self.streams[&stream].device && s.kind == other);
+            goals.extend(others.flat_map(|(&stream, _)| self.goals_of_stream(stream)));
+        }
+        goals
+    }
+
+    /// The same of all streams of a device, the streams made last first.
+    pub(super) fn goals_of_device(&self, device: usize) -> Vec<Mark> {
+        let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
+        of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
+    }
+
+    /// Brings all streams on to the work with other devices that has not begun: those wait for it, whatever this process waits for.
+    pub(crate) fn advance(&mut self) {
+        let last = |(&stream, state): (&u64, &Stream)| {
+            let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
+            state.queue.iter().rev().find(waits).map(|entry| Mark { stream, order: entry.order })
+        };
+        let goals: Vec<Mark> = self.streams.iter().filter_map(last).collect();
+        for goal in goals {
+            self.finish(vec![goal]);
+        }
+    }
+
+    /// Does all work of a stream, but for what waits for other devices.
     pub(super) fn finish_stream(&mut self, stream: u64) {
         self.finish(vec![Mark { stream, order: u64::MAX }]);
     }
 
-    /// Does all work of a device, the streams made last first.
-    pub(crate) fn finish_device(&mut self, device: usize) {
-        let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
-        let goals = of_device.map(|(&stream, _)| Mark { stream, order: u64::MAX }).collect();
+    /// The same of a device, the streams made last first.
+    pub(super) fn finish_device(&mut self, device: usize) {
+        let goals = self.goals_of_device(device);
         self.finish(goals);
     }
 
-    /// Does the work up to the marks, the last of them first, and only what that needs of other streams.
+    /// Does the work up to the marks, the last of them first, and only what that needs of other streams. What waits for other devices
+    /// is left where it is, with all that is after it.
     pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
-        while let Some(&goal) = goals.last() {
-            if !self.pending(goal) {
-                goals.pop();
-                continue;
+        let mut goal = goals.pop();
+        while let Some(top) = goal {
+            // a goal, and what is in its way
+            let mut path = vec![top];
+            while let Some(&next) = path.last() {
+                if !self.pending(next) {
+                    path.pop();
+                    continue;
+                }
+                // whatever is before a piece of work has a lower order than it, so this ends
+                match self.blocker(next.stream) {
+                    Some(mark) => path.push(mark),
+                    None if self.run_first(next.stream) => {}
+                    None => break,
+                }
             }
-            // whatever is before a piece of work has a lower order than it, so this ends
-            match self.blocker(goal.stream) {
-                Some(mark) => goals.push(mark),
-                None => self.run_first(goal.stream),
-            }
+            goal = goals.pop();
         }
     }
 
@@ -94,22 +139,19 @@ impl Driver {
             return Some(mark);
         }
         let before = first.order - 1;
-        let other = match state.kind {
-            StreamKind::Default => StreamKind::Blocking,
-            StreamKind::Blocking => StreamKind::Default,
-            StreamKind::NonBlocking => return None,
-        };
+        let other = state.kind.ordered_against()?;
         let others = self.streams.iter().filter(|(_, s)| s.device == state.device && s.kind == other);
         others.map(|(&stream, _)| Mark { stream, order: before }).find(|&mark| self.pending(mark))
     }
 
-    fn run_first(&mut self, stream: u64) {
+    /// Runs the first work of a stream. False where it waits for other devices, and is still the first.
+    fn run_first(&mut self, stream: u64) -> bool {
         let Some(state) = self.streams.get_mut(&stream) else {
-            return;
+            return true;
         };
         let device = state.device;
+        let mut has_ended = true;
         if let Some(Entry { order, what, work, staged }) = state.queue.pop_front() {
-            self.staged -= staged;
             // what was called after a free must not use the memory, even where that stream has not come to the free
             let freed: Vec<(usize, u64)> = self.freeing.range(..order).map(|(_, &freed)| freed).collect();
             let hide = |(device, address): (usize, u64)| (device, self.devices[device].memory.hide(address));
@@ -118,14 +160,26 @@ impl Driver {
             for (device, hidden) in hidden {
                 hidden.into_iter().for_each(|hidden| self.devices[device].memory.show(hidden));
             }
-            if let Err(fault) = result {
-                self.fail(device, &what, &fault);
+            has_ended = !matches!(result, Ok(Some(_)));
+            match result {
+                Ok(None) => self.staged -= staged,
+                Ok(Some(work)) => {
+                    if let Some(state) = self.streams.get_mut(&stream) {
+                        state.queue.push_front(Entry { order, what, work, staged });
+                    }
+                }
+                Err(fault) => {
+                    self.staged -= staged;
+                    self.fail(device, &what, &fault);
+                }
             }
         }
         self.bury(stream);
+        has_ended
     }
 
-    fn perform(&mut self, order: u64, work: Work) -> std::result::Result<(), Fault> {
+    /// Does a piece of work; gives it back where it has not ended.
+    fn perform(&mut self, order: u64, work: Work) -> std::result::Result<Option<Work>, Fault> {
         match work {
             Work::On(device, job) => job(&mut self.devices[device].memory)?,
             Work::Launch(device, module, kernel, launch) => {
@@ -149,8 +203,17 @@ impl Driver {
                 }
             }
             Work::Wait(_) => {}
+            Work::Remote { device, mut remote, begun } => {
+                let memory = &mut self.devices[device].memory;
+                if !begun {
+                    remote.begin(memory)?;
+                }
+                if !remote.end(memory)? {
+                    return Ok(Some(Work::Remote { device, remote, begun: true }));
+                }
+            }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Forgets the work of a device whose context is lost. Its memory stays as it is; so does what was to be freed.

@@ -1,7 +1,7 @@
 //! Streams: made, waited for, destroyed.
 
 use super::{
-    edge::call_in_context,
+    edge::{call_and_wait, call_in_context},
     error::{Code, Result, put},
     state::Driver,
     work::{Stream, StreamKind, Work},
@@ -77,7 +77,7 @@ impl Driver {
         let stream = self.stream(device, handle)?;
         let busy = self.is_busy(stream);
         self.stream_synchronize(device, handle)?;
-        if busy { Err(Code::NOT_READY) } else { Ok(()) }
+        if busy || self.is_busy(stream) { Err(Code::NOT_READY) } else { Ok(()) }
     }
 
     /// What is put on the stream from now on runs after the event. An event that was never recorded is no event.
@@ -107,7 +107,8 @@ pub extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> u32 {
 /// Waits for a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> u32 {
-    call_in_context(|driver, device| driver.stream_synchronize(device, stream as u64))
+    let goals = |driver: &Driver, device| Ok(driver.goals_of_stream(driver.stream(device, stream as u64)?));
+    call_and_wait(goals, |driver, device| driver.stream_synchronize(device, stream as u64))
 }
 
 /// Whether a stream is done.

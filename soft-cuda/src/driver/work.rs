@@ -6,6 +6,15 @@ use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 /// Work on a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
+/// Work that does not end by itself: it waits for what other devices, of this process or of others, send it.
+pub(crate) trait Remote: Send {
+    /// The stream has come to it.
+    fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault>;
+
+    /// Ends it, where all has come that it waits for. Whether it has ended.
+    fn end(&mut self, memory: &mut Memory) -> std::result::Result<bool, Fault>;
+}
+
 /// How a stream is ordered against the default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
@@ -15,6 +24,17 @@ pub(super) enum StreamKind {
     Blocking,
     /// Not at all.
     NonBlocking,
+}
+
+impl StreamKind {
+    /// The streams of its device for which its work waits.
+    pub(super) fn ordered_against(self) -> Option<StreamKind> {
+        match self {
+            StreamKind::Default => Some(StreamKind::Blocking),
+            StreamKind::Blocking => Some(StreamKind::Default),
+            StreamKind::NonBlocking => None,
+        }
+    }
 }
 
 /// A stream.
@@ -77,6 +97,15 @@ pub(crate) enum Work {
     Record(u64),
     /// Nothing, but not before this.
     Wait(Option<Waited>),
+    /// Work of a device with others.
+    Remote {
+        /// The device.
+        device: usize,
+        /// What it does.
+        remote: Box<dyn Remote>,
+        /// Whether it has begun.
+        begun: bool,
+    },
 }
 
 /// What is waited for.
@@ -92,6 +121,7 @@ impl fmt::Debug for Work {
             Work::Free(..) => "Free",
             Work::Record(_) => "Record",
             Work::Wait(_) => "Wait",
+            Work::Remote { .. } => "Remote",
         })
     }
 }

@@ -1,0 +1,127 @@
+//! Links between ranks: ways from device to device that do not go through the host's memory.
+//!
+//! A backend that has one says what it offers, sees what all ranks offer, and opens it together with them. Nothing here knows how ranks speak
+//! with each other: who has ranks gives [`Peers`].
+
+use crate::Result;
+use std::{any::Any, fmt, sync::Arc};
+
+/// The ranks among which a link is opened, and what they say to each other over the host meanwhile.
+pub trait Peers {
+    /// The number of this rank.
+    fn rank(&self) -> usize;
+
+    /// How many ranks there are.
+    fn size(&self) -> usize;
+
+    /// The bytes of all ranks in their order. Collective: every rank gives as many.
+    ///
+    /// # Errors
+    /// Where the ranks cannot speak with each other.
+    fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>>;
+}
+
+/// What a rank has for a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The library, `"nccl"`, in a few bytes.
+    library: [u8; 8],
+    version: u64,
+    /// By which the rank's device is known on all machines.
+    device: [u8; 16],
+}
+
+impl Offer {
+    /// Bytes of an offer as it is sent.
+    pub const BYTES: usize = 32;
+
+    /// A library in a version, and the device that it would use.
+    pub(crate) fn new(library: [u8; 8], version: u64, device: [u8; 16]) -> Offer {
+        Offer { library, version, device }
+    }
+
+    /// The offer as bytes, or those of none.
+    pub fn to_bytes(offer: Option<&Offer>) -> [u8; Offer::BYTES] {
+        let mut bytes = [0; Offer::BYTES];
+        if let Some(Offer { library, version, device }) = offer {
+            bytes[..8].copy_from_slice(library);
+            bytes[8..16].copy_from_slice(&version.to_ne_bytes());
+            bytes[16..].copy_from_slice(device);
+        }
+        bytes
+    }
+
+    /// What these bytes say, in the same order on every rank.
+    fn parts(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
+        (&bytes[..8], &bytes[8..16], &bytes[16..Offer::BYTES])
+    }
+
+    /// Whether ranks with these offers, one after the other, can have a link, or why not. The answer is the same on all ranks.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn fit(all: &[u8]) -> std::result::Result<(), String> {
+        let all: Vec<_> = all.chunks_exact(Offer::BYTES).map(Offer::parts).collect();
+        if let Some(rank) = all.iter().position(|(library, ..)| library.iter().all(|&byte| byte == 0)) {
+            return Err(format!("rank {rank} has none"));
+        }
+        for (rank, (library, version, device)) in all.iter().enumerate() {
+            let (first_library, first_version, _) = all[0];
+            if (*library, *version) != (first_library, first_version) {
+                return Err(format!("rank {rank} has another version than rank 0"));
+            }
+            if let Some(other) = all[..rank].iter().position(|(.., other)| other == device) {
+                return Err(format!("ranks {other} and {rank} share a GPU"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An open link of a rank. Clones are the same link, which is closed with the last.
+#[derive(Clone)]
+pub struct Link {
+    name: Arc<str>,
+    open: Arc<dyn Any + Send + Sync>,
+}
+
+impl Link {
+    pub(crate) fn new(name: String, open: impl Any + Send + Sync) -> Link {
+        Link { name: name.into(), open: Arc::new(open) }
+    }
+
+    /// The library and its version: `NCCL 2.27.3`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the backend has opened.
+    pub(crate) fn open<L: Any>(&self) -> Option<&L> {
+        self.open.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(offers: &[Option<Offer>]) -> Vec<u8> {
+        offers.iter().flat_map(|offer| Offer::to_bytes(offer.as_ref())).collect()
+    }
+
+    #[test]
+    fn offers_fit_where_all_have_one_library_and_devices_of_their_own() {
+        let offer = |version, device| Some(Offer::new(*b"nccl\0\0\0\0", version, [device; 16]));
+        assert_eq!(Offer::fit(&all(&[offer(1, 1), offer(1, 2)])), Ok(()));
+        let why = |offers: &[Option<Offer>]| Offer::fit(&all(offers)).unwrap_err();
+        assert_eq!(why(&[offer(1, 1), None]), "rank 1 has none");
+        assert_eq!(why(&[offer(1, 1), offer(2, 2)]), "rank 1 has another version than rank 0");
+        assert_eq!(why(&[offer(1, 1), offer(1, 2), offer(1, 1)]), "ranks 0 and 2 share a GPU");
+    }
+}

@@ -1,0 +1,71 @@
+//! Links from device to device: whether the ranks have one, and the GPU of a rank.
+
+use crate::failed;
+use backends::{
+    Backend, Cuda, Error, Result,
+    runtime::link::{Link, Offer, Peers},
+};
+use backends_world::{Kind, World};
+use std::sync::Arc;
+
+const OP: &str = "Sharded::with";
+
+/// What backends say to each other while they open a link.
+struct Among<'a>(&'a World);
+
+impl Peers for Among<'_> {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>> {
+        let counts = vec![mine.len(); self.size()];
+        let mut all = vec![0; mine.len() * self.size()];
+        self.0.all_gather(mine, &mut all, &counts, Kind::UInt8).map_err(failed(OP))?;
+        Ok(all)
+    }
+}
+
+/// The link of all ranks, or why they have none: one without makes all of them speak through the host. Collective.
+///
+/// # Errors
+/// Where the ranks cannot speak with each other at all.
+pub(crate) fn open<B: Backend>(within: &B, world: &World) -> Result<std::result::Result<Link, Arc<str>>> {
+    if world.size() == 1 {
+        return Ok(Err("there is one rank".into()));
+    }
+    let among = Among(world);
+    world.agree(OP, || "link".into()).map_err(failed(OP))?;
+    let own = within.offer();
+    let offers = among.all_gather(&Offer::to_bytes(own.as_ref().ok()))?;
+    if let Err(why) = Offer::fit(&offers) {
+        return Ok(Err(own.err().unwrap_or(why).into()));
+    }
+    let opened = within.link(&among);
+    let has_opened = matches!(opened, Ok(Some(_)));
+    let all = among.all_gather(&[u8::from(has_opened)])?;
+    Ok(match (opened, all.iter().position(|&opened| opened == 0)) {
+        (Ok(Some(link)), None) => Ok(link),
+        (Err(why), _) => Err(why.to_string().into()),
+        (_, rank) => Err(format!("rank {} could not open it", rank.unwrap_or(world.rank())).into()),
+    })
+}
+
+/// The GPU of a rank: the one that has the number of the rank among those on its machine, counted from the first again where there are more ranks than GPUs.
+///
+/// The backend has a stream of random numbers of its own, as [`Sharded`](crate::Sharded) needs it. Parts of arrays go between GPUs by NCCL where each rank has
+/// its own; ranks that share one speak through the host.
+///
+/// # Errors
+/// [`Error::Unavailable`] without a driver, its libraries or a GPU; [`Error::Library`] where the ranks do not know which machine they are on.
+pub fn gpu(world: &World) -> Result<Cuda> {
+    let local = world.local_rank().map_err(failed("gpu"))?;
+    match Cuda::count()? {
+        0 => Err(Error::unavailable("cuda", "the driver has no GPU")),
+        count => Cuda::seeded(local % count, 0),
+    }
+}

@@ -1,0 +1,151 @@
+//! What is between `ncclGroupStart` and `ncclGroupEnd`: sends and receives that are one piece of work of a stream.
+
+use super::{
+    comm::Comm,
+    status::{Result, Status},
+};
+use crate::{
+    driver::{self, Remote, Work},
+    fault::Fault,
+    memory::{Hint, Memory},
+};
+use std::{cell::RefCell, sync::Arc};
+
+/// A part of device memory that goes to a rank, or comes from one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) peer: usize,
+    pub(super) address: u64,
+    pub(super) bytes: usize,
+}
+
+/// The sends and receives of a communicator on a stream.
+pub(super) struct Exchange {
+    comm: Arc<Comm>,
+    stream: u64,
+    sends: Vec<Part>,
+    receives: Vec<Part>,
+}
+
+/// The groups that a thread has begun.
+#[derive(Default)]
+struct Groups {
+    depth: usize,
+    work: Vec<Exchange>,
+    /// The first error within.
+    error: Option<Status>,
+}
+
+thread_local! {
+    static GROUPS: RefCell<Groups> = RefCell::default();
+}
+
+/// Whether the thread has begun a group.
+pub(super) fn is_open() -> bool {
+    GROUPS.with_borrow(|groups| groups.depth > 0)
+}
+
+pub(super) fn start() {
+    GROUPS.with_borrow_mut(|groups| groups.depth += 1);
+}
+
+/// Ends a group. The outermost puts its work on the streams, unless something in it was wrong.
+pub(super) fn end() -> Result<()> {
+    let ended = GROUPS.with_borrow_mut(|groups| match groups.depth {
+        0 => Err(Status::INVALID_USAGE.because("ncclGroupEnd: not in a group call.")),
+        1 => Ok(Some(std::mem::take(groups))),
+        _ => {
+            groups.depth -= 1;
+            Ok(None)
+        }
+    });
+    let Some(groups) = ended? else { return Ok(()) };
+    match groups.error {
+        Some(error) => Err(error),
+        None => put(groups.work),
+    }
+}
+
+/// Notes an error of a call within a group: the group fails with it.
+pub(super) fn note(error: Status) {
+    GROUPS.with_borrow_mut(|groups| {
+        if groups.depth > 0 {
+            groups.error.get_or_insert(error);
+        }
+    });
+}
+
+/// A send or receive: of the group that is open, else alone.
+pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Result<()> {
+    let alone = GROUPS.with_borrow_mut(|groups| {
+        let same = |exchange: &&mut Exchange| Arc::ptr_eq(&exchange.comm, &comm) && exchange.stream == stream;
+        let place = match groups.work.iter_mut().find(same) {
+            Some(place) => place,
+            None => {
+                groups.work.push(Exchange { comm, stream, sends: Vec::new(), receives: Vec::new() });
+                groups.work.last_mut()?
+            }
+        };
+        if is_send { &mut place.sends } else { &mut place.receives }.push(part);
+        (groups.depth == 0).then(|| std::mem::take(&mut groups.work))
+    });
+    alone.map_or(Ok(()), put)
+}
+
+/// Puts the work on its streams, which then come to it without that anyone waits: other ranks do.
+fn put(work: Vec<Exchange>) -> Result<()> {
+    let mut driver = driver::lock();
+    for exchange in work {
+        let (device, stream) = (exchange.comm.device, exchange.stream);
+        let work = Work::Remote { device, remote: Box::new(exchange), begun: false };
+        let put = driver.put_on(stream, "ncclGroup", work, 0);
+        put.map_err(|code| Status::UNHANDLED_CUDA.because(format!("ncclGroupEnd: the device fails with {}", code.0)))?;
+    }
+    driver.advance();
+    Ok(())
+}
+
+impl Exchange {
+    /// Fails this rank's work, and its communicator.
+    fn failed(&self, status: Status, why: String) -> Fault {
+        self.comm.fail(status.because(why.clone()));
+        Fault::Failed(why)
+    }
+
+    /// How many messages a rank has to send.
+    fn count(&self, from: usize) -> usize {
+        self.receives.iter().filter(|part| part.peer == from).count()
+    }
+}
+
+impl Remote for Exchange {
+    fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault> {
+        for part in &self.sends {
+            self.comm.send(part.peer, memory.read(&mut Hint::default(), part.address, part.bytes)?);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, memory: &mut Memory) -> std::result::Result<bool, Fault> {
+        for part in &self.receives {
+            match self.comm.has(part.peer, self.count(part.peer)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(why) => return Err(self.failed(Status::REMOTE, why)),
+            }
+        }
+        for part in &self.receives {
+            let message = self.comm.take(part.peer).unwrap_or_default();
+            if message.len() != part.bytes {
+                let (rank, Part { peer, bytes, .. }) = (self.comm.rank, part);
+                let why = format!(
+                    "ncclRecv: rank {rank} waits for {bytes} bytes of rank {peer}, which sends {}",
+                    message.len()
+                );
+                return Err(self.failed(Status::INVALID_USAGE, why));
+            }
+            memory.write(&mut Hint::default(), part.address, part.bytes)?.copy_from_slice(&message);
+        }
+        Ok(true)
+    }
+}
