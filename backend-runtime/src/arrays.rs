@@ -329,6 +329,19 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(op, Self::NAME))
     }
 
+    /// An array of the `total` elements that `through` gets from other ranks for those of `send`, one array after the other, both as bytes: by memory of
+    /// the host that the device copies from and to at full speed. None where the backend has none, and `through` was not called.
+    #[doc(hidden)]
+    fn staged<T: Element>(
+        &self,
+        _op: &'static str,
+        _send: &[Self::Array<T>],
+        _total: usize,
+        _through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+    ) -> Option<Result<Self::Array<T>>> {
+        None
+    }
+
     /// The device, in the library's words: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 

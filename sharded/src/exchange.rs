@@ -39,12 +39,16 @@ pub struct Received<B: Arrays, T: Element> {
 
 enum Elements<B: Arrays, T: Element> {
     Host(HostArray<T>),
-    Linked(Part<B, T>),
+    There(Part<B, T>),
 }
 
 impl<B: Backend, T: Element> Received<B, T> {
     fn new(elements: Vec<T>) -> Received<B, T> {
         Received { elements: Elements::Host(Array1::from_vec(elements).into_dyn().into_shared()), at: 0 }
+    }
+
+    fn there(elements: Part<B, T>) -> Received<B, T> {
+        Received { elements: Elements::There(elements), at: 0 }
     }
 
     /// The next elements, as an array of this shape in C order: in the memory in which they came.
@@ -58,7 +62,7 @@ impl<B: Backend, T: Element> Received<B, T> {
                 // elements that lie in one piece have every shape of their number
                 b.from_ndarray(part.map_err(|why| Error::shape("from_ndarray", shape, why.to_string()))?)
             }
-            Elements::Linked(elements) => {
+            Elements::There(elements) => {
                 let part = b.getitem(elements, vec![Slice::from(start as isize..end as isize)])?;
                 b.reshape(&part, shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
             }
@@ -98,14 +102,16 @@ impl<B: Backend> Sharded<B> {
         if let Ok(link) = &self.link {
             let others = (self.ranks() - 1) * part.len();
             self.count_linked(others * size_of::<T>());
-            let all = self.within.gather_linked(op, link, part, counts)?;
-            return Ok(Received { elements: Elements::Linked(all), at: 0 });
+            return Ok(Received::there(self.within.gather_linked(op, link, part, counts)?));
         }
-        let own = self.packed(op, std::slice::from_ref(part))?;
-        let all = bytes::written(op, counts.iter().sum(), |to| {
-            self.world.all_gather(own.bytes(), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
-        })?;
-        Ok(Received::new(all))
+        let mut through =
+            |own: &[u8], to: &mut [u8]| self.world.all_gather(own, to, counts, kind(op, T::DTYPE)?).map_err(failed(op));
+        let part_alone = std::slice::from_ref(part);
+        if let Some(all) = self.within.staged(op, part_alone, counts.iter().sum(), &mut through) {
+            return Ok(Received::there(all?));
+        }
+        let own = self.packed(op, part_alone)?;
+        Ok(Received::new(bytes::written(op, counts.iter().sum(), |to| through(own.bytes(), to))?))
     }
 
     /// `send[r]` goes to rank r, and `counts[r]` elements come from it, in the order of ranks.
@@ -121,15 +127,17 @@ impl<B: Backend> Sharded<B> {
             self.world.agree_counts(&to, counts).map_err(failed(op))?;
             let others = to.iter().sum::<usize>() - to[self.rank()];
             self.count_linked(others * size_of::<T>());
-            let all = self.within.exchange_linked(op, link, send, counts)?;
-            return Ok(Received { elements: Elements::Linked(all), at: 0 });
+            return Ok(Received::there(self.within.exchange_linked(op, link, send, counts)?));
         }
         let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
+        let mut through = |own: &[u8], from: &mut [u8]| {
+            self.world.all_to_all(own, &to, from, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+        };
+        if let Some(all) = self.within.staged(op, &pieces, counts.iter().sum(), &mut through) {
+            return Ok(Received::there(all?));
+        }
         let own = self.packed(op, &pieces)?;
-        let all = bytes::written(op, counts.iter().sum(), |from| {
-            self.world.all_to_all(own.bytes(), &to, from, counts, kind(op, T::DTYPE)?).map_err(failed(op))
-        })?;
-        Ok(Received::new(all))
+        Ok(Received::new(bytes::written(op, counts.iter().sum(), |from| through(own.bytes(), from))?))
     }
 
     /// As many elements of each rank, on the host.

@@ -4,7 +4,7 @@ use soft_cuda::{
     cublas::*,
     cufft::*,
     cusolver::*,
-    driver::{context::*, copy::*, device::*, event::*, memory::*, module::*, report::*, stream::*},
+    driver::{context::*, copy::*, device::*, event::*, memory::*, module::*, pinned::*, report::*, stream::*},
 };
 use std::{
     ffi::{CStr, c_void},
@@ -62,6 +62,7 @@ fn calls_give_what_the_real_ones_give() {
     assert_eq!(cuCtxSetCurrent(0x77 as *mut c_void), 201);
     memory();
     pool();
+    pinned();
     modules();
     products();
     transforms();
@@ -104,6 +105,29 @@ fn device() {
         assert_eq!(attribute(0), Err(1));
         assert_eq!(attribute(-3), Err(1));
         assert_eq!(out(0, |at| cuDeviceTotalMem_v2(at, 0)), Ok(4 << 30));
+    }
+}
+
+/// Copies from and to memory that stays where it is are done when someone waits, and not before.
+fn pinned() {
+    // SAFETY: places for what is asked for, or null; buffers of 4 bytes.
+    unsafe {
+        assert_eq!(cuMemHostAlloc(null_mut(), 4, 0), 1);
+        assert_eq!(out(null_mut(), |at| cuMemHostAlloc(at, 0, 0)), Err(1));
+        assert_eq!(out(null_mut(), |at| cuMemHostAlloc(at, 4, 8)), Err(1));
+        let [from, to] = [0, 1].map(|_| out(null_mut(), |at| cuMemHostAlloc(at, 4, 0)).unwrap().cast::<u32>());
+        let stream = out(null_mut(), |at| cuStreamCreate(at, 1)).unwrap();
+        let memory = allocate(4);
+        from.write(1);
+        assert_eq!(cuMemcpyHtoDAsync_v2(memory, from.cast(), 4, stream), 0);
+        from.write(2);
+        assert_eq!(cuMemcpyDtoHAsync_v2(to.cast(), memory, 4, stream), 0);
+        assert_eq!(to.read(), u32::MAX, "nobody has waited");
+        assert_eq!(cuStreamSynchronize(stream), 0);
+        assert_eq!(to.read(), 2, "it was written to before it was copied");
+        assert_eq!(cuMemFree_v2(memory), 0);
+        assert_eq!(cuStreamDestroy_v2(stream), 0);
+        assert_eq!([cuMemFreeHost(from.cast()), cuMemFreeHost(to.cast()), cuMemFreeHost(to.cast())], [0, 0, 1]);
     }
 }
 

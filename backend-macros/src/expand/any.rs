@@ -358,6 +358,24 @@ impl Expand<'_> {
                     }
                 }
 
+                fn staged<T: #rt::Element>(
+                    &self,
+                    op: &'static str,
+                    send: &[#any_array<T>],
+                    total: usize,
+                    through: &mut dyn FnMut(&[u8], &mut [u8]) -> #rt::Result<()>,
+                ) -> Option<#rt::Result<#any_array<T>>> {
+                    #[allow(unreachable_patterns)]
+                    match self {
+                        #(#any_name::#variant(b) => {
+                            // an array of another backend: the other way says so
+                            let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
+                            Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
+                        })*
+                        _ => None,
+                    }
+                }
+
                 fn device(&self) -> String {
                     match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }
                 }

@@ -2,7 +2,7 @@
 
 use super::{
     array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
-    outside::Notes,
+    outside::Notes, staging,
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
@@ -131,6 +131,16 @@ impl Arrays for Cuda {
         link::gather(self, op, link, part, counts)
     }
 
+    fn staged<T: Element>(
+        &self,
+        op: &'static str,
+        send: &[CudaArray<T>],
+        total: usize,
+        through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+    ) -> Option<Result<CudaArray<T>>> {
+        staging::exchange(self, op, send, total, through)
+    }
+
     fn device(&self) -> String {
         self.device.name()
     }
@@ -152,6 +162,7 @@ impl Arrays for Cuda {
         const OP: &str = "free_cache";
         let ended = fft::forget_plans(&self.device, OP).and(linalg::forget_handles(&self.device, OP));
         self.device.kernels.forget();
+        self.device.release_pinned(OP);
         // last, as transforms and products have their work areas of it
         self.device.release_cached(OP).and(ended)
     }

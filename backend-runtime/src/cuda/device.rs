@@ -1,6 +1,6 @@
 //! A GPU: its context, its one stream, and the kernels that are loaded on it.
 
-use super::{error::Checked, library::Library, loaded::Kernels, nvrtc::Target, pool::Pool};
+use super::{error::Checked, library::Library, loaded::Kernels, nvrtc::Target, pinned::Pinned, pool::Pool};
 use crate::{Error, Result, threads};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::{
@@ -17,6 +17,7 @@ pub(crate) struct Device {
     /// The architecture that its kernels are compiled for.
     pub(super) target: Target,
     pub(super) pool: Pool,
+    pub(super) pinned: Pinned,
     pub(super) kernels: Kernels,
 }
 
@@ -52,6 +53,7 @@ impl Device {
         let device = Device {
             target: Target::of((capability.0 as u32, capability.1 as u32))?,
             pool: Pool::new(),
+            pinned: Pinned::default(),
             kernels: Kernels::default(),
             context,
             stream,

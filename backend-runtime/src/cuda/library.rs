@@ -199,6 +199,8 @@ impl Library {
                 "cuDeviceGetUuid_v2",
                 "cuDriverGetVersion",
                 "cuMemGetInfo_v2",
+                "cuMemHostAlloc",
+                "cuMemFreeHost",
                 "cuDeviceGetDefaultMemPool",
                 "cuMemPoolSetAttribute",
                 "cuMemPoolGetAttribute",

@@ -66,7 +66,7 @@ pub(super) fn gather<T: Element>(
 }
 
 /// Arrays behind each other in one piece of memory: that of the array itself, where there is one that lies so.
-fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArray]) -> Result<RawArray> {
+pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArray]) -> Result<RawArray> {
     if let [one] = arrays {
         return contiguous(b, op, one);
     }

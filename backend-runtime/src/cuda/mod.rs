@@ -2,7 +2,7 @@
 //!
 //! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
 //! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
-//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, `nccl`, `communicator` and `link` are between the GPUs of several ranks, [`kernel`] loads and launches, `map` has the
+//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, `nccl`, `communicator` and `link` are between the GPUs of several ranks, `pinned`, `buffer` and `staging` the way through the host, [`kernel`] loads and launches, `map` has the
 //! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
 //! without a GPU. Nothing of CUDA is needed to build this.
 //!
@@ -15,6 +15,7 @@ pub mod ahead;
 mod array;
 mod arrays;
 mod backend;
+mod buffer;
 mod cache;
 pub mod casting;
 pub mod check;
@@ -42,6 +43,7 @@ mod memory;
 mod nccl;
 pub mod nvrtc;
 mod outside;
+mod pinned;
 mod pool;
 pub mod program;
 pub mod random;
@@ -49,6 +51,7 @@ pub mod reduction;
 mod scratch;
 pub mod sorting;
 pub mod special;
+mod staging;
 pub mod statistics;
 mod text;
 mod walk;

@@ -85,6 +85,9 @@ impl Driver {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| {
+        if bytes > 0 && driver.is_pinned(from as u64, bytes) {
+            return driver.copy_in_later(device, to, from.cast_mut().cast(), bytes, stream as u64);
+        }
         let from = match bytes {
             0 => &[],
             _ if from.is_null() => return Err(Code::INVALID_VALUE),
@@ -103,11 +106,15 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
 pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
     let goals = |driver: &Driver, device| match bytes {
         0 => Ok(Vec::new()),
+        _ if driver.is_pinned(to as u64, bytes) => Ok(Vec::new()),
         _ => Ok(driver.goals_of_wait(driver.stream(device, stream as u64)?)),
     };
     call_and_wait(goals, |driver, device| {
         if bytes > 0 && to.is_null() {
             return Err(Code::INVALID_VALUE);
+        }
+        if bytes > 0 && driver.is_pinned(to as u64, bytes) {
+            return driver.copy_out_later(device, from, to.cast(), bytes, stream as u64);
         }
         driver.copy_out(device, from, bytes, stream as u64, |content| {
             // SAFETY: the caller's promise; there are `bytes` bytes of content, which is not the host's memory.

@@ -19,6 +19,7 @@ mod handles;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod pinned;
 mod queue;
 pub mod report;
 mod state;

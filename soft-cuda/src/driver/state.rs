@@ -23,6 +23,8 @@ pub struct Driver {
     pub(super) events: BTreeMap<u64, Event>,
     pub(super) modules: BTreeMap<u64, Loaded>,
     pub(super) functions: BTreeMap<u64, Function>,
+    /// Memory of the host that stays where it is, by address.
+    pub(super) pinned: BTreeMap<u64, Vec<u8>>,
     /// In which order threads run; a random one goes on from launch to launch.
     pub(super) order: Order,
     /// Frees that are queued, by their order: device and address.
@@ -97,6 +99,7 @@ impl Driver {
             events: BTreeMap::new(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
+            pinned: BTreeMap::new(),
             order: config.order,
             freeing: BTreeMap::new(),
             staged: 0,

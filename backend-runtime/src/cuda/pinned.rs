@@ -1,0 +1,76 @@
+//! Memory of the host that stays where it is: the driver copies from and to it directly, at several times the speed of other memory.
+//!
+//! It takes long to get, so that a device keeps some. Nobody waits for a copy out of it before it is used again: copies into it are on the stream
+//! behind that, and the host writes to it only after it has waited for the stream.
+
+use std::{
+    mem,
+    ptr::NonNull,
+    sync::{Mutex, PoisonError},
+};
+
+/// Bytes that a device keeps, at most.
+const MOST_KEPT: usize = 1 << 30;
+
+/// A block of such memory.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) first: NonNull<u8>,
+    pub(super) size: usize,
+}
+
+// SAFETY: memory that any thread may use; a block has one owner.
+unsafe impl Send for Block {}
+
+/// Blocks that nobody uses.
+#[derive(Debug, Default)]
+pub(super) struct Pinned(Mutex<Vec<Block>>);
+
+impl Pinned {
+    fn with<R>(&self, f: impl FnOnce(&mut Vec<Block>) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The smallest block that has so many bytes.
+    pub(super) fn take(&self, bytes: usize) -> Option<Block> {
+        self.with(|blocks| {
+            let fits = blocks.iter().enumerate().filter(|(_, block)| block.size >= bytes);
+            let (at, _) = fits.min_by_key(|(_, block)| block.size)?;
+            Some(blocks.swap_remove(at))
+        })
+    }
+
+    /// Keeps a block; gives it back where there are enough.
+    pub(super) fn keep(&self, block: Block) -> Option<Block> {
+        self.with(|blocks| {
+            let kept: usize = blocks.iter().map(|block| block.size).sum();
+            if kept.saturating_add(block.size) > MOST_KEPT {
+                return Some(block);
+            }
+            blocks.push(block);
+            None
+        })
+    }
+
+    /// All that is kept.
+    pub(super) fn drain(&self) -> Vec<Block> {
+        self.with(mem::take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_block_that_fits_is_used_again_and_few_are_kept() {
+        let pinned = Pinned::default();
+        let block = |size| Block { first: NonNull::dangling(), size };
+        assert!([block(100), block(50), block(200)].into_iter().all(|block| pinned.keep(block).is_none()));
+        assert_eq!(pinned.take(60).map(|block| block.size), Some(100));
+        assert_eq!(pinned.take(60).map(|block| block.size), Some(200));
+        assert!(pinned.take(60).is_none());
+        assert_eq!(pinned.keep(block(MOST_KEPT)).map(|block| block.size), Some(MOST_KEPT));
+        assert_eq!(pinned.drain().len(), 1);
+    }
+}

@@ -1,0 +1,119 @@
+//! Memory of the host that stays where it is. Copies from and to it are work of a stream like any other: the host sees nothing of them, and must leave what
+//! is copied as it is, before it has waited.
+
+use super::{
+    edge::{call_and_wait, call_in_context},
+    error::{Code, Result, put},
+    state::Driver,
+    work::{Mark, Work},
+};
+use crate::memory::{Hint, Memory, POISON};
+use std::ffi::c_void;
+
+/// The flags that there are: for all contexts, mapped, write-combined.
+const FLAGS: u32 = 7;
+
+/// Where a copy begins or ends in the host's memory.
+#[derive(Clone, Copy)]
+struct Host(*mut u8);
+
+// SAFETY: memory that any thread may use, for as long as it is not freed, which waits for the work that has this.
+unsafe impl Send for Host {}
+
+impl Driver {
+    /// New memory of the host, which says nothing at first.
+    pub fn host_allocate(&mut self, bytes: usize) -> Result<u64> {
+        if bytes == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).map_err(|_| Code::OUT_OF_MEMORY)?;
+        memory.resize(bytes, POISON);
+        let address = memory.as_ptr() as u64;
+        self.pinned.insert(address, memory);
+        Ok(address)
+    }
+
+    /// Frees it. Nothing is under way to or from it.
+    pub fn host_free(&mut self, address: u64) -> Result<()> {
+        self.pinned.remove(&address).map(drop).ok_or(Code::INVALID_VALUE)
+    }
+
+    /// Whether all of the host's `bytes` bytes at `address` stay where they are.
+    pub(super) fn is_pinned(&self, address: u64, bytes: usize) -> bool {
+        let before = self.pinned.range(..=address).next_back();
+        before.is_some_and(|(start, memory)| address - start + bytes as u64 <= memory.len() as u64)
+    }
+
+    /// Copies from such memory when the stream comes to it.
+    pub(super) fn copy_in_later(
+        &mut self,
+        device: usize,
+        to: u64,
+        from: *mut u8,
+        bytes: usize,
+        stream: u64,
+    ) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        let holder = self.holder(to, bytes)?;
+        self.counts.copied_in(bytes);
+        let from = Host(from);
+        let job = move |memory: &mut Memory| {
+            let from = { from }.0;
+            let to = memory.write(&mut Hint::default(), to, bytes)?;
+            // SAFETY: the memory is there until this is done, as many bytes; that nobody writes to them meanwhile is what is tested.
+            unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), bytes) };
+            Ok(())
+        };
+        self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), 0)
+    }
+
+    /// Copies to such memory when the stream comes to it.
+    pub(super) fn copy_out_later(
+        &mut self,
+        device: usize,
+        from: u64,
+        to: *mut u8,
+        bytes: usize,
+        stream: u64,
+    ) -> Result<()> {
+        let stream = self.stream(device, stream)?;
+        let holder = self.holder(from, bytes)?;
+        self.counts.copied_out(bytes);
+        let to = Host(to);
+        let job = move |memory: &mut Memory| {
+            let to = { to }.0;
+            let from = memory.read(&mut Hint::default(), from, bytes)?;
+            // SAFETY: as above.
+            unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, bytes) };
+            Ok(())
+        };
+        self.put_on(stream, "copy to the host", Work::On(holder, Box::new(job)), 0)
+    }
+
+    /// All work of all devices.
+    fn goals_of_all(&self) -> Vec<Mark> {
+        (0..self.devices.len()).flat_map(|device| self.goals_of_device(device)).collect()
+    }
+}
+
+/// New memory of the host that stays where it is.
+///
+/// # Safety
+/// `memory` is null or a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostAlloc(memory: *mut *mut c_void, bytes: usize, flags: u32) -> u32 {
+    call_in_context(|driver, _| {
+        if memory.is_null() || flags & !FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { put(memory, driver.host_allocate(bytes)? as *mut c_void) }
+    })
+}
+
+/// Frees it, when all work is done.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeHost(memory: *mut c_void) -> u32 {
+    call_and_wait(|driver, _| Ok(driver.goals_of_all()), |driver, _| driver.host_free(memory as u64))
+}
