@@ -6,6 +6,7 @@ use std::{
     cell::Cell,
     env,
     sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 /// The driver of this process.
@@ -34,6 +35,9 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// For how long nobody looks at what waits for other devices.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Something has come from another device.
 static CHANGED: Condvar = Condvar::new();
 
@@ -50,7 +54,8 @@ fn settle(mut driver: MutexGuard<'static, Driver>, goals: Vec<Mark>) -> MutexGua
         if !goals.iter().any(|goal| driver.pending(*goal)) {
             return driver;
         }
-        driver = CHANGED.wait(driver).unwrap_or_else(PoisonError::into_inner);
+        // now and then, too: another thread may have failed the device, and its work with it
+        driver = CHANGED.wait_timeout(driver, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
