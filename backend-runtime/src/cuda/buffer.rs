@@ -3,7 +3,12 @@
 use super::{device::Device, error::Checked, pinned::Block};
 use crate::{Error, Result};
 use cudarc::driver::result;
-use std::{ptr::NonNull, slice, sync::Arc};
+use std::{
+    ffi::c_void,
+    ptr::{self, NonNull},
+    slice,
+    sync::Arc,
+};
 
 /// Bytes of the smallest block.
 const LEAST: usize = 1 << 16;
@@ -24,6 +29,16 @@ impl Buffer {
             _ => Some(device.pinned.take(bytes).map_or_else(|| device.pinned_block(op, bytes), Ok)?),
         };
         Ok(Buffer { device: device.clone(), block, bytes })
+    }
+
+    /// Where the bytes begin, for the driver; null where there are none.
+    pub(super) fn pointer(&self) -> *mut c_void {
+        self.block.as_ref().map_or(ptr::null_mut(), |block| block.first.as_ptr().cast())
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.bytes
     }
 
     /// The bytes, which the host may read after it has waited for what was copied to them.

@@ -43,23 +43,20 @@ fn exchange_raw(
     let packed = packed(b, op, dtype, send)?;
     let out = b.uninit_raw(op, dtype, &[total])?;
     b.device.bind(op)?;
-    let (to, bytes) = (own.bytes().as_ptr().cast_mut(), own.bytes().len());
-    if bytes > 0 {
+    if own.len() > 0 {
         // SAFETY: both have as many bytes, and the buffer is not looked at before the stream has been waited for.
-        let copy = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), packed.pointer(), bytes, b.device.stream()) };
+        let copy = unsafe { sys::cuMemcpyDtoHAsync_v2(own.pointer(), packed.pointer(), own.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }
     // where nothing is sent too: what was copied from the other buffer is done after it
     Notes::of_this_thread(&b.device).wait(op)?;
     through(own.bytes(), come.bytes_mut())?;
-    let come_bytes = come.bytes();
-    if dtype == DType::Bool && come_bytes.iter().any(|&byte| byte > 1) {
+    if dtype == DType::Bool && come.bytes().iter().any(|&byte| byte > 1) {
         return Err(Error::argument(op, "a bool is a byte of 0 or 1"));
     }
-    if !come_bytes.is_empty() {
-        let from = come_bytes.as_ptr().cast();
+    if come.len() > 0 {
         // SAFETY: both have as many bytes; whoever uses the buffer next does so behind this on the stream, or has waited for it.
-        let copy = unsafe { sys::cuMemcpyHtoDAsync_v2(out.pointer(), from, come_bytes.len(), b.device.stream()) };
+        let copy = unsafe { sys::cuMemcpyHtoDAsync_v2(out.pointer(), come.pointer(), come.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }
     Ok(out)
