@@ -120,6 +120,22 @@ fn checks_compare_texts_of_any_length() {
 }
 
 #[test]
+fn counts_of_an_exchange_that_goes_another_way_are_compared_too() {
+    // rank 2 wants more of rank 0 than that sends
+    let counts = |world: &World| {
+        let more = usize::from(world.rank() == 2);
+        world.agree_counts(&[1, 2, 3], &[[1, 1, 1], [2, 2, 2], [3 + more, 3, 3]][world.rank()])
+    };
+    let results = on_three(|world| {
+        world.set_check(true);
+        counts(world)
+    });
+    assert!(results.iter().all(|result| matches!(result, Err(Error::Diverged { .. }))), "{results:?}");
+    assert_eq!(on_three(counts), [Ok(()), Ok(()), Ok(())], "no checks");
+    assert!(matches!(World::alone().agree_counts(&[1, 2], &[1]), Err(Error::Argument { .. })));
+}
+
+#[test]
 fn a_rank_that_left_or_panicked_is_missed_at_once() {
     let gone = |call, why: &str| Err(Error::Gone { call, rank: 1, why: why.into() });
     let left = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.barrier() });
