@@ -37,6 +37,12 @@ pub fn getitem<B: Backend, T: Element>(
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let Some(axis) = x.split() else { return b.settle(b.within.getitem(&x.part, slices)?) };
     let span = spans[axis];
+    if b.ranks() == 1 {
+        let part = b.within.getitem(&x.part, slices)?;
+        // the axis by itself, after all others
+        let at = spans[..axis].iter().filter(|span| !span.drop).count();
+        return if span.drop { b.settle(part) } else { b.alone(part, at) };
+    }
     // the axis by itself, after all others
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
