@@ -34,8 +34,8 @@ pub fn getitem<B: Backend, T: Element>(
     slices: &[Slice],
 ) -> Result<ShardedArray<B, T>> {
     let op = "getitem";
-    let spans = rules::spans(op, slices, &x.layout.shape)?;
     let Some(axis) = x.split() else { return b.settle(b.within.getitem(&x.part, slices)?) };
+    let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
     if b.ranks() == 1 {
         let part = b.within.getitem(&x.part, slices)?;
