@@ -68,6 +68,16 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
+    /// What one rank alone has made of an array that is split along `axis`: split along it as it would be on more of them, else as the policy says.
+    pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
+        let shape = self.within.shape(&x);
+        if self.may_split(shape[axis]) {
+            let layout = Layout::along(shape, axis);
+            return Ok(self.array(layout, x));
+        }
+        self.settle(x)
+    }
+
     /// The same, split along the axis named if it may be.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);

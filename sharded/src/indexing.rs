@@ -34,9 +34,15 @@ pub fn getitem<B: Backend, T: Element>(
     slices: &[Slice],
 ) -> Result<ShardedArray<B, T>> {
     let op = "getitem";
-    let spans = rules::spans(op, slices, &x.layout.shape)?;
     let Some(axis) = x.split() else { return b.settle(b.within.getitem(&x.part, slices)?) };
+    let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
+    if b.ranks() == 1 {
+        let part = b.within.getitem(&x.part, slices)?;
+        // the axis by itself, after all others
+        let at = spans[..axis].iter().filter(|span| !span.drop).count();
+        return if span.drop { b.settle(part) } else { b.alone(part, at) };
+    }
     // the axis by itself, after all others
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =

@@ -151,6 +151,10 @@ pub fn concat<B: Backend, T: Element>(
         let layout = Layout { shape: shape.into(), split: Some(Split { axis: split, held }) };
         return Ok(b.array(layout, b.within.concat_with(&parts, options())?));
     }
+    if b.ranks() == 1 {
+        let parts: Vec<_> = xs.iter().map(|x| x.part.clone()).collect();
+        return Ok(b.array(Layout::along(shape, along), b.within.concat_with(&parts, options())?));
+    }
     let wanted = b.ranges(shape[along]);
     let (mut at, mut runs, mut held, mut parts) = (0, Vec::new(), Vec::new(), Vec::new());
     for (source, x) in xs.iter().enumerate() {
@@ -241,6 +245,9 @@ pub fn tile<B: Backend, T: Element>(
     let Some(axis) = x.split() else { return b.settle(b.within.tile(&x.part, repetitions)?) };
     let new = shape.len() - x.layout.shape.len();
     let at = axis + new;
+    if b.ranks() == 1 {
+        return b.alone(b.within.tile(&x.part, repetitions)?, at);
+    }
     let mut times = vec![1; shape.len()];
     times[shape.len() - repetitions.len()..].copy_from_slice(repetitions);
     let along = std::mem::replace(&mut times[at], 1);
@@ -277,6 +284,9 @@ pub fn repeat<B: Backend, T: Element>(
     if split.axis != along {
         return Ok(b.array(Layout { shape: repeated.shape.into(), split: Some(split.clone()) }, part));
     }
+    if b.ranks() == 1 {
+        return b.alone(part, along);
+    }
     // the rows of each rank, each so often, go where the usual layout of the longer axis wants them
     let held: Vec<Range<usize>> =
         x.layout.ranges(b.ranks()).iter().map(|rows| rows.start * repeats..rows.end * repeats).collect();
@@ -294,7 +304,8 @@ fn shifted<B: Backend, T: Element>(
     x: &ShardedArray<B, T>,
     shifts: &[usize],
 ) -> Result<ShardedArray<B, T>> {
-    let here: Vec<usize> = (0..shifts.len()).filter(|&k| Some(k) != x.split() && shifts[k] != 0).collect();
+    let here: Vec<usize> =
+        (0..shifts.len()).filter(|&k| (Some(k) != x.split() || b.ranks() == 1) && shifts[k] != 0).collect();
     let part = match &here[..] {
         [] => x.part.clone(),
         here => {
@@ -303,7 +314,7 @@ fn shifted<B: Backend, T: Element>(
         }
     };
     let y = b.array(x.layout.clone(), part);
-    let Some(axis) = x.split().filter(|&axis| shifts[axis] != 0) else { return Ok(y) };
+    let Some(axis) = x.split().filter(|&axis| shifts[axis] != 0 && b.ranks() > 1) else { return Ok(y) };
     let (n, by) = (x.layout.shape[axis], shifts[axis]);
     let runs = [
         Run { source: 0, from: n - by, step: 1, to: 0, len: by },
@@ -349,10 +360,10 @@ pub fn ifftshift<B: Backend, T: Element>(
 pub fn flip<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, axis: Axes) -> Result<ShardedArray<B, T>> {
     let op = "flip";
     let axes = axis.resolve(op, x.layout.shape.len())?;
-    let here: Vec<usize> = axes.iter().copied().filter(|&k| Some(k) != x.split()).collect();
+    let here: Vec<usize> = axes.iter().copied().filter(|&k| Some(k) != x.split() || b.ranks() == 1).collect();
     let part = if here.is_empty() { x.part.clone() } else { b.within.flip(&x.part, list(&here))? };
     let y = b.array(x.layout.clone(), part);
-    let Some(axis) = x.split().filter(|axis| axes.contains(axis)) else { return Ok(y) };
+    let Some(axis) = x.split().filter(|axis| axes.contains(axis) && b.ranks() > 1) else { return Ok(y) };
     let n = x.layout.shape[axis];
     b.moved(op, Cow::Owned(y), axis, n, &[Run { source: 0, from: n - 1, step: -1, to: 0, len: n }], None)
 }
@@ -369,6 +380,9 @@ pub fn pad<B: Backend, T: Element>(
     let (widths, shape) = rules::padded(op, &x.layout.shape, widths, mode, size_of::<T>())?;
     let options = PadOptions::new().mode(mode).value(value);
     let Some(axis) = x.split() else { return b.settle(b.within.pad_with(&x.part, widths, options)?) };
+    if b.ranks() == 1 {
+        return b.alone(b.within.pad_with(&x.part, widths, options)?, axis);
+    }
     let (before, after, n) = (widths[2 * axis], widths[2 * axis + 1], x.layout.shape[axis]);
     let mut here = widths;
     (here[2 * axis], here[2 * axis + 1]) = (0, 0);
@@ -416,6 +430,10 @@ pub fn diff<B: Backend, T: Numeric>(
     let (left, times) = rules::differences(&y.layout.shape, along, n);
     if left.contains(&0) {
         return b.zeros(&left[..]);
+    }
+    if b.ranks() == 1 {
+        let part = b.within.diff_with(&y.part, DiffOptions::new().axis(along as isize).n(n))?;
+        return b.alone(part, along);
     }
     for _ in 0..times {
         let mut rows = vec![Slice::ALL; along];
@@ -476,6 +494,10 @@ fn reshaped<B: Backend, T: Element>(
     let x = b.split_along(op, Cow::Borrowed(x), Some(first))?;
     if x.split().is_none() {
         return b.settle(local(&x.part, shape)?);
+    }
+    if b.ranks() == 1 {
+        let to = shape.iter().position(|&n| n > 1).unwrap_or(0);
+        return b.alone(local(&x.part, shape)?, to);
     }
     let Some(to) = shape.iter().position(|&n| n > 1).filter(|&to| b.may_split(shape[to])) else {
         // the result is too short along its first axis: whole, and split again along another

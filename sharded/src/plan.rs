@@ -330,6 +330,16 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
+    /// As [`place`](Sharded::place), of the only array that a call gives: its layout is the plan's own.
+    #[doc(hidden)]
+    #[inline]
+    pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+        match plan.0 {
+            Kind::Same(layout) => Ok(self.array(layout, part)),
+            kind => self.place(op, &Plan(kind), part),
+        }
+    }
+
     /// What a call has given on this rank, as an array of all.
     #[doc(hidden)]
     #[inline]

@@ -68,11 +68,16 @@ impl<F, J> Fold<F, J> {
         J: Fn(U, U) -> U + Copy,
     {
         let op = self.op;
+        let is_tree = self.rounds && b.policy.exact;
+        // what every rank has, and what one rank has alone where many would reduce all of it: nothing is joined
+        let has_all = b.ranks() == 1 && (!is_tree || x.layout.size() <= FEW || rounds_often::<T>());
+        if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
+            return b.settle((self.local)(&x.part, axis, keepdims)?);
+        }
         let left = Left::of(op, &x.layout, axis, keepdims)?;
         if !left.is_across {
             return left.placed(b, (self.local)(&x.part, axis, keepdims)?);
         }
-        let is_tree = self.rounds && b.policy.exact;
         if b.ranks() == 1 && !is_tree || is_tree && x.layout.size() <= FEW || rounds_often::<T>() && self.rounds {
             let whole =
                 if rounds_often::<T>() { b.whole(op, Cow::Borrowed(x))? } else { b.gather(op, Cow::Borrowed(x))? };

@@ -1,7 +1,7 @@
 //! What a program would send if it ran on many ranks, found out on one: a transport that sends nothing, and writes down what it was to send.
 //!
-//! One rank of many runs the program, with its own part of the arrays. What others would send it is taken to be what it sends itself where that has the same length,
-//! and zeros elsewhere: a program whose course depends on values takes another course than the real one.
+//! One rank of many runs the program, with its own part of the arrays. What others would send it is taken to be elements of what it sends itself, over and over,
+//! and zeros where it sends nothing: a program whose course depends on values takes another course than the real one.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -133,15 +133,16 @@ impl Plan {
     }
 }
 
-/// `own` wherever it fits, and zeros elsewhere, in parts of these lengths in bytes.
-fn fill(recv: &mut [u8], own: &[u8], lengths: impl Iterator<Item = usize>) {
+/// Parts of these lengths in bytes: `own` in those that it fits, else `all` over and over from its beginning, and zeros where that is empty.
+fn fill(recv: &mut [u8], own: &[u8], all: &[u8], lengths: impl Iterator<Item = usize>) {
     let mut at = 0;
     for len in lengths {
         let part = &mut recv[at..at + len];
-        if len == own.len() {
-            part.copy_from_slice(own);
-        } else {
+        let from = if len == own.len() { own } else { all };
+        if from.is_empty() {
             part.fill(0);
+        } else {
+            part.chunks_mut(from.len()).for_each(|chunk| chunk.copy_from_slice(&from[..chunk.len()]));
         }
         at += len;
     }
@@ -170,7 +171,7 @@ impl Transport for Plan {
         let others = |counts: &[usize]| counts.iter().sum::<usize>() - counts[self.rank];
         let messages = (0..self.size).filter(|&r| r != self.rank && to[r] + from[r] > 0).count();
         self.note_call("all_to_all", messages, others(to) * kind.size(), others(from) * kind.size());
-        fill(recv, own, from.iter().map(|count| count * kind.size()));
+        fill(recv, own, send, from.iter().map(|count| count * kind.size()));
         Ok(())
     }
 
@@ -178,7 +179,7 @@ impl Transport for Plan {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
         // along a ring, each rank sends on what it has got
         self.note_call("all_gather", self.steps(), others, others);
-        fill(recv, send, counts.iter().map(|count| count * kind.size()));
+        fill(recv, send, send, counts.iter().map(|count| count * kind.size()));
         Ok(())
     }
 
@@ -257,6 +258,7 @@ mod tests {
         let (mut recv, to) = ([1.5_f64; 3], [0, 0, 0, 2, 1, 2, 0, 0]);
         let from = [0, 0, 0, 1, 1, 1, 0, 0];
         world.all_to_all(bytes::of(&[1.0_f64; 5]), &to, bytes::of_mut(&mut recv), &from, Kind::Float64).unwrap();
+        assert_eq!(recv, [1.0; 3], "what comes is not what a real run would bring, but numbers like its own");
         let report = plan.report();
         assert_eq!(report.ops[0].0, "all_to_all");
         assert_eq!(report.ops[0].1, Traffic { calls: 1, messages: 2, sent: 32, received: 16 });

@@ -8,6 +8,7 @@ mod docs;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
+mod heat;
 mod kernels;
 mod measure;
 mod mpi;
@@ -50,6 +51,8 @@ cargo xtask <task>
   peers rows [CALL] [THREADS..]
                               the calls of benches/peers.txt beside NumPy, SciPy and PyTorch, or those with a part of the text
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
+  peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a
+                              part of the text
   peers solvers               Poisson's equation by the linear solvers, and by SciPy's
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]

@@ -2,6 +2,7 @@
 //! for each number of threads.
 
 use crate::{
+    heat,
     measure::built,
     run::{Outcome, cargo, environment, root, run},
     setup,
@@ -35,8 +36,13 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [rows | mlp] [PART OF A CALL] [THREADS..]`
+/// `peers [rows | mlp | heat | solvers] [PART OF A CALL] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
+    if let [first, rest @ ..] = args
+        && first == "heat"
+    {
+        return heat::task(rest);
+    }
     if args == ["solvers"] {
         return solvers();
     }

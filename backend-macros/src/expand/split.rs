@@ -94,7 +94,11 @@ impl Expand<'_> {
                 Ok(())
             };
         }
-        let closed = self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array)));
+        let closed = match op.result {
+            // the plan is not needed any more, and its layout is that of the result
+            Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
+            _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
+        };
         quote! {
             #made
             let #within = self.within();

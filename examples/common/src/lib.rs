@@ -7,5 +7,6 @@ pub mod figure;
 pub mod library;
 pub mod memory;
 pub mod output;
+pub mod plans;
 pub mod ranks;
 pub mod trial;

@@ -58,6 +58,11 @@ pub fn main<O>(
 }
 
 impl Ranks {
+    /// The ranks of a world that is there already, or planned.
+    pub fn of(world: World) -> Ranks {
+        Ranks(Some(world))
+    }
+
     /// What they speak through; nothing where this process is alone.
     pub fn world(&self) -> Option<&World> {
         self.0.as_ref()

@@ -73,6 +73,25 @@ impl Program {
         String::from_utf8(output.stdout).expect("the program says text")
     }
 
+    /// What a plan of 4096 ranks says, which writes nothing: the lines of the table by ranks, each a list of numbers.
+    #[track_caller]
+    pub fn plans(&self, arguments: &[&str]) -> Vec<Vec<f64>> {
+        let out = self.folder("plan").join("out");
+        let text = self.succeeds(&[arguments, &["--plan", "4096"]].concat(), &out);
+        assert!(!out.exists(), "a plan leaves a folder");
+        let (by_op, by_ranks) = text.split_once("GB/s").expect("a table by ranks");
+        assert!(by_op.contains("rank 2048 of 4096") && by_op.contains("| all |"), "{text}");
+        let cells = |line: &str| -> Option<Vec<f64>> {
+            line.trim_matches('|').split('|').map(|cell| cell.trim().parse().ok()).collect()
+        };
+        let lines: Vec<Vec<f64>> = by_ranks.lines().filter_map(cells).collect();
+        let ranks: Vec<f64> = lines.iter().map(|line| line[0]).collect();
+        assert_eq!(ranks, [1.0, 2.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0], "{text}");
+        // one rank has nobody to send to
+        assert_eq!(lines[0][2], 0.0, "{text}");
+        lines
+    }
+
     /// What the program did on so many ranks, of an MPI in this folder.
     pub fn run_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> Finished {
         let mut command = testing::mpiexec(Mpi::Standard, mpi, ranks);

@@ -1,7 +1,7 @@
 //! The command line.
 
 use backends::DType;
-use examples_common::{cli, library::Library};
+use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
@@ -15,6 +15,9 @@ usage: epr_reconstruct [OPTIONS]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
   --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 epr_reconstruct --ranks): arrays are split over them, GPUs of
                       a machine dealt out
+  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
+  --latency US        microseconds of a message, of a plan [2]
+  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
   --dtype NAME        float32 or float64 [float64]
   --data PATH         an .npz file with the arrays proj (projections, samples), B (samples), h (samples) and
                       fgrad (2 or 3, projections), or a folder with them as .npy files [a measured phalanx]
@@ -35,6 +38,7 @@ pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
     pub ranks: bool,
+    pub plans: Plans,
     pub dtype: DType,
     pub data: PathBuf,
     pub fbp: bool,
@@ -61,6 +65,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         backend: Library::Auto,
         device: None,
         ranks: false,
+        plans: Plans::default(),
         dtype: DType::Float64,
         data: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/phalanx.npz").into(),
         fbp: true,
@@ -90,9 +95,15 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
             }
+            name if Plans::has(name) => {
+                let value = parser.value()?.string()?;
+                let set = options.plans.set(name, &value);
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
+            }
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
+    options.plans.check(options.ranks).map_err(|why| lexopt::Error::Custom(why.into()))?;
     Ok(Some(options))
 }
 

@@ -12,7 +12,7 @@ mod memory;
 mod reconstruct;
 mod reference;
 
-use backends::{Arrays, dispatch};
+use backends::{AnyBackend, Arrays, dispatch};
 use cli::Options;
 use examples_common::{
     console::Console,
@@ -27,12 +27,15 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
-    ranks.set_threads(None)?;
+    ranks.set_threads(options.plans.threads())?;
     let measured = Measurement::read(&options.data)?;
     let expected = reconstruct::results(options);
     let references = options.reference.as_deref().map(|path| reference::read(path, &expected, console));
     let references = references.transpose()?.unwrap_or_default();
     let backend = ranks.open(options.backend, options.device.as_deref())?;
+    if options.plans.are_asked_for() {
+        return plan(options, &backend, &measured, console);
+    }
     let names = reconstruct::file_names(options);
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &names)).transpose()?;
     console.say(&measured);
@@ -54,4 +57,22 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     }
     console.say(format!("wrote {} to {}", names.join(", "), options.out.display()));
     Ok(())
+}
+
+/// What the program would send and take on ranks that are not there.
+fn plan(
+    options: &Options,
+    backend: &AnyBackend,
+    measured: &Measurement,
+    console: &mut Console,
+) -> Result<(), Box<dyn Error>> {
+    reconstruct::check(options, measured)?;
+    let references = reference::References::default();
+    options.plans.run(backend, console, |ranks, console| {
+        let (mut files, b) = (Files::new(false), ranks.sharded(backend)?);
+        let b = b.ok_or("there are no ranks")?;
+        dispatch!(options.dtype, T: [Float32, Float64] =>
+            reconstruct::run::<_, T>(&b, options, measured, &references, &mut files, console))?;
+        Ok(b.largest_part())
+    })
 }

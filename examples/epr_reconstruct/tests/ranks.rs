@@ -60,3 +60,13 @@ fn what_is_wrong_is_said_once() {
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
     assert_eq!(finished.output.matches("cannot write to").count(), 1, "{}", finished.output);
 }
+
+#[test]
+fn a_plan_says_what_ranks_would_send() {
+    let lines = PROGRAM.plans(&SMALL);
+    let (messages, largest) = (1, 3);
+    assert!(lines[1][messages] > 0.0, "{lines:?}");
+    // half of the rows on each of two ranks
+    assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
+    PROGRAM.fails(&["--latency", "1"], "--latency is for --plan");
+}

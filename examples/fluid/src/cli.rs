@@ -2,7 +2,7 @@
 
 use crate::scene::Scene;
 use backends::DType;
-use examples_common::{cli, library::Library};
+use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
@@ -16,6 +16,9 @@ usage: fluid [OPTIONS]
   --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
   --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 fluid --ranks): arrays are split over them, GPUs of a machine
                       dealt out
+  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
+  --latency US        microseconds of a message, of a plan [2]
+  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
   --dtype NAME        float32 or float64 [float32]
   --scene NAME        plume (smoke rises from a source), shear (two streams roll up), cylinder (a stream around an
                       obstacle), or inflow: looks for the inflow of smoke that makes a given picture [plume]
@@ -43,6 +46,7 @@ pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
     pub ranks: bool,
+    pub plans: Plans,
     pub dtype: DType,
     /// None where the velocity is given.
     pub scene: Option<Scene>,
@@ -71,6 +75,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         backend: Library::Auto,
         device: None,
         ranks: false,
+        plans: Plans::default(),
         dtype: DType::Float32,
         scene: Some(Scene::Plume),
         initial: None,
@@ -107,12 +112,18 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
             }
+            name if Plans::has(name) => {
+                let value = parser.value()?.string()?;
+                let set = options.plans.set(name, &value);
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
+            }
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
     if options.initial.is_some() {
         options.scene = None;
     }
+    options.plans.check(options.ranks).map_err(|why| lexopt::Error::Custom(why.into()))?;
     check(&options, &given).map_err(|why| lexopt::Error::Custom(why.into()))?;
     let (usual_size, usual_steps) = if options.is_inverse() { ([48, 48], 40) } else { ([256, 256], 200) };
     options.size = size.unwrap_or(usual_size);
@@ -128,6 +139,12 @@ fn check(options: &Options, given: &[String]) -> Result<(), String> {
         && let Some(name) = ["scene", "initial", "size", "dt", "dtype", "seed"].into_iter().find(|name| has(name))
     {
         return Err(format!("--{name} is what the file of --restart says"));
+    }
+    if options.plans.are_asked_for() && options.is_inverse() {
+        return Err("--plan: the scene inflow has none, its course depends on values".into());
+    }
+    if options.plans.are_asked_for() && options.checkpoint.is_some() {
+        return Err("--checkpoint: a plan has nothing to keep".into());
     }
     if options.checkpoint.is_none() && has("every") {
         return Err("--every is for --checkpoint".into());

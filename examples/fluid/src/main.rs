@@ -27,11 +27,20 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
-    ranks.set_threads(None)?;
+    ranks.set_threads(options.plans.threads())?;
     let restart = options.restart.as_deref().map(Checkpoint::open).transpose()?;
     let restarted = restart.as_ref().map(|checkpoint| checkpoint.options(options)).transpose()?;
     let options = restarted.as_ref().unwrap_or(options);
     let backend = ranks.open(options.backend, options.device.as_deref())?;
+    if options.plans.are_asked_for() {
+        return options.plans.run(&backend, console, |ranks, console| {
+            let (mut files, b) = (Files::new(false), ranks.sharded(&backend)?);
+            let b = b.ok_or("there are no ranks")?;
+            dispatch!(options.dtype, T: [Float32, Float64] =>
+                simulate::run::<_, T>(&b, options, restart.as_ref(), &mut files, console))?;
+            Ok(b.largest_part())
+        });
+    }
     let names = simulate::file_names(options, restart.as_ref());
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &names)).transpose()?;
     if let Some(path) = options.checkpoint.as_deref().filter(|_| ranks.is_first()) {

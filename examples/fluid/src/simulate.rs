@@ -42,6 +42,9 @@ fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
+/// Iterations of a solve of the pressure in a plan: about as many as one takes of the cylinder with 256 x 256 cells.
+const PLANNED: usize = 12;
+
 /// Pictures of an animation in a second.
 const PER_SECOND: u16 = 20;
 
@@ -90,6 +93,11 @@ fn with_smoke<B: Backend, T: Precision>(
     console: &mut Console,
 ) -> Result<Flow<B, T>, Box<dyn Error>> {
     let mut smoke = Smoke::<B, T>::new(b, scene, options.size)?;
+    if options.plans.are_asked_for()
+        && let Flow::Walled(fluid) = &mut smoke.flow
+    {
+        fluid.iterations = Some(PLANNED);
+    }
     if let Some(checkpoint) = restart {
         checkpoint.restore(b, &mut smoke.flow)?;
         smoke.density = checkpoint.density::<B, T>(b)?;

@@ -26,6 +26,8 @@ pub struct Walled<B: Backend, T: Precision> {
     pub pressure: Option<B::Array<T>>,
     /// What is left of the divergence at most, as a part of what was there.
     tolerance: f64,
+    /// So many iterations in each solve, whatever is left: of a plan, whose numbers mean nothing.
+    pub iterations: Option<usize>,
 }
 
 /// The element before, along an axis of the periodic box; the one after it.
@@ -67,6 +69,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
             velocity,
             pressure: None,
             tolerance,
+            iterations: None,
             backend: b.clone(),
         })
     }
@@ -155,7 +158,11 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         if let Some(pressure) = &self.pressure {
             solve = solve.x0(pressure);
         }
-        let pressure = solve.solve_matrix_free(b, operator, &source)?.into_x()?;
+        if let Some(iterations) = self.iterations {
+            solve = solve.rtol(0.0).atol(0.0).max_iter(iterations);
+        }
+        let solution = solve.solve_matrix_free(b, operator, &source)?;
+        let pressure = if self.iterations.is_some() { solution.x } else { solution.into_x()? };
         let (below, left) = (before::<B, T>(b, &pressure, 0)?, before::<B, T>(b, &pressure, 1)?);
         let [up, right] = &self.velocity;
         self.velocity =

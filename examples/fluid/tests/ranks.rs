@@ -166,3 +166,18 @@ fn what_is_wrong_with_checkpoints_is_explained() {
     PROGRAM.fails_on_ranks(&mpi, 2, &["--restart", &values], "has the value NaN");
     PROGRAM.fails_on_ranks(&mpi, 2, &["--checkpoint", "/nowhere/x.npz"], "cannot write to /nowhere/x.npz");
 }
+
+#[test]
+fn a_plan_says_what_ranks_would_send() {
+    let lines = PROGRAM.plans(&["--size", "256x256", "--steps", "2", "--frames", "1"]);
+    let (messages, largest) = (1, 3);
+    assert!(lines[1][messages] > 0.0, "{lines:?}");
+    // half of the rows on each of two ranks
+    assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
+    for scene in ["cylinder", "shear"] {
+        PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);
+    }
+    PROGRAM.fails(&["--plan", "0"], "a number of ranks is needed");
+    PROGRAM.fails(&["--plan", "4", "--scene", "inflow"], "depends on values");
+    PROGRAM.fails(&["--plan", "4", "--checkpoint", "x.npz"], "nothing to keep");
+}

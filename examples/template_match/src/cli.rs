@@ -2,7 +2,7 @@
 
 use crate::matching::Score;
 use backends::DType;
-use examples_common::{cli, library::Library};
+use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
@@ -17,6 +17,9 @@ usage: template_match [OPTIONS]
   --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 template_match --ranks), GPUs of a machine dealt out
   --split NAME        what ranks divide among themselves: volume (arrays are split over them; a volume may be larger than the memory of one) or
                       rotations (each searches some of them in all of the volume, which is faster) [volume]
+  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
+  --latency US        microseconds of a message, of a plan [2]
+  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
   --dtype NAME        float32 or float64 [float32]
   --target PATH       the volume, a .npy or .mrc file [a made-up one with six particles, in noise]
   --template PATH     what is looked for, a smaller volume [the particle]
@@ -51,6 +54,7 @@ pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
     pub ranks: bool,
+    pub plans: Plans,
     pub split: Split,
     pub dtype: DType,
     pub target: PathBuf,
@@ -76,6 +80,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
         backend: Library::Auto,
         device: None,
         ranks: false,
+        plans: Plans::default(),
         split: Split::Volume,
         dtype: DType::Float32,
         target: concat!(env!("CARGO_MANIFEST_DIR"), "/../data/particles.mrc").into(),
@@ -115,11 +120,17 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
                 let set = set(&mut options, &name, &value);
                 set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
             }
+            name if Plans::has(name) => {
+                let value = parser.value()?.string()?;
+                let set = options.plans.set(name, &value);
+                set.map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))?;
+            }
             _ => return Err(Arg::Long(&name).unexpected()),
         }
     }
-    if is_split && !options.ranks {
-        return Err(lexopt::Error::Custom("--split is for --ranks".into()));
+    options.plans.check(options.ranks).map_err(|why| lexopt::Error::Custom(why.into()))?;
+    if is_split && !options.ranks && !options.plans.are_asked_for() {
+        return Err(lexopt::Error::Custom("--split is for --ranks and --plan".into()));
     }
     Ok(Some(options))
 }

@@ -32,7 +32,10 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     if options.threads.is_some() && options.backend == Library::Torch {
         return Err("--threads: libtorch takes its number from OMP_NUM_THREADS".into());
     }
-    ranks.set_threads(options.threads)?;
+    ranks.set_threads(options.threads.or(options.plans.threads()))?;
+    if options.plans.are_asked_for() {
+        return plan(options, ranks, console);
+    }
     let inputs = Inputs::read(options)?;
     let backend = ranks.open(options.backend, options.device.as_deref())?;
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
@@ -46,4 +49,18 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     ranks.report(sharded.as_ref(), console);
     console.say(format!("wrote {} to {}", search::file_names().join(", "), options.out.display()));
     Ok(())
+}
+
+/// What the program would send and take on ranks that are not there.
+fn plan(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
+    let backend = ranks.open(options.backend, options.device.as_deref())?;
+    options.plans.run(&backend, console, |ranks, console| {
+        let (inputs, share) = (Inputs::read(options)?, Share::new(options, ranks)?);
+        let b = ranks.sharded(&backend)?.ok_or("there are no ranks")?;
+        dispatch!(options.dtype, T: [Float32, Float64] => match options.split {
+            Split::Volume => search::run::<_, T>(&b, options, inputs, &share, None, console),
+            Split::Rotations => search::run::<_, T>(&backend, options, inputs, &share, None, console),
+        })?;
+        Ok(b.largest_part())
+    })
 }

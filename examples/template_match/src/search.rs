@@ -168,7 +168,9 @@ pub fn run<B: Backend, T: Precision>(
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
         let scores = b.to_ndarray(&best.scores)?.slice(&part[..]).to_owned();
         let best_rotations = b.to_ndarray(&best.rotations)?.slice(&part[..]).to_owned();
-        if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite()) {
+        // those of a plan mean nothing
+        let is_planned = options.plans.are_asked_for();
+        if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite() && !is_planned) {
             return Err(format!("the data lead to the score {score}").into());
         }
         let at = chunk.places.clone().map(|r| r.start);

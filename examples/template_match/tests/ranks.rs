@@ -89,3 +89,13 @@ fn what_is_wrong_is_said_once() {
         PROGRAM.fails_on_ranks(&mpi, 2, arguments, why);
     }
 }
+
+#[test]
+fn a_plan_says_what_ranks_would_send() {
+    let lines = PROGRAM.plans(&["--step", "180"]);
+    let (messages, largest) = (1, 3);
+    assert!(lines[1][messages] > 0.0, "{lines:?}");
+    // half of the rows on each of two ranks
+    assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
+    PROGRAM.plans(&["--step", "180", "--split", "rotations"]);
+}
