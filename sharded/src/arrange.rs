@@ -68,16 +68,6 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// What one rank alone has made of an array that is split along `axis`: split along it as it would be on more of them, else as the policy says.
-    pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
-        let shape = self.within.shape(&x);
-        if self.may_split(shape[axis]) {
-            let layout = Layout::along(shape, axis);
-            return Ok(self.array(layout, x));
-        }
-        self.settle(x)
-    }
-
     /// The same, split along the axis named if it may be.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -87,6 +77,11 @@ impl<B: Backend> Sharded<B> {
         let layout = Layout::along(shape, axis);
         let part = self.cut(&x, axis, self.mine(shape[axis]))?;
         Ok(self.array(layout, part))
+    }
+
+    /// What one rank alone has made of an array that is split along `axis`: split along it as it would be on more of them, else as the policy says.
+    pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
+        if self.may_split(self.within.shape(&x)[axis]) { self.settle_along(x, axis) } else { self.settle(x) }
     }
 
     /// An array of the parts that the ranks have made: `part` is this rank's, of the rows that [`Sharded::range`] says.
