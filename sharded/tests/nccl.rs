@@ -177,7 +177,7 @@ fn ranks_that_share_a_gpu_speak_through_the_host() {
         threads::run(RANKS, |world| {
             let b = Sharded::with(Cuda::seeded(world.rank() / 2, 0).unwrap(), world.clone(), POLICY).unwrap();
             assert_eq!(b.link(), Err("ranks 0 and 1 share a GPU"));
-            assert_eq!(b.to_ndarray(&b.flip(b.arange::<f64>(0.0, 30.0).unwrap(), 0).unwrap()).unwrap()[[0]], 29.0);
+            assert_eq!(b.to_ndarray(&b.flip(b.arange::<f64>(0.0, 30.0, 1.0).unwrap(), 0).unwrap()).unwrap()[[0]], 29.0);
             assert_eq!(b.linked(), 0);
         });
         // as ranks of a program are, where there are more than GPUs
@@ -198,7 +198,7 @@ fn ranks_with_different_backends_speak_through_the_host() {
             let b = Sharded::with(within, world.clone(), POLICY).unwrap();
             let why = b.link().unwrap_err();
             assert!(why == "arrays of numpyish go through the host" || why == "rank 0 has none", "{why}");
-            assert_eq!(b.item(b.sum(b.arange::<f64>(0.0, 30.0).unwrap(), ..).unwrap()).unwrap(), 435.0);
+            assert_eq!(b.item(b.sum(b.arange::<f64>(0.0, 30.0, 1.0).unwrap(), ..).unwrap()).unwrap(), 435.0);
         });
     }
 }
