@@ -65,11 +65,12 @@ impl Bits for f16 {
 }
 
 type Of<T> = HostArray<T>;
+type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
 /// An op with one result per lane, by axes, or with a result of the shape of `x`; `y` is a second operand.
 struct Case<T: Bits> {
     name: &'static str,
-    call: fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>,
+    call: Call<T>,
 }
 
 /// Ops of which a result is in the dtype of the elements.

@@ -6,7 +6,7 @@ use crate::{
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
     host,
-    link::{Link, Offer, Peers},
+    link::{Link, Offer, Peers, Through},
     numpyish::raw::HostView,
 };
 use std::{any::Any, fmt::Debug};
@@ -337,7 +337,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _op: &'static str,
         _send: &[Self::Array<T>],
         _total: usize,
-        _through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+        _through: &mut Through<'_>,
     ) -> Option<Result<Self::Array<T>>> {
         None
     }

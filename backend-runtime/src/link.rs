@@ -21,6 +21,9 @@ pub trait Peers {
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>>;
 }
 
+/// Sends bytes to other ranks and gets theirs: how many go where is the caller's.
+pub type Through<'a> = dyn FnMut(&[u8], &mut [u8]) -> Result<()> + 'a;
+
 /// What a rank has for a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {

@@ -96,7 +96,7 @@ type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
 
 impl<B: Backend, T: Element> Moving<'_, B, T> {
     /// The runs of which rank `s` has something that rank `d` is to have, and which of their rows.
-    fn from_to(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
+    fn between(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
         let of = self.runs.iter().map(move |run| (run, run.overlap(&self.held[run.source][s], &self.wanted[d])));
         of.filter(|(_, k)| !k.is_empty())
     }
@@ -143,14 +143,14 @@ impl<B: Backend> Sharded<B> {
         let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
         let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {
             moving
-                .from_to(me, me)
+                .between(me, me)
                 .map(|(run, k)| Ok(moving.piece(me, run, &k, moving.local(within, me, run, &k)?)))
                 .collect()
         };
         let mut pieces = all.iter().map(own).collect::<Result<Vec<_>>>()?;
         if all.iter().any(Moving::is_sent) {
             let to = |d: usize| {
-                all.iter().flat_map(move |moving| moving.from_to(me, d).map(move |(run, k)| (moving, run, k)))
+                all.iter().flat_map(move |moving| moving.between(me, d).map(move |(run, k)| (moving, run, k)))
             };
             let send = (0..ranks).map(|d| match d == me {
                 true => Ok(Vec::new()),
@@ -161,14 +161,14 @@ impl<B: Backend> Sharded<B> {
             let mut counts = vec![0; ranks];
             for s in others() {
                 let sizes = all.iter().flat_map(|moving| {
-                    moving.from_to(s, me).map(|(run, k)| moving.shape(within, run, &k).iter().product::<usize>())
+                    moving.between(s, me).map(|(run, k)| moving.shape(within, run, &k).iter().product::<usize>())
                 });
                 counts[s] = sizes.sum();
             }
             let mut come = self.exchange(op, &send, &counts)?;
             for s in others() {
                 for (moving, pieces) in all.iter().zip(&mut pieces) {
-                    for (run, k) in moving.from_to(s, me) {
+                    for (run, k) in moving.between(s, me) {
                         let rows = come.next(within, &moving.shape(within, run, &k))?;
                         pieces.push(moving.piece(me, run, &k, rows));
                     }

@@ -363,7 +363,7 @@ impl Expand<'_> {
                     op: &'static str,
                     send: &[#any_array<T>],
                     total: usize,
-                    through: &mut dyn FnMut(&[u8], &mut [u8]) -> #rt::Result<()>,
+                    through: &mut #rt::link::Through<'_>,
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     #[allow(unreachable_patterns)]
                     match self {

@@ -8,7 +8,7 @@ use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
-    link::{Link, Offer, Peers},
+    link::{Link, Offer, Peers, Through},
 };
 use std::any::Any;
 
@@ -136,7 +136,7 @@ impl Arrays for Cuda {
         op: &'static str,
         send: &[CudaArray<T>],
         total: usize,
-        through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+        through: &mut Through<'_>,
     ) -> Option<Result<CudaArray<T>>> {
         staging::exchange(self, op, send, total, through)
     }

@@ -9,7 +9,7 @@ use super::{
     link::packed,
     outside::Notes,
 };
-use crate::{DType, Element, Error, Result};
+use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
 /// A new array of the `total` elements that `through` gets for those of `send`, one array after the other, both as bytes on the host. None where there
@@ -19,7 +19,7 @@ pub(super) fn exchange<T: Element>(
     op: &'static str,
     send: &[CudaArray<T>],
     total: usize,
-    through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+    through: &mut Through<'_>,
 ) -> Option<Result<CudaArray<T>>> {
     let size: usize = send.iter().map(|array| array.raw.size()).sum();
     let bytes = |n: usize| n.checked_mul(size_of::<T>());
@@ -38,7 +38,7 @@ fn exchange_raw(
     total: usize,
     own: Buffer,
     mut come: Buffer,
-    through: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<()>,
+    through: &mut Through<'_>,
 ) -> Result<RawArray> {
     let packed = packed(b, op, dtype, send)?;
     let out = b.uninit_raw(op, dtype, &[total])?;

@@ -21,10 +21,10 @@ use std::ops::Range;
 #[inline(always)]
 pub const fn sides(n: usize) -> usize {
     match n {
-        ..32 => 1,
-        ..=96 => 4,
-        ..=256 => 8,
-        ..=512 => 16,
+        0..32 => 1,
+        32..=96 => 4,
+        97..=256 => 8,
+        257..=512 => 16,
         _ => MOST_SIDES,
     }
 }
