@@ -313,19 +313,6 @@ impl Op {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
     }
 
-    /// What it does with arrays that are split over ranks: the word of its column `split`; without one `each` and `lanes` of what has scalar
-    /// expressions, `parts` of what is made of other ops, else `whole`. A composition beside kernels is one of parts, too.
-    pub fn split(&self) -> &str {
-        let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
-        match self.columns.iter().find(|(column, _)| column == "split") {
-            Some((_, word)) => word,
-            None if is(|map| matches!(map, Map::Each { .. })) => "each",
-            None if is(|map| matches!(map, Map::Fold(_))) => "lanes",
-            None if is(Map::is_free) => "parts",
-            None => "whole",
-        }
-    }
-
     /// A parameter by name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name)

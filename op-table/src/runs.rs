@@ -1,8 +1,21 @@
-//! What runs on a backend when a row is called, in words.
+//! What runs on a backend when a row is called, and what it does with arrays on ranks, in words.
 
 use crate::model::*;
 
 impl Op {
+    /// What it does with arrays that are split over ranks: the word of its column `split`; without one `each` and `lanes` of what has scalar
+    /// expressions, `parts` of what is made of other ops, else `whole`. A composition beside kernels is one of parts, too.
+    pub fn split(&self) -> &str {
+        let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
+        match self.columns.iter().find(|(column, _)| column == "split") {
+            Some((_, word)) => word,
+            None if is(|map| matches!(map, Map::Each { .. })) => "each",
+            None if is(|map| matches!(map, Map::Fold(_))) => "lanes",
+            None if is(Map::is_free) => "parts",
+            None => "whole",
+        }
+    }
+
     /// What a backend runs, in a line, by the names that users of the libraries know; none where the row has nothing for it.
     pub fn runs(&self, backend: &Backend) -> Option<String> {
         let map = self.maps.get(&backend.name)?;
