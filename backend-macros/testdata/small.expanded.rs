@@ -1210,6 +1210,125 @@ impl crate::runtime::Arrays for AnyBackend {
             self.from_ndarray(x)
         }
     }
+    fn offer(&self) -> ::core::result::Result<crate::runtime::link::Offer, String> {
+        #[allow(unreachable_patterns)]
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::offer(b),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::offer(b),
+            _ => Err("arrays of a backend that is watched go through the host".into()),
+        }
+    }
+    fn link(
+        &self,
+        peers: &dyn crate::runtime::link::Peers,
+    ) -> crate::runtime::Result<Option<crate::runtime::link::Link>> {
+        #[allow(unreachable_patterns)]
+        match self {
+            AnyBackend::Numpyish(b) => crate::runtime::Arrays::link(b, peers),
+            AnyBackend::Torch(b) => crate::runtime::Arrays::link(b, peers),
+            _ => Ok(None),
+        }
+    }
+    fn exchange_linked<T: crate::runtime::Element>(
+        &self,
+        op: &'static str,
+        link: &crate::runtime::link::Link,
+        send: &[Vec<AnyArray<T>>],
+        from: &[usize],
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        #[allow(unreachable_patterns)]
+        match self {
+            AnyBackend::Numpyish(b) => {
+                let own = |arrays: &Vec<AnyArray<T>>| {
+                    arrays.iter().map(|x| x.numpyish(op).cloned()).collect()
+                };
+                let send = send
+                    .iter()
+                    .map(own)
+                    .collect::<crate::runtime::Result<Vec<_>>>()?;
+                crate::runtime::Arrays::exchange_linked(b, op, link, &send, from)
+                    .map(AnyArray::Numpyish)
+            }
+            AnyBackend::Torch(b) => {
+                let own = |arrays: &Vec<AnyArray<T>>| {
+                    arrays.iter().map(|x| x.torch(op).cloned()).collect()
+                };
+                let send = send
+                    .iter()
+                    .map(own)
+                    .collect::<crate::runtime::Result<Vec<_>>>()?;
+                crate::runtime::Arrays::exchange_linked(b, op, link, &send, from)
+                    .map(AnyArray::Torch)
+            }
+            _ => Err(crate::runtime::Error::unsupported(op, Self::NAME)),
+        }
+    }
+    fn gather_linked<T: crate::runtime::Element>(
+        &self,
+        op: &'static str,
+        link: &crate::runtime::link::Link,
+        part: &AnyArray<T>,
+        counts: &[usize],
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        #[allow(unreachable_patterns)]
+        match self {
+            AnyBackend::Numpyish(b) => {
+                crate::runtime::Arrays::gather_linked(
+                        b,
+                        op,
+                        link,
+                        part.numpyish(op)?,
+                        counts,
+                    )
+                    .map(AnyArray::Numpyish)
+            }
+            AnyBackend::Torch(b) => {
+                crate::runtime::Arrays::gather_linked(
+                        b,
+                        op,
+                        link,
+                        part.torch(op)?,
+                        counts,
+                    )
+                    .map(AnyArray::Torch)
+            }
+            _ => Err(crate::runtime::Error::unsupported(op, Self::NAME)),
+        }
+    }
+    fn staged<T: crate::runtime::Element>(
+        &self,
+        op: &'static str,
+        send: &[AnyArray<T>],
+        total: usize,
+        through: &mut dyn FnMut(&[u8], &mut [u8]) -> crate::runtime::Result<()>,
+    ) -> Option<crate::runtime::Result<AnyArray<T>>> {
+        #[allow(unreachable_patterns)]
+        match self {
+            AnyBackend::Numpyish(b) => {
+                let send = send
+                    .iter()
+                    .map(|x| x.numpyish(op).cloned())
+                    .collect::<crate::runtime::Result<Vec<_>>>()
+                    .ok()?;
+                Some(
+                    crate::runtime::Arrays::staged(b, op, &send, total, through)?
+                        .map(AnyArray::Numpyish),
+                )
+            }
+            AnyBackend::Torch(b) => {
+                let send = send
+                    .iter()
+                    .map(|x| x.torch(op).cloned())
+                    .collect::<crate::runtime::Result<Vec<_>>>()
+                    .ok()?;
+                Some(
+                    crate::runtime::Arrays::staged(b, op, &send, total, through)?
+                        .map(AnyArray::Torch),
+                )
+            }
+            _ => None,
+        }
+    }
     fn device(&self) -> String {
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
