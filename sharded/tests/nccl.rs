@@ -161,14 +161,14 @@ fn nothing_is_copied_to_the_host() {
 }
 
 /// What says how many bytes this thread has copied to the host; nothing on a real GPU.
-fn soft_copied() -> Option<impl Fn() -> u64 + Copy> {
+fn soft_copied() -> Option<extern "C" fn() -> u64> {
     // SAFETY: the driver, or what the loader finds in its place, has been loaded by the backend already.
     let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
+    // it stays loaded, and the function with it
     let driver: &'static libloading::Library = Box::leak(Box::new(driver));
     // SAFETY: the function of the software device has this type.
     let copied = unsafe { driver.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.ok()?;
-    let copied = *copied;
-    Some(move || copied())
+    Some(*copied)
 }
 
 #[test]
