@@ -18,8 +18,8 @@ pub struct Plan(Kind);
 enum Kind {
     /// All lie alike: the parts as they are.
     Same(Layout),
-    /// Split along an axis of the result.
-    Along(Along),
+    /// Split along an axis of the result; boxed, as a plan is moved in every call and this is the rarer kind.
+    Along(Box<Along>),
     /// Whole on every rank.
     Whole,
 }
@@ -97,7 +97,7 @@ impl<B: Backend> Sharded<B> {
     fn plan_broadcast(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let shape = rules::broadcast_all(op, arrays.iter().flatten().map(|layout| &layout.shape[..]))?;
         let along = self.common(&shape, arrays.iter().flatten().copied());
-        Ok(Plan(along.map_or(Kind::Whole, Kind::Along)))
+        Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
     /// The axis of a result of this shape along which the largest array is split, and the rows of the first that has all of it.
@@ -172,7 +172,8 @@ impl<B: Backend> Sharded<B> {
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
         let held = alike().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
         let all = arrays().cloned().collect();
-        Plan(Kind::Along(Along { axis, ndim, len, held, which: Which::Alike, taken: taken.to_vec(), arrays: all }))
+        let along = Along { axis, ndim, len, held, which: Which::Alike, taken: taken.to_vec(), arrays: all };
+        Plan(Kind::Along(Box::new(along)))
     }
 
     /// The first array along its first axis, the others whole.
@@ -185,7 +186,8 @@ impl<B: Backend> Sharded<B> {
         }
         let held = first.split.as_ref().filter(|split| split.axis == 0).and_then(|split| split.held.clone());
         let (ndim, all) = (first.shape.len(), arrays.iter().flatten().copied().cloned().collect());
-        Ok(Plan(Kind::Along(Along { axis: 0, ndim, len, held, which: Which::First, taken: Vec::new(), arrays: all })))
+        let along = Along { axis: 0, ndim, len, held, which: Which::First, taken: Vec::new(), arrays: all };
+        Ok(Plan(Kind::Along(Box::new(along))))
     }
 
     /// All arrays whole.
