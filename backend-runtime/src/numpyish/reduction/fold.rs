@@ -488,7 +488,10 @@ impl<'f> Pairwise<'f> {
     /// All values folded to one; `None` if there are none.
     pub fn finish(&mut self) -> Option<Value> {
         let mut late: Option<Value> = None;
-        for level in (0..self.tree.len()).filter(|k| self.count >> k & 1 == 1) {
+        let mut left = self.count;
+        while left != 0 {
+            let level = left.trailing_zeros() as usize;
+            left &= left - 1;
             // SAFETY: the level holds a value, as the count says.
             let mut early = unsafe { *self.tree[level].assume_init_ref() };
             if let Some(late) = late {

@@ -86,6 +86,21 @@ impl Order {
         run + first..run + self.run.min(first + BLOCK)
     }
 
+    /// How many elements each of some blocks has, with one division for all of them.
+    pub fn lengths(&self, blocks: Range<usize>) -> impl Iterator<Item = usize> {
+        let (run, each, most) = match self.run < ALONE {
+            // as if all elements were one run
+            true => (self.len, usize::MAX, self.shared()),
+            false => (self.run, self.run.div_ceil(BLOCK), BLOCK),
+        };
+        let mut at = blocks.start % each;
+        blocks.map(move |_| {
+            let n = most.min(run - at * most);
+            at = if at + 1 == each { 0 } else { at + 1 };
+            n
+        })
+    }
+
     /// Elements of a block of whole runs.
     fn shared(&self) -> usize {
         BLOCK / self.run * self.run
@@ -151,6 +166,11 @@ mod tests {
         {
             let order = Order::new(vec![axis(outer, 10_000), axis(run, 1)], run);
             let mut next = 0;
+            for from in [0, order.blocks() / 2] {
+                let all = from..order.blocks();
+                let lengths: Vec<usize> = all.clone().map(|b| order.block(b).len()).collect();
+                assert_eq!(order.lengths(all).collect::<Vec<_>>(), lengths);
+            }
             for b in (0..order.blocks()).map(|b| order.block(b)) {
                 assert_eq!(b.start, next);
                 assert!((1..=BLOCK).contains(&b.len()), "{b:?} of {outer} x {run}");

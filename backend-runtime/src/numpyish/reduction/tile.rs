@@ -44,9 +44,8 @@ impl Folded<'_> {
             return unsafe { self.block(start, &mut elements, first.len(), given, acc, scratch) };
         }
         let mut tree = Pairwise::new(self.folding);
-        for block in self.blocks.clone() {
+        for n in self.order.lengths(self.blocks.clone()) {
             let mut value = Value::ZERO;
-            let n = self.order.block(block).len();
             // SAFETY: as above.
             unsafe {
                 self.block(start, &mut elements, n, given, value.start_mut(), scratch);
@@ -116,11 +115,11 @@ impl Folded<'_> {
             // SAFETY: the caller's promise.
             return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
         }
-        let mut next = self.blocks.clone();
+        let mut next = self.order.lengths(self.blocks.clone());
         // SAFETY: as above; rows are not wider than the widest.
         unsafe {
             pairwise(self.folding, row.width, self.blocks.len(), total, |to| {
-                let n = next.next().map_or(0, |block| self.order.block(block).len());
+                let n = next.next().unwrap_or(0);
                 tile.block(&mut rows, n, to, scratch);
             });
         }
