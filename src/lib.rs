@@ -43,6 +43,9 @@ pub use runtime::{
     numpyish::Numpyish, precision, result_type, set_default_precision, torch::Torch,
 };
 
+#[doc(inline)]
+pub use runtime::alloc;
+
 #[cfg(feature = "serde")]
 #[doc(inline)]
 pub use runtime::stored;

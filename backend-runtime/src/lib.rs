@@ -3,6 +3,7 @@
 //! Data flows one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`],
 //! which call the library. Nothing here depends on the op table.
 
+pub mod alloc;
 pub mod arrays;
 pub mod attributes;
 pub mod available;

@@ -114,6 +114,7 @@ impl Arrays for Numpyish {
 
     fn free_cache(&self) -> Result<()> {
         fft::forget_plans();
+        crate::alloc::free_cache();
         host::give_back();
         Ok(())
     }
