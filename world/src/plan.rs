@@ -119,6 +119,8 @@ impl Plan {
         let mut record = self.record();
         let op = std::mem::take(&mut record.op);
         let op = if op.is_empty() { call.to_string() } else { op };
+        // one rank has nobody to send to
+        let [messages, sent, received] = if self.size == 1 { [0; 3] } else { [messages, sent, received] };
         record.ops.entry(op).or_default().add(Traffic {
             calls: 1,
             messages: messages as u64,
