@@ -6,6 +6,8 @@
 //! of threads of a rank is that of RAYON_NUM_THREADS.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
+#![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
+
 use backends::{Complex, expr, prelude::*, slices};
 use backends_sharded::{
     Sharded, World, run,

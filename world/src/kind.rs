@@ -58,6 +58,11 @@ impl Kind {
         }
     }
 
+    /// Whether its elements are floats, real or complex.
+    pub(crate) const fn is_float(self) -> bool {
+        matches!(self, Float16 | BFloat16 | Float32 | Float64 | Complex64 | Complex128)
+    }
+
     /// Where the memory of such elements has to begin for a C library that computes with them.
     pub(crate) const fn align(self) -> usize {
         match self {

@@ -1,7 +1,7 @@
 //! What a program would send if it ran on many ranks, found out on one: a transport that sends nothing, and writes down what it was to send.
 //!
 //! One rank of many runs the program, with its own part of the arrays. What others would send it is taken to be elements of what it sends itself, over and over,
-//! and zeros where it sends nothing: a program whose course depends on values takes another course than the real one.
+//! and where it sends nothing ones of floats, and zeros of other kinds: a program whose course depends on values takes another course than the real one.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -119,6 +119,8 @@ impl Plan {
         let mut record = self.record();
         let op = std::mem::take(&mut record.op);
         let op = if op.is_empty() { call.to_string() } else { op };
+        // one rank has nobody to send to
+        let [messages, sent, received] = if self.size == 1 { [0; 3] } else { [messages, sent, received] };
         record.ops.entry(op).or_default().add(Traffic {
             calls: 1,
             messages: messages as u64,
@@ -133,13 +135,16 @@ impl Plan {
     }
 }
 
-/// Parts of these lengths in bytes: `own` in those that it fits, else `all` over and over from its beginning, and zeros where that is empty.
-fn fill(recv: &mut [u8], own: &[u8], all: &[u8], lengths: impl Iterator<Item = usize>) {
+/// Parts of so many elements: `own` in those that it fits, else `all` over and over from its beginning; ones of floats and zeros of other kinds where
+/// that is empty.
+fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
-    for len in lengths {
+    for len in counts.iter().map(|count| count * kind.size()) {
         let part = &mut recv[at..at + len];
         let from = if len == own.len() { own } else { all };
-        if from.is_empty() {
+        if from.is_empty() && kind.is_float() {
+            join::fill_identity(part, kind, Join::Prod);
+        } else if from.is_empty() {
             part.fill(0);
         } else {
             part.chunks_mut(from.len()).for_each(|chunk| chunk.copy_from_slice(&from[..chunk.len()]));
@@ -171,7 +176,7 @@ impl Transport for Plan {
         let others = |counts: &[usize]| counts.iter().sum::<usize>() - counts[self.rank];
         let messages = (0..self.size).filter(|&r| r != self.rank && to[r] + from[r] > 0).count();
         self.note_call("all_to_all", messages, others(to) * kind.size(), others(from) * kind.size());
-        fill(recv, own, send, from.iter().map(|count| count * kind.size()));
+        fill(recv, own, send, from, kind);
         Ok(())
     }
 
@@ -179,7 +184,7 @@ impl Transport for Plan {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
         // along a ring, each rank sends on what it has got
         self.note_call("all_gather", self.steps(), others, others);
-        fill(recv, send, send, counts.iter().map(|count| count * kind.size()));
+        fill(recv, send, send, counts, kind);
         Ok(())
     }
 

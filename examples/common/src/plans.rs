@@ -1,6 +1,6 @@
 //! What a program would take on many ranks, before there are any: `program --plan 4096`.
 //!
-//! The program runs as one rank of so many, with that rank's parts and nothing sent. What others would send is taken to be elements of what this rank sends, or zeros: the
+//! The program runs as one rank of so many, with that rank's parts and nothing sent. What others would send is taken to be elements of what this rank sends, or ones: the
 //! numbers mean nothing, what is computed and sent is that of a real run as long as the course of the program does not depend on values.
 
 use crate::{console::Console, ranks::Ranks};

@@ -42,7 +42,7 @@ fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
-/// Iterations of a solve of the pressure in a plan: about as many as one takes of the cylinder with 256 x 256 cells.
+/// Iterations of a solve of the pressure in a plan, whose residual says nothing.
 const PLANNED: usize = 12;
 
 /// Pictures of an animation in a second.
