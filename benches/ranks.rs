@@ -4,8 +4,6 @@
 //!
 //! On one rank the rows run on `Numpyish` without ranks, too, each beside the same on ranks. All are of float32, which is Heat's default. The number
 //! of threads of a rank is that of RAYON_NUM_THREADS.
-#![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
-
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
 
 use backends::{Complex, expr, prelude::*, slices};
