@@ -138,22 +138,25 @@ fn matrix<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     b.asarray(array.map_err(|why| Error::argument("ranks", why.to_string()))?)
 }
 
+/// The inner elements of a matrix, and those above, below, left and right of them.
+fn stencil<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<[B::Array<f32>; 5]> {
+    Ok([
+        b.getitem(u, slices![1..-1, 1..-1])?,
+        b.getitem(u, slices![..-2, 1..-1])?,
+        b.getitem(u, slices![2.., 1..-1])?,
+        b.getitem(u, slices![1..-1, ..-2])?,
+        b.getitem(u, slices![1..-1, 2..])?,
+    ])
+}
+
 fn heat<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
-    let inner = b.getitem(u, slices![1..-1, 1..-1])?;
-    let above = b.getitem(u, slices![..-2, 1..-1])?;
-    let below = b.getitem(u, slices![2.., 1..-1])?;
-    let left = b.getitem(u, slices![1..-1, ..-2])?;
-    let right = b.getitem(u, slices![1..-1, 2..])?;
+    let [inner, above, below, left, right] = stencil(b, u)?;
     let around = b.add(b.add(b.add(above, below)?, left)?, right)?;
     b.add(&inner, b.multiply(b.subtract(around, b.multiply(&inner, 4.0)?)?, 0.1)?)
 }
 
 fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
-    let inner = b.getitem(u, slices![1..-1, 1..-1])?;
-    let above = b.getitem(u, slices![..-2, 1..-1])?;
-    let below = b.getitem(u, slices![2.., 1..-1])?;
-    let left = b.getitem(u, slices![1..-1, ..-2])?;
-    let right = b.getitem(u, slices![1..-1, 2..])?;
+    let [inner, above, below, left, right] = stencil(b, u)?;
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
