@@ -30,17 +30,6 @@ impl<'a> Source<'a> {
     pub fn view(&self) -> View<'a> {
         self.view
     }
-
-    /// Whether an axis continues an inner one in memory, whatever length the other axes have: in the array, or in all arrays of the formula that have both.
-    pub fn continues(&self, outer: usize, inner: usize) -> bool {
-        let ndim = self.shape.len();
-        let arrays = self.formula.map_or(std::slice::from_ref(&self.view), |formula| formula.operands);
-        arrays.iter().all(|x| {
-            let own = |axis: usize| (axis + x.shape.len()).checked_sub(ndim).filter(|&axis| x.shape[axis] != 1);
-            let (Some(outer), Some(inner)) = (own(outer), own(inner)) else { return true };
-            x.strides[outer].unsigned_abs() == x.shape[inner] * x.strides[inner].unsigned_abs()
-        })
-    }
 }
 
 impl<'a> From<View<'a>> for Source<'a> {

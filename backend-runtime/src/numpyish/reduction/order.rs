@@ -45,8 +45,7 @@ pub struct Order {
     dims: Vec<Dim>,
     /// How many elements there are.
     len: usize,
-    /// Elements of an axis, or of several that follow each other in memory, with no other axis of the array between them. Where another axis is, memory
-    /// does not say it if that has length 1.
+    /// Elements of the nearest axis, or of several with no axis between them that stays: as a rule they follow each other in memory.
     run: usize,
 }
 

@@ -58,7 +58,7 @@ impl Plan {
         reduced.sort_by_key(|&(_, d)| std::cmp::Reverse(nearness(d)));
         let places = positions.iter().map(|p| stay.iter().position(|s| s == p).unwrap_or(0)).collect();
         let kept = merged(stay.iter().map(|&a| dims[a]));
-        let order = Order::new(merged(reduced.iter().map(|&(_, d)| d)), run(x, &reduced, axes));
+        let order = Order::new(merged(reduced.iter().map(|&(_, d)| d)), run(&reduced, axes));
         let mut inserted = if keepdims { axes.to_vec() } else { Vec::new() };
         inserted.sort_unstable();
         let by_rows = by_rows(&kept, &order);
@@ -265,12 +265,12 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     all
 }
 
-/// The length of the last axes as one, as far as the outer continues the inner and no axis that stays is between them. What stays may
-/// have length 1, where it is not seen in memory: so a part of an array has the runs of the whole.
-fn run(x: Source<'_>, reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
+/// The length of the nearest axes as one, as far as no axis that stays is between them. Strides are not asked: a formula has none, and
+/// those of a part may be others than those of the whole.
+fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     let Some((&(mut axis, Dim { len: mut run, .. }), outer)) = reduced.split_last() else { return 1 };
     for &(next, d) in outer.iter().rev() {
-        if !x.continues(next, axis) || (next.min(axis)..next.max(axis)).any(|between| !axes.contains(&between)) {
+        if (next.min(axis)..next.max(axis)).any(|between| !axes.contains(&between)) {
             break;
         }
         run *= d.len;
