@@ -3,7 +3,7 @@
 //! The tests call ops by name: samples, references and comparisons are the facade's.
 
 use crate::{
-    expand::{Expand, camel_dtype, elem, id, snake},
+    expand::{Expand, camel_dtype, elem, id},
     input::Input,
 };
 use op_table::model::*;
@@ -28,13 +28,6 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     let ranks = input.ranks.as_ref().map(|path| quote!(.on_ranks(#path)));
     let of_table = input.table.is_some();
     let rows = model.ops.iter().filter(|o| o.own == of_table);
-    let call = match &input.extension {
-        None => quote!(#root::call),
-        Some(name) => {
-            let call = format_ident!("call_{}", snake(&name.to_string()));
-            quote!(#call)
-        }
-    };
     let wanted = rows.filter(|o| input.groups.is_empty() || input.groups.contains(&o.group));
     let wanted = wanted.filter(|op| !input.gradients || has_gradients(op, model));
     let every = input.every.unwrap_or(1);
@@ -45,28 +38,73 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
         let rows = wanted.iter().map(|op| id(&op.name));
         quote! {
             #[test]
-            fn autograd() { SUITE.autograd(&[#((&#rows::ROW, #rows::GRADIENTS)),*], #call); }
+            fn autograd() { SUITE.autograd(&[#((&#rows::ROW, #rows::GRADIENTS)),*], by_name); }
         }
     });
-    let tests = wanted.into_iter().map(|op| match missing.contains(&op.name) {
+    let tests = wanted.iter().map(|op| match missing.contains(&op.name) {
         true => ignored(op, model, input, ty),
-        false => row(op, model, input, &call),
+        false => row(op, model, input),
     });
+    let present: Vec<&Op> = wanted.iter().copied().filter(|op| !missing.contains(&op.name)).collect();
+    let calls = calls(&present, model, input);
+    // the base table's calls on the CPU are compiled once, in its crate
+    let reference = if of_table { quote!(by_name) } else { quote!(#root::conformance::reference) };
     quote! {
         #[allow(unused_imports)]
         mod conformance {
             use super::*;
             use #root::{conformance::{Accuracy, Gradients, IntoBackend, Row, Suite}, prelude::*};
 
-            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, #call, #call)#partial #meter #ranks;
+            static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, by_name, #reference)#partial #meter #ranks;
 
+            #calls
             #(#tests)*
             #autograd
         }
     }
 }
 
-fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream {
+/// Dtypes in which gradients are compared with differences, and twice.
+const WIDE: [&str; 2] = ["float64", "complex128"];
+
+/// Those in which they are compared with the wide ones.
+const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
+
+/// The functions that call ops by name, of the rows and dtypes of the tests and of no other: `by_name`, and `by_name_twice` of gradients of
+/// gradients.
+fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
+    let expand = Expand::new(model, input);
+    let all = input.dtypes.is_empty() && !input.gradients;
+    let tested = |op: &Op| -> Vec<&str> {
+        let wanted = |d: &&str| match input.gradients {
+            true => WIDE.contains(d) || NARROW.contains(d),
+            false => input.dtypes.is_empty() || input.dtypes.iter().any(|wanted| wanted == d),
+        };
+        model.dtypes_of(&op.set).iter().map(String::as_str).filter(wanted).collect()
+    };
+    // what is compared in place of results are calls of ops, of any dtype
+    let compared: BTreeSet<&str> = rows
+        .iter()
+        .flat_map(|op| op.facts.compared.iter().flatten())
+        .flat_map(|part| part.text.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .collect();
+    let of_base_alone = input.table.is_none() && !input.gradients;
+    let further = model.ops.iter().filter(|op| !of_base_alone && compared.contains(op.name.as_str()));
+    let mut called: Vec<(&Op, Option<Vec<&str>>)> = further.map(|op| (op, None)).collect();
+    for op in rows {
+        if !called.iter().any(|(other, _)| other.name == op.name) {
+            called.push((op, (!all).then(|| tested(op))));
+        }
+    }
+    let call = expand.call_of(&id("by_name"), &called);
+    let twice = input.gradients.then(|| {
+        let called: Vec<_> = called.iter().map(|&(op, _)| (op, Some(WIDE.to_vec()))).collect();
+        expand.call_of(&id("by_name_twice"), &called)
+    });
+    quote!(#call #twice)
+}
+
+fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     let cases = model.cases_of(op);
     let Op { name, group, .. } = op;
     let expand = Expand { extension: None, ..Expand::new(model, input) };
@@ -90,7 +128,7 @@ fn row(op: &Op, model: &Model, input: &Input, call: &TokenStream) -> TokenStream
         true => {
             let as_formula = (op.by_element.is_some() && !numbers && dtypes.iter().any(|d| *d == "float64"))
                 .then(|| gradients_of_formula(op, &expand, input, model));
-            let gradients = gradients(op, &dtypes, input, call);
+            let gradients = gradients(op, &dtypes);
             quote!(#gradients #as_formula)
         }
         false => quote!(#(#checks)* #answers #as_formula),
@@ -130,7 +168,7 @@ fn has_gradients(op: &Op, model: &Model) -> bool {
 }
 
 /// The tests of a row's gradients against differences.
-fn gradients(op: &Op, dtypes: &[&String], input: &Input, call: &TokenStream) -> TokenStream {
+fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     let without: Vec<&str> = match &op.gradient {
         Gradient::Rules(rules) => {
             rules.iter().filter(|rule| rule.function.is_err()).map(|rule| rule.input.as_str()).collect()
@@ -138,41 +176,34 @@ fn gradients(op: &Op, dtypes: &[&String], input: &Input, call: &TokenStream) -> 
         _ => Vec::new(),
     };
     let (low, high) = op.domain;
-    let is_wide = |dtype: &&&String| ["float64", "complex128"].contains(&dtype.as_str());
-    let wide: Vec<&&String> = dtypes.iter().filter(is_wide).collect();
+    let wide: Vec<&&String> = dtypes.iter().filter(|dtype| WIDE.contains(&dtype.as_str())).collect();
     let tests = wide.iter().map(|name| {
-        let (test, dtype) = (id(name), dtype(name));
-        quote!(#[test] fn #test() { SUITE.gradients(&ROW, #dtype, GRADIENTS, #call); })
-    });
-    let root = &input.root;
-    // of a user's table there is no `call` in these dtypes alone
-    let twice = input.extension.is_none().then(|| {
-        let tests = wide.iter().map(|name| {
-            let (test, forward, dtype) = (format_ident!("second_{name}"), format_ident!("forward_{name}"), dtype(name));
-            quote! {
-                #[test]
-                fn #test() { SUITE.second_gradients(&ROW, #dtype, GRADIENTS, #call, #root::call_of_floats); }
+        let (test, second, forward) = (id(name), format_ident!("second_{name}"), format_ident!("forward_{name}"));
+        let dtype = dtype(name);
+        quote! {
+            #[test]
+            fn #test() { SUITE.gradients(&ROW, #dtype, GRADIENTS, by_name); }
 
-                #[test]
-                fn #forward() { SUITE.tangents(&ROW, #dtype, GRADIENTS, #call, #root::call_of_floats); }
-            }
-        });
-        quote!(#(#tests)*)
+            #[test]
+            fn #second() { SUITE.second_gradients(&ROW, #dtype, GRADIENTS, by_name, by_name_twice); }
+
+            #[test]
+            fn #forward() { SUITE.tangents(&ROW, #dtype, GRADIENTS, by_name, by_name_twice); }
+        }
     });
     let has = |name: &str| wide.iter().any(|d| d.as_str() == name);
     let wider = |name: &str| if name.starts_with("complex") { has("complex128") } else { has("float64") };
-    let is_narrow = |d: &&&String| ["float32", "float16", "bfloat16", "complex64"].contains(&d.as_str()) && wider(d);
-    let narrow: Vec<TokenStream> = dtypes.iter().filter(is_narrow).map(|name| dtype(name)).collect();
+    let narrow = dtypes.iter().filter(|d| NARROW.contains(&d.as_str()) && wider(d));
+    let narrow: Vec<TokenStream> = narrow.map(|name| dtype(name)).collect();
     let narrow = (!narrow.is_empty()).then(|| {
         quote! {
             #[test]
-            fn narrow() { SUITE.narrow_gradients(&ROW, &[#(#narrow),*], GRADIENTS, #call); }
+            fn narrow() { SUITE.narrow_gradients(&ROW, &[#(#narrow),*], GRADIENTS, by_name); }
         }
     });
     quote! {
         pub(super) const GRADIENTS: Gradients = Gradients { without: &[#(#without),*], domain: (#low, #high) };
         #(#tests)*
-        #twice
         #narrow
     }
 }

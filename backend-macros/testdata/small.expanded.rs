@@ -1841,9 +1841,15 @@ impl ops::add {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::add(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::add::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::add::<_, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                __by_name::add::<_, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::leaky {
@@ -1898,9 +1904,12 @@ impl ops::leaky {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::leaky(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::leaky::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::leaky::<_, f64>(args),
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::threshold {
@@ -1945,9 +1954,12 @@ impl ops::threshold {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::threshold(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::threshold::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::threshold::<_, f64>(args),
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::sum {
@@ -1996,9 +2008,15 @@ impl ops::sum {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::sum(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::sum::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::sum::<_, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                __by_name::sum::<_, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::rms {
@@ -2053,9 +2071,15 @@ impl ops::rms {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::rms(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::rms::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::rms::<_, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::ends {
@@ -2116,9 +2140,15 @@ impl ops::ends {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::ends(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::ends::<_, f32>(args),
+            crate::runtime::DType::Float64 => __by_name::ends::<_, f64>(args),
+            crate::runtime::DType::Complex64 => {
+                __by_name::ends::<_, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
     }
 }
 impl ops::is_flat {
@@ -2156,9 +2186,14 @@ impl ops::is_flat {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        __by_name::is_flat(
-            &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?,
-        )
+        let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+        match args.dtype()? {
+            crate::runtime::DType::Float32 => __by_name::is_flat::<_, f32>(args),
+            crate::runtime::DType::Complex64 => {
+                __by_name::is_flat::<_, crate::runtime::Complex<f32>>(args)
+            }
+            other => args.no_dtype(other),
+        }
     }
 }
 /// Every op of the table, as data.
@@ -2517,182 +2552,105 @@ impl IsFlatDtypes for crate::runtime::Complex<f32> {}
 #[allow(unused_imports, clippy::all)]
 pub mod __by_name {
     use super::*;
-    pub fn add<B: crate::Backend>(
+    pub fn add<B: crate::Backend, T: crate::runtime::Float>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args
-                .b
-                .add(
-                    args.operand::<T>(0usize)?.operand(),
-                    args.operand::<T>(1usize)?.operand(),
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                typed::<B, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        let result = args
+            .b
+            .add(
+                args.operand::<T>(0usize)?.operand(),
+                args.operand::<T>(1usize)?.operand(),
+            )?;
+        Ok(crate::runtime::Value::array::<T>(result))
     }
-    pub fn leaky<B: crate::Backend>(
+    pub fn leaky<B: crate::Backend, T: crate::runtime::Real>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Real>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::LeakyOptions::new();
-            if let Some(value) = args.option::<f64>(1usize)? {
-                options = options.slope(value);
-            }
-            let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
-            Ok(crate::runtime::Value::array::<T>(result))
+        #[allow(unused_mut)]
+        let mut options = options::LeakyOptions::new();
+        if let Some(value) = args.option::<f64>(1usize)? {
+            options = options.slope(value);
         }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
+        let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
+        Ok(crate::runtime::Value::array::<T>(result))
     }
-    pub fn threshold<B: crate::Backend>(
+    pub fn threshold<B: crate::Backend, T: crate::runtime::Real>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Real>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args
-                .b
-                .threshold(
-                    &*args.array::<T>(0usize)?,
-                    args.scalar::<T>(1usize)?,
-                    args.scalar::<T>(2usize)?,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
+        let result = args
+            .b
+            .threshold(
+                &*args.array::<T>(0usize)?,
+                args.scalar::<T>(1usize)?,
+                args.scalar::<T>(2usize)?,
+            )?;
+        Ok(crate::runtime::Value::array::<T>(result))
     }
-    pub fn sum<B: crate::Backend>(
+    pub fn sum<B: crate::Backend, T: crate::runtime::Float>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::SumOptions::new();
-            if let Some(value) = args.option::<bool>(2usize)? {
-                options = options.keepdims(value);
-            }
-            let result = args
-                .b
-                .sum_with(
-                    &*args.array::<T>(0usize)?,
-                    args.get::<crate::runtime::Axes>(1usize)?,
-                    options,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
+        #[allow(unused_mut)]
+        let mut options = options::SumOptions::new();
+        if let Some(value) = args.option::<bool>(2usize)? {
+            options = options.keepdims(value);
         }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                typed::<B, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        let result = args
+            .b
+            .sum_with(
+                &*args.array::<T>(0usize)?,
+                args.get::<crate::runtime::Axes>(1usize)?,
+                options,
+            )?;
+        Ok(crate::runtime::Value::array::<T>(result))
     }
-    pub fn rms<B: crate::Backend>(
+    pub fn rms<B: crate::Backend, T: crate::runtime::Float>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::RmsOptions::new();
-            if let Some(value) = args.option::<bool>(2usize)? {
-                options = options.keepdims(value);
-            }
-            let result = args
-                .b
-                .rms_with(
-                    &*args.array::<T>(0usize)?,
-                    args.get::<crate::runtime::Axes>(1usize)?,
-                    options,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
+        #[allow(unused_mut)]
+        let mut options = options::RmsOptions::new();
+        if let Some(value) = args.option::<bool>(2usize)? {
+            options = options.keepdims(value);
         }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                typed::<B, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        let result = args
+            .b
+            .rms_with(
+                &*args.array::<T>(0usize)?,
+                args.get::<crate::runtime::Axes>(1usize)?,
+                options,
+            )?;
+        Ok(crate::runtime::Value::array::<T>(result))
     }
-    pub fn ends<B: crate::Backend>(
+    pub fn ends<B: crate::Backend, T: crate::runtime::Float>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::EndsOptions::new();
-            let given = args.optional_array::<T::Real>(1usize)?;
-            if let Some(given) = &given {
-                options = options.weights(&**given);
-            }
-            let given = args.optional_array::<i32>(2usize)?;
-            if let Some(given) = &given {
-                options = options.first(&**given);
-            }
-            if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
-                options = options.side(value);
-            }
-            let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
-            Ok(
-                crate::runtime::Value::List(
-                    vec![
-                        crate ::runtime::Value::array:: < T > (result.values), crate
-                        ::runtime::Value::array:: < i64 > (result.counts)
-                    ],
-                ),
-            )
+        #[allow(unused_mut)]
+        let mut options = options::EndsOptions::new();
+        let given = args.optional_array::<T::Real>(1usize)?;
+        if let Some(given) = &given {
+            options = options.weights(&**given);
         }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                typed::<B, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
+        let given = args.optional_array::<i32>(2usize)?;
+        if let Some(given) = &given {
+            options = options.first(&**given);
         }
+        if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
+            options = options.side(value);
+        }
+        let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
+        Ok(
+            crate::runtime::Value::List(
+                vec![
+                    crate ::runtime::Value::array:: < T > (result.values), crate
+                    ::runtime::Value::array:: < i64 > (result.counts)
+                ],
+            ),
+        )
     }
-    pub fn is_flat<B: crate::Backend>(
+    pub fn is_flat<B: crate::Backend, T: IsFlatDtypes>(
         args: &crate::runtime::by_name::Args<'_, B>,
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: IsFlatDtypes>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args.b.is_flat(&*args.array::<T>(0usize)?)?;
-            Ok(crate::runtime::Value::from(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => typed::<B, f32>(args),
-            crate::runtime::DType::Complex64 => {
-                typed::<B, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        let result = args.b.is_flat(&*args.array::<T>(0usize)?)?;
+        Ok(crate::runtime::Value::from(result))
     }
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
@@ -2717,201 +2675,6 @@ pub fn call<B: crate::Backend>(
         "rms" => ops::rms::call(b, args, options),
         "ends" => ops::ends::call(b, args, options),
         "is_flat" => ops::is_flat::call(b, args, options),
-        other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
-    }
-}
-#[cfg(feature = "conformance")]
-#[doc(hidden)]
-#[allow(unused_imports, clippy::all)]
-pub mod __by_name_of_floats {
-    use super::*;
-    pub fn add<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args
-                .b
-                .add(
-                    args.operand::<T>(0usize)?.operand(),
-                    args.operand::<T>(1usize)?.operand(),
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-    pub fn leaky<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Real>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::LeakyOptions::new();
-            if let Some(value) = args.option::<f64>(1usize)? {
-                options = options.slope(value);
-            }
-            let result = args.b.leaky_with(&*args.array::<T>(0usize)?, options)?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-    pub fn threshold<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Real>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            let result = args
-                .b
-                .threshold(
-                    &*args.array::<T>(0usize)?,
-                    args.scalar::<T>(1usize)?,
-                    args.scalar::<T>(2usize)?,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-    pub fn sum<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::SumOptions::new();
-            if let Some(value) = args.option::<bool>(2usize)? {
-                options = options.keepdims(value);
-            }
-            let result = args
-                .b
-                .sum_with(
-                    &*args.array::<T>(0usize)?,
-                    args.get::<crate::runtime::Axes>(1usize)?,
-                    options,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-    pub fn rms<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::RmsOptions::new();
-            if let Some(value) = args.option::<bool>(2usize)? {
-                options = options.keepdims(value);
-            }
-            let result = args
-                .b
-                .rms_with(
-                    &*args.array::<T>(0usize)?,
-                    args.get::<crate::runtime::Axes>(1usize)?,
-                    options,
-                )?;
-            Ok(crate::runtime::Value::array::<T>(result))
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-    pub fn ends<B: crate::Backend>(
-        args: &crate::runtime::by_name::Args<'_, B>,
-    ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        fn typed<B: crate::Backend, T: crate::runtime::Float>(
-            args: &crate::runtime::by_name::Args<'_, B>,
-        ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-            #[allow(unused_mut)]
-            let mut options = options::EndsOptions::new();
-            let given = args.optional_array::<T::Real>(1usize)?;
-            if let Some(given) = &given {
-                options = options.weights(&**given);
-            }
-            let given = args.optional_array::<i32>(2usize)?;
-            if let Some(given) = &given {
-                options = options.first(&**given);
-            }
-            if let Some(value) = args.option::<crate::runtime::Side>(3usize)? {
-                options = options.side(value);
-            }
-            let result = args.b.ends_with(&*args.array::<T>(0usize)?, options)?;
-            Ok(
-                crate::runtime::Value::List(
-                    vec![
-                        crate ::runtime::Value::array:: < T > (result.values), crate
-                        ::runtime::Value::array:: < i64 > (result.counts)
-                    ],
-                ),
-            )
-        }
-        match args.dtype()? {
-            crate::runtime::DType::Float64 => typed::<B, f64>(args),
-            other => args.no_dtype(other),
-        }
-    }
-}
-#[cfg(feature = "conformance")]
-#[doc(hidden)]
-pub fn call_of_floats<B: crate::Backend>(
-    b: &B,
-    op: &str,
-    args: &[crate::runtime::Value<B>],
-    options: &[(&str, crate::runtime::Value<B>)],
-) -> crate::runtime::Result<crate::runtime::Value<B>> {
-    match op {
-        "add" => {
-            __by_name_of_floats::add(
-                &crate::runtime::by_name::Args::new(b, ops::add::INFO, args, options)?,
-            )
-        }
-        "leaky" => {
-            __by_name_of_floats::leaky(
-                &crate::runtime::by_name::Args::new(b, ops::leaky::INFO, args, options)?,
-            )
-        }
-        "threshold" => {
-            __by_name_of_floats::threshold(
-                &crate::runtime::by_name::Args::new(
-                    b,
-                    ops::threshold::INFO,
-                    args,
-                    options,
-                )?,
-            )
-        }
-        "sum" => {
-            __by_name_of_floats::sum(
-                &crate::runtime::by_name::Args::new(b, ops::sum::INFO, args, options)?,
-            )
-        }
-        "rms" => {
-            __by_name_of_floats::rms(
-                &crate::runtime::by_name::Args::new(b, ops::rms::INFO, args, options)?,
-            )
-        }
-        "ends" => {
-            __by_name_of_floats::ends(
-                &crate::runtime::by_name::Args::new(b, ops::ends::INFO, args, options)?,
-            )
-        }
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }

@@ -1,6 +1,6 @@
 //! An enum of backends that this crate lists, with one of its own: every row of the base table on it, and how arrays are kept apart.
 
-use backends::{call, expr, prelude::*};
+use backends::{expr, ops, prelude::*};
 use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};
 
 backends::backend! { any = Mine, of = [Numpyish, Naive, Counted<Torch>] }
@@ -26,7 +26,7 @@ fn one_of_them_is_chosen_at_run_time() {
         assert_eq!(x.backend(), name);
         let r = rms(&b, &x).unwrap();
         assert_eq!(b.to_ndarray(&r).unwrap()[[]], 2.5);
-        let one = call(&b, "exp", &[Value::array::<f64>(b.asarray([0.0]).unwrap())], &[]).unwrap();
+        let one = ops::exp::call(&b, &[Value::array::<f64>(b.asarray([0.0]).unwrap())], &[]).unwrap();
         assert_eq!(one.as_array().unwrap().dtype(), DType::Float64);
     }
 }
@@ -63,7 +63,7 @@ mod of_ours {
             let mask = b.asarray([true, false]).unwrap();
             assert_eq!(b.to_vec(&b.blend(&mask, &x, 3.0).unwrap()).unwrap(), [2.0, -4.0]);
             assert_eq!(b.to_vec(&expr_my_ops!(b, leaky(x, slope = 0.5) * 2).unwrap()).unwrap(), [2.0, -4.0]);
-            let named = call_my_ops(&b, "normal_gate", &[Value::array::<f32>(x)], &[]).unwrap();
+            let named = my_ops::normal_gate::call(&b, &[Value::array::<f32>(x)], &[]).unwrap();
             assert_eq!(named.as_array().unwrap().shape(&b), [2]);
         }
         let (one, other) = (Mine::from(Numpyish::new()), Mine::from(Naive));

@@ -30,15 +30,14 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     assert!(b.is_sorted(&x)? && !b.is_sorted(&b.flip(&x, 1)?)?);
 
     let value = |x: &B::Array<f64>| Value::from(DynArray::of(x.clone()));
-    let named = |name: &str, args: &[Value<B>], options: &[(&str, Value<B>)]| call_my_ops(b, name, args, options);
-    let far = named("distance", &[value(&x), value(&origin)], &[("metric", "manhattan".into())])?;
+    let far = my_ops::distance::call(b, &[value(&x), value(&origin)], &[("metric", "manhattan".into())])?;
     assert_eq!(host(far.as_array().and_then(DynArray::get).unwrap())?, [7.0, 14.0]);
-    let first = named("first_beyond", &[value(&x), Value::None, 6.0.into()], &[("axis", Value::All)])?;
+    let first = my_ops::first_beyond::call(b, &[value(&x), Value::None, 6.0.into()], &[("axis", Value::All)])?;
     assert_eq!(places(first.as_array().and_then(DynArray::get).cloned().unwrap())?, [2]);
-    let wrong = named("distance", &[value(&x), value(&origin)], &[("metric", "taxicab".into())]);
+    let wrong = my_ops::distance::call(b, &[value(&x), value(&origin)], &[("metric", "taxicab".into())]);
     assert!(wrong.unwrap_err().to_string().contains("euclidean, manhattan"));
-    assert!(matches!(named("extrema", &[value(&x)], &[])?, Value::List(parts) if parts.len() == 3));
-    assert!(matches!(named("is_sorted", &[value(&x)], &[])?, Value::Bool(true)));
+    assert!(matches!(my_ops::extrema::call(b, &[value(&x)], &[])?, Value::List(parts) if parts.len() == 3));
+    assert!(matches!(my_ops::is_sorted::call(b, &[value(&x)], &[])?, Value::Bool(true)));
     Ok(())
 }
 

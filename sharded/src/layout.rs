@@ -13,17 +13,25 @@ pub fn grain(n: usize) -> usize {
     n.div_ceil(GRAINS).next_power_of_two().max(least)
 }
 
+/// How many grains an axis has, [`GRAINS`] at most.
+fn grains(n: usize, grain: usize) -> usize {
+    (n >> grain.trailing_zeros()) + usize::from(!n.is_multiple_of(grain))
+}
+
 /// The part of an axis of length `n` that rank `r` of `ranks` has: whole grains, but for the last.
 pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
+    if ranks <= 1 {
+        return 0..n;
+    }
     let grain = grain(n);
-    let grains = n.div_ceil(grain) as u128;
-    let at = |r: usize| (grains * r as u128 / ranks.max(1) as u128 * grain as u128).min(n as u128) as usize;
+    let grains = grains(n, grain);
+    let at = |r: usize| (grains * r / ranks).saturating_mul(grain).min(n);
     at(r)..at(r + 1)
 }
 
 /// Whether an axis of length `n` may be split: into parts of which none is empty, and no axis shorter than `least`.
 pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
-    n >= least.max(2) && n.div_ceil(grain(n)) >= ranks
+    n >= least.max(2) && (ranks == 1 || grains(n, grain(n)) >= ranks)
 }
 
 /// The axis along which an array lies split, and which part of it each rank has.

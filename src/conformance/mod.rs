@@ -10,8 +10,8 @@
 //! static SUITE: Suite<Numpyish> = Suite::new(
 //!     || IntoBackend::into_backend(Numpyish::new()),
 //!     conformance::golden,
-//!     backends::call, // the table's calls by name, here
-//!     backends::call, // and on Numpyish
+//!     by_name,                // the calls by name of these rows in the dtypes of the tests, here
+//!     conformance::reference, // and on Numpyish
 //! );
 //!
 //! mod sum {
@@ -54,8 +54,8 @@
 //! static SUITE: Suite<Numpyish> = Suite::new(
 //!     || IntoBackend::into_backend(Numpyish::new()),
 //!     |_group| Some(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/my_ops.golden"))),
-//!     call_my_ops,
-//!     call_my_ops,
+//!     by_name,
+//!     by_name,
 //! );
 //! ```
 //!
@@ -90,5 +90,5 @@ pub use case::{Call, Meter};
 pub use data::golden;
 pub use gradient::Gradients;
 pub use refusing::Refusing;
-pub use suite::{IntoBackend, OnRanks, Row, Suite};
+pub use suite::{IntoBackend, OnRanks, Row, Suite, reference};
 pub use values::Values;

@@ -7,7 +7,7 @@ use super::{
     compared, data,
 };
 use backend_runtime::{
-    Arrays, DType, Earlier, Error, ParamInfo, ParamKind, Result, ResultInfo, available, numpyish::Numpyish,
+    Arrays, DType, Earlier, Error, ParamInfo, ParamKind, Result, ResultInfo, Value, available, numpyish::Numpyish,
 };
 use std::{
     any::Any,
@@ -43,6 +43,19 @@ pub struct Row {
     pub compared: &'static [&'static str],
     /// What random numbers of each case start from.
     pub seed: Option<u64>,
+}
+
+/// The base table's calls by name on [`Numpyish`], which what is tested is held to: one function that all tests link to.
+///
+/// # Errors
+/// As [`crate::call`].
+pub fn reference(
+    b: &Numpyish,
+    op: &str,
+    args: &[Value<Numpyish>],
+    options: &[(&str, Value<Numpyish>)],
+) -> Result<Value<Numpyish>> {
+    crate::call(b, op, args, options)
 }
 
 /// What is said of a case that a partial backend does not have.

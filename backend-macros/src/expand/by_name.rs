@@ -1,4 +1,4 @@
-//! Calls by name: for each row a function that reads its arguments from values and calls its method in their dtype.
+//! Calls by name: for each row a function that reads its arguments from values and calls its method in one dtype, and the choice of that.
 
 use super::*;
 
@@ -7,8 +7,7 @@ impl Expand<'_> {
     pub(super) fn by_name(&self, list: &str) -> TokenStream {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.backend_bounds();
-        let rows = self.own().map(|op| self.row_by_name(op, None));
-        let of_floats = self.extension.is_none().then(|| self.by_name_of_floats());
+        let rows = self.own().map(|op| self.row_by_name(op));
         let (module, private) = (self.ops_module(), self.private("by_name"));
         let arms = self.own().map(|op| {
             let (name, item) = (&op.name, id(&op.name));
@@ -50,42 +49,25 @@ impl Expand<'_> {
             ) -> #rt::Result<#rt::Value<B>> {
                 match op { #(#arms)* #rest }
             }
-
-            #of_floats
         }
     }
 
-    /// `call` in float64 and complex128 alone: tests of second derivatives run every row on two tapes, which takes time to compile.
-    fn by_name_of_floats(&self) -> TokenStream {
-        let (rt, module, private, bounds) =
-            (self.rt(), self.ops_module(), self.private("by_name_of_floats"), self.backend_bounds());
-        let dtypes = ["float64", "complex128"];
-        let has_any = |op: &&Op| {
-            op.second.is_none() && self.model.dtypes_of(&op.set).iter().any(|d| dtypes.contains(&d.as_str()))
-        };
-        let rows = self.own().filter(has_any).map(|op| self.row_by_name(op, Some(&dtypes)));
-        let arms = self.own().filter(has_any).map(|op| {
-            let (name, item) = (&op.name, id(&op.name));
-            quote!(#name => #private::#item(&#rt::by_name::Args::new(b, #module::#item::INFO, args, options)?),)
+    /// `fn call<B: Backend>(..)` for some rows alone, each in those of its dtypes that `wanted` names: no other is compiled.
+    pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
+        let (rt, bounds) = (self.rt(), self.backend_bounds());
+        let arms = rows.iter().map(|(op, wanted)| {
+            let (name, item) = (&op.name, self.item_path(op));
+            let dispatch = self.in_its_dtype(op, wanted.as_deref());
+            quote!(#name => { let args = &#rt::by_name::Args::new(b, #item::INFO, args, options)?; #dispatch })
         });
         quote! {
-            #[cfg(feature = "conformance")]
-            #[doc(hidden)]
-            #[allow(unused_imports, clippy::all)]
-            pub mod #private {
-                use super::*;
-                #(#rows)*
-            }
-
-            #[cfg(feature = "conformance")]
-            #[doc(hidden)]
-            pub fn call_of_floats<B: #bounds>(
+            fn #name<B: #bounds>(
                 b: &B,
                 op: &str,
                 args: &[#rt::Value<B>],
                 options: &[(&str, #rt::Value<B>)],
             ) -> #rt::Result<#rt::Value<B>> {
-                match op { #(#arms)* other => Err(#rt::by_name::unknown(other, &[OPS])) }
+                match op { #(#arms)* other => Err(#rt::by_name::unknown(other, &[])) }
             }
         }
     }
@@ -102,44 +84,50 @@ impl Expand<'_> {
         }
     }
 
-    /// `fn add<B: Backend>(args: &Args<B>) -> Result<Value<B>>`, in all dtypes or `only` in some.
-    fn row_by_name(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
-        let (rt, name, bounds, dtypes) = (self.rt(), id(&op.name), self.backend_bounds(), self.dtypes(op));
-        let typed = self.typed_by_name(op);
-        let arms = |set: &str, call: &dyn Fn(&TokenStream) -> TokenStream| -> Vec<TokenStream> {
-            let is_wanted = |d: &str| only.is_none_or(|only| only.contains(&d));
-            let has = |d: &&DType| self.model.dtypes_of(set).contains(&d.name) && is_wanted(&d.name);
-            let dtypes = self.model.dtypes.iter().filter(has);
-            dtypes
-                .filter_map(|d| {
-                    let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(d)?));
-                    Some(quote!(#rt::DType::#variant => #call,))
-                })
-                .collect()
+    /// The call of a row's function in the dtype of `args`, if `only` has it.
+    pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
+        let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
+        let home = self.home();
+        let function = if op.own { quote!(#home #private::#name) } else { quote!(#root::__by_name::#name) };
+        let arms = self.by_dtype(&op.set, only, &|t| quote!(#function::<_, #t>(args)));
+        quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
+    }
+
+    /// An arm for each dtype of a set, of those that `only` names if it is given.
+    fn by_dtype(
+        &self,
+        set: &str,
+        only: Option<&[&str]>,
+        call: &dyn Fn(&TokenStream) -> TokenStream,
+    ) -> Vec<TokenStream> {
+        let rt = self.rt();
+        let has = |d: &&DType| {
+            self.model.dtypes_of(set).contains(&d.name) && only.is_none_or(|only| only.contains(&d.name.as_str()))
         };
-        let dispatch = match &op.second_set {
-            None => {
-                let arms = arms(&op.set, &|t| quote!(typed::<B, #t>(args)));
-                quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
-            }
+        let arms = self.model.dtypes.iter().filter(has).filter_map(|d| {
+            let (variant, call) = (id(&camel_dtype(&d.name)), call(&self.element_type(d)?));
+            Some(quote!(#rt::DType::#variant => #call,))
+        });
+        arms.collect()
+    }
+
+    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`; where there is a second dtype it is that of `args`.
+    fn row_by_name(&self, op: &Op) -> TokenStream {
+        let (rt, name, bounds) = (self.rt(), id(&op.name), self.backend_bounds());
+        let (dtypes, first) = (self.dtypes(op), self.bound(&op.set, &quote!()));
+        let typed = self.typed_by_name(op);
+        let args = quote!(args: &#rt::by_name::Args<'_, B>);
+        let body = match &op.second_set {
+            None => typed,
             Some(second) => {
-                let to = arms(second, &|u| quote!(typed::<B, #u, T>(args)));
-                let from = arms(&op.set, &|t| quote!(to::<B, #t>(args)));
-                let bound = self.bound(&op.set, &quote!());
+                let arms = self.by_dtype(second, None, &|u| quote!(typed::<B, #u, T>(args)));
                 quote! {
-                    fn to<B: #bounds, T: #bound>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
-                        match args.to_dtype()? { #(#to)* other => args.no_dtype(other) }
-                    }
-                    match args.dtype()? { #(#from)* other => args.no_dtype(other) }
+                    fn typed<B: #bounds, #dtypes>(#args) -> #rt::Result<#rt::Value<B>> { #typed }
+                    match args.to_dtype()? { #(#arms)* other => args.no_dtype(other) }
                 }
             }
         };
-        quote! {
-            pub fn #name<B: #bounds>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> {
-                fn typed<B: #bounds, #dtypes>(args: &#rt::by_name::Args<'_, B>) -> #rt::Result<#rt::Value<B>> { #typed }
-                #dispatch
-            }
-        }
+        quote!(pub fn #name<B: #bounds, T: #first>(#args) -> #rt::Result<#rt::Value<B>> { #body })
     }
 
     /// The call of the method, with its arguments read from the values.

@@ -106,7 +106,7 @@ impl Expand<'_> {
     /// What the row is, and its call by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
-        let (bounds, by_name) = (self.backend_bounds(), self.private("by_name"));
+        let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
         quote! {
             impl #module::#item {
                 /// What the op takes and gives, as data.
@@ -118,7 +118,8 @@ impl Expand<'_> {
                     args: &[#rt::Value<B>],
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
-                    #by_name::#item(&#rt::by_name::Args::new(b, Self::INFO, args, options)?)
+                    let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
+                    #dispatch
                 }
             }
         }
