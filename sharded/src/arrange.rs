@@ -45,7 +45,7 @@ impl<B: Backend> Sharded<B> {
     #[cold]
     fn empty_array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         match self.within.zeros(&layout.shape[..]) {
-            Ok(part) => ShardedArray { layout: Layout::whole(layout.shape), part },
+            Ok(part) => ShardedArray { layout: Layout::whole(layout.shape.clone()), part },
             Err(_) => ShardedArray { layout, part },
         }
     }
@@ -75,6 +75,9 @@ impl<B: Backend> Sharded<B> {
             return Ok(self.array(Layout::whole(shape), x));
         }
         let layout = Layout::along(shape, axis);
+        if self.ranks() == 1 {
+            return Ok(self.array(layout, x));
+        }
         let part = self.cut(&x, axis, self.mine(shape[axis]))?;
         Ok(self.array(layout, part))
     }

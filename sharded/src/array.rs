@@ -58,7 +58,7 @@ impl<B: Arrays, T: Element> Clone for ShardedArray<B, T> {
 impl<B: Arrays, T: Element> fmt::Debug for ShardedArray<B, T> {
     /// What this rank has: it says nothing to other ranks, and so may be printed on one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Layout { shape, .. } = &self.layout;
+        let shape = &self.layout.shape;
         match self.split() {
             None => write!(f, "ShardedArray {shape:?}, whole: {:?}", self.part),
             Some(axis) => write!(f, "ShardedArray {shape:?}, split along axis {axis}: {:?}", self.part),

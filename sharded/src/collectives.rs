@@ -1,6 +1,6 @@
 //! Collective calls over the arrays of any backend, for programs that think in ranks: each rank has arrays of its own.
 
-use crate::{Sharded, ShardedArray, array::Part, exchange::kind, failed};
+use crate::{Layout, Sharded, ShardedArray, array::Part, exchange::kind, failed};
 use backends::{
     Arrays, Backend, Element, Error, HostArray, Result,
     runtime::{ArrayAttributes, bytes, rules},
@@ -514,7 +514,6 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<ShardedArray<B, U>> {
         const OP: &str = "map_parts";
         let part = f(&self.within, &x.part)?;
-        let mut layout = x.layout.clone();
         let mut shape = part.shape().to_vec();
         if let Some(axis) = x.split() {
             if shape.get(axis) != x.part.shape().get(axis) {
@@ -522,9 +521,8 @@ impl<B: Backend> Sharded<B> {
                     format!("has not the rows along axis {axis} of the part that was given, {:?}", x.part.shape());
                 return Err(Error::shape(OP, &shape, why));
             }
-            shape[axis] = layout.shape[axis];
+            shape[axis] = x.layout.shape[axis];
         }
-        layout.shape = shape.into();
-        Ok(self.array(layout, part))
+        Ok(self.array(Layout::new(shape, x.layout.split.clone()), part))
     }
 }

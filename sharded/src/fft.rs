@@ -52,7 +52,7 @@ fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B,
     let Some(split) = &layout.split else { return b.settle(part) };
     let mut shape = b.within.shape(&part).to_vec();
     shape[split.axis] = layout.shape[split.axis];
-    Ok(b.array(Layout { shape: shape.into(), split: Some(split.clone()) }, part))
+    Ok(b.array(Layout::new(shape, Some(split.clone())), part))
 }
 
 /// The axes of passes and their points, in the order of an op that runs the last axis first.
@@ -114,7 +114,7 @@ fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T
     if let Some(split) = &layout.split {
         shape[split.axis] = layout.shape[split.axis];
     }
-    b.array(Layout { shape: shape.into(), split: layout.split.clone() }, part)
+    b.array(Layout::new(shape, layout.split.clone()), part)
 }
 
 pub fn irfftn<B: Backend, T: ComplexFloat>(

@@ -35,14 +35,14 @@ pub fn getitem<B: Backend, T: Element>(
 ) -> Result<ShardedArray<B, T>> {
     let op = "getitem";
     let Some(axis) = x.split() else { return b.settle(b.within.getitem(&x.part, slices)?) };
-    let spans = rules::spans(op, slices, &x.layout.shape)?;
-    let span = spans[axis];
     if b.ranks() == 1 {
         let part = b.within.getitem(&x.part, slices)?;
-        // the axis by itself, after all others
-        let at = spans[..axis].iter().filter(|span| !span.drop).count();
-        return if span.drop { b.settle(part) } else { b.alone(part, at) };
+        let drops = |axis: usize| slices.get(axis).is_some_and(|slice| slice.drop);
+        let at = (0..axis).filter(|&axis| !drops(axis)).count();
+        return if drops(axis) { b.settle(part) } else { b.alone(part, at) };
     }
+    let spans = rules::spans(op, slices, &x.layout.shape)?;
+    let span = spans[axis];
     // the axis by itself, after all others
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
@@ -51,11 +51,11 @@ pub fn getitem<B: Backend, T: Element>(
         let mut slices = but(&spans, axis);
         slices[axis] = Slice::from(rows);
         let split = Split { axis: at, held };
-        return Ok(b.array(Layout { shape: shape.into(), split: Some(split) }, b.within.getitem(&x.part, slices)?));
+        return Ok(b.array(Layout::new(shape, Some(split)), b.within.getitem(&x.part, slices)?));
     }
     shape[at] = x.layout.shape[axis];
     let split = x.layout.split.clone().map(|split| Split { axis: at, ..split });
-    let others = b.array(Layout { shape: shape.into(), split }, b.within.getitem(&x.part, but(&spans, axis))?);
+    let others = b.array(Layout::new(shape, split), b.within.getitem(&x.part, but(&spans, axis))?);
     let run = Run { source: 0, from: span.start, step: span.step, to: 0, len: span.len };
     let moved = b.moved(op, Cow::Owned(others), at, span.len, &[run], None)?;
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
@@ -209,7 +209,7 @@ pub fn take<B: Backend, T: Element>(
         let Some(split) = &x.layout.split else { return b.settle(part) };
         let axes = indices.layout.shape.len();
         let axis = if split.axis > along { split.axis + axes - 1 } else { split.axis };
-        return Ok(b.array(Layout { shape: shape.into(), split: Some(Split { axis, held: split.held.clone() }) }, part));
+        return Ok(b.array(Layout::new(shape, Some(Split { axis, held: split.held.clone() })), part));
     }
     let n = x.layout.shape[along];
     let host = b.within.to_ndarray(&picked)?;
@@ -220,12 +220,12 @@ pub fn take<B: Backend, T: Element>(
     let places = host.iter().map(place).collect::<Result<Vec<usize>>>()?;
     let part = served(b, op, x, along, &places)?;
     // the axis of the rows becomes those of the indices
-    let layout = Layout { shape: shape.into(), split: None };
+    let layout = Layout::new(shape, None);
     let row = part.layout.shape.clone();
     if indices.layout.shape.len() == 1 {
         return Ok(part);
     }
-    let flat = b.array(Layout { shape: row, split: part.layout.split }, part.part);
+    let flat = b.array(Layout::new(row, part.layout.split.clone()), part.part);
     b.reshape(&flat, layout.shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
 }
 
@@ -301,7 +301,7 @@ fn counted<B: Backend, T: Element>(
     shape[0] = total;
     let split = Some(Split { axis: 0, held: Some(held.into()) });
     let run = Run { source: 0, from: 0, step: 1, to: 0, len: total };
-    b.moved(op, Cow::Owned(b.array(Layout { shape: shape.into(), split }, part)), 0, total, &[run], None)
+    b.moved(op, Cow::Owned(b.array(Layout::new(shape, split), part)), 0, total, &[run], None)
 }
 
 /// How many rows each rank has found.
@@ -324,7 +324,7 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let mut shape = x.layout.shape[axes..].to_vec();
         shape.insert(0, b.within.shape(&part)[0]);
         let split = Split { axis: split.axis - axes + 1, held: split.held.clone() };
-        return Ok(b.array(Layout { shape: shape.into(), split: Some(split) }, part));
+        return Ok(b.array(Layout::new(shape, Some(split)), part));
     }
     // in C order the parts follow each other where the first axis is split
     let x = first_split(b, op, x)?;

@@ -1,7 +1,12 @@
 //! Who has what: the layout of an array is a function of its shape, its split axis and the number of ranks, so that ranks never ask each
 //! other.
 
-use std::{ops::Range, sync::Arc};
+use ndarray::{Dimension, IntoDimension, IxDyn};
+use std::{
+    fmt,
+    ops::{Deref, Range},
+    sync::Arc,
+};
 
 /// Grains of an axis, at most.
 pub const GRAINS: usize = 4096;
@@ -54,30 +59,87 @@ impl PartialEq for Split {
     }
 }
 
-/// Where the elements of an array are: its shape, and along which axis it is split. Without one, every rank has all of it.
+/// Lengths of axes. A few are stored in place, so that a new layout is one allocation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Shape(IxDyn);
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        self.0.slice()
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl From<&[usize]> for Shape {
+    #[inline]
+    fn from(shape: &[usize]) -> Shape {
+        Shape(IxDyn(shape))
+    }
+}
+
+impl From<Vec<usize>> for Shape {
+    fn from(shape: Vec<usize>) -> Shape {
+        Shape(shape.into_dimension())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(shape: [usize; N]) -> Shape {
+        Shape(IxDyn(&shape))
+    }
+}
+
+/// Where the elements of an array are: its shape, and along which axis it is split. Without one, every rank has all of it. Clones share one.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct Layout(Arc<Place>);
+
+/// What a [`Layout`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
     /// The shape of the whole array.
-    pub shape: Arc<[usize]>,
+    pub shape: Shape,
     /// How it is split.
     pub split: Option<Split>,
 }
 
+impl Deref for Layout {
+    type Target = Place;
+
+    #[inline]
+    fn deref(&self) -> &Place {
+        &self.0
+    }
+}
+
 impl PartialEq for Layout {
+    #[inline]
     fn eq(&self, other: &Layout) -> bool {
-        (Arc::ptr_eq(&self.shape, &other.shape) || self.shape == other.shape) && self.split == other.split
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
 }
 
 impl Layout {
+    /// An array of this shape, split so.
+    pub fn new(shape: impl Into<Shape>, split: Option<Split>) -> Layout {
+        Layout(Arc::new(Place { shape: shape.into(), split }))
+    }
+
     /// An array that every rank has.
-    pub fn whole(shape: impl Into<Arc<[usize]>>) -> Layout {
-        Layout { shape: shape.into(), split: None }
+    pub fn whole(shape: impl Into<Shape>) -> Layout {
+        Layout::new(shape, None)
     }
 
     /// An array that is split along an axis in the usual way.
-    pub fn along(shape: impl Into<Arc<[usize]>>, axis: usize) -> Layout {
-        Layout { shape: shape.into(), split: Some(Split { axis, held: None }) }
+    pub fn along(shape: impl Into<Shape>, axis: usize) -> Layout {
+        Layout::new(shape, Some(Split { axis, held: None }))
     }
 
     /// The axis that is split.

@@ -58,7 +58,7 @@ mod tree;
 pub use array::{Part, ShardedArray};
 pub use backends_world::{self as world, World, run};
 pub use collectives::{Collectives, PendingArray, cuts};
-pub use layout::{Layout, Split};
+pub use layout::{Layout, Place, Shape, Split};
 pub use link::gpu;
 pub use plan::Plan;
 

@@ -19,6 +19,6 @@ pub fn diagonal<B: Backend, T: backends::Element>(
         return b.settle(b.within.diagonal_with(&b.whole(op, Cow::Borrowed(x))?, options)?);
     };
     let axis = split.axis - found.axes.iter().filter(|&&axis| axis < split.axis).count();
-    let layout = Layout { shape: found.shape.into(), split: Some(Split { axis, held: split.held.clone() }) };
+    let layout = Layout::new(found.shape, Some(Split { axis, held: split.held.clone() }));
     Ok(b.array(layout, b.within.diagonal_with(&x.part, options)?))
 }

@@ -26,7 +26,7 @@ fn renamed<B: Backend, T: Element>(
         let axis = order.iter().position(|axis| *axis == Some(split.axis))?;
         Some(Split { axis, held: split.held.clone() })
     });
-    b.array(Layout { shape: shape.into(), split }, part)
+    b.array(Layout::new(shape, split), part)
 }
 
 fn some(order: &[usize]) -> Vec<Option<usize>> {
@@ -108,7 +108,7 @@ pub fn broadcast_to<B: Backend, T: Element>(
         (None, true) => (Split { axis, held: None }, x.part.clone()),
         (None, false) => (Split { axis, held: None }, b.cut(&x.part, axis - new, b.mine(shape[axis]))?),
     };
-    let layout = Layout { shape: shape.into(), split: Some(split) };
+    let layout = Layout::new(shape, Some(split));
     let rows = layout.ranges(b.ranks())[b.rank()].clone();
     let part = b.within.broadcast_to(&from, layout.part(&rows))?;
     Ok(b.array(layout, part))
@@ -148,7 +148,7 @@ pub fn concat<B: Backend, T: Element>(
         let held = first.and_then(|split| split.held);
         let parts = xs.iter().map(|x| Ok(b.with_rows(op, Cow::Borrowed(*x), split, held.as_ref())?.into_owned()));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        let layout = Layout { shape: shape.into(), split: Some(Split { axis: split, held }) };
+        let layout = Layout::new(shape, Some(Split { axis: split, held }));
         return Ok(b.array(layout, b.within.concat_with(&parts, options())?));
     }
     if b.ranks() == 1 {
@@ -254,7 +254,7 @@ pub fn tile<B: Backend, T: Element>(
     let mut wide = shape.clone();
     wide[at] = x.layout.shape[axis];
     let split = x.layout.split.clone().map(|split| Split { axis: at, ..split });
-    let y = b.array(Layout { shape: wide.into(), split }, b.within.tile(&x.part, times)?);
+    let y = b.array(Layout::new(wide, split), b.within.tile(&x.part, times)?);
     if along == 1 {
         return Ok(y);
     }
@@ -282,7 +282,7 @@ pub fn repeat<B: Backend, T: Element>(
     let part = b.within.repeat(&x.part, repeats, along as isize)?;
     let Some(split) = &x.layout.split else { return b.settle(part) };
     if split.axis != along {
-        return Ok(b.array(Layout { shape: repeated.shape.into(), split: Some(split.clone()) }, part));
+        return Ok(b.array(Layout::new(repeated.shape, Some(split.clone())), part));
     }
     if b.ranks() == 1 {
         return b.alone(part, along);
@@ -293,7 +293,7 @@ pub fn repeat<B: Backend, T: Element>(
     let len = repeated.shape[along];
     let run = Run { source: 0, from: 0, step: 1, to: 0, len };
     let long = Split { axis: along, held: Some(held.into()) };
-    let y = b.array(Layout { shape: repeated.shape.into(), split: Some(long) }, part);
+    let y = b.array(Layout::new(repeated.shape, Some(long)), part);
     b.moved(op, Cow::Owned(y), along, len, &[run], None)
 }
 
@@ -389,7 +389,7 @@ pub fn pad<B: Backend, T: Element>(
     let part = if here.iter().all(|&n| n == 0) { x.part.clone() } else { b.within.pad_with(&x.part, here, options)? };
     let mut between = shape.clone();
     between[axis] = n;
-    let y = b.array(Layout { shape: between.into(), split: x.layout.split.clone() }, part);
+    let y = b.array(Layout::new(between, x.layout.split.clone()), part);
     if before == 0 && after == 0 {
         return Ok(y);
     }
@@ -425,7 +425,7 @@ pub fn diff<B: Backend, T: Numeric>(
         let part = b.within.diff_with(&y.part, options)?;
         let mut shape = y.layout.shape.to_vec();
         shape[along] = b.within.shape(&part)[along];
-        return Ok(b.array(Layout { shape: shape.into(), split: y.layout.split }, part));
+        return Ok(b.array(Layout::new(shape, y.layout.split.clone()), part));
     }
     let (left, times) = rules::differences(&y.layout.shape, along, n);
     if left.contains(&0) {
@@ -481,8 +481,7 @@ fn reshaped<B: Backend, T: Element>(
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {
         if elements == before && n == x.layout.shape[axis] {
-            let layout =
-                Layout { shape: shape.into(), split: x.layout.split.clone().map(|split| Split { axis: at, ..split }) };
+            let layout = Layout::new(shape, x.layout.split.clone().map(|split| Split { axis: at, ..split }));
             let rows = layout.ranges(b.ranks())[b.rank()].clone();
             let part = local(&x.part, &layout.part(&rows))?;
             return Ok(b.array(layout, part));

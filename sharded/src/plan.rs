@@ -362,7 +362,7 @@ impl<B: Backend> Sharded<B> {
                         return Err(Error::shape(op, &shape, why));
                     }
                 }
-                Ok(self.array(Layout { shape: shape.into(), split: Some(Split { axis, held }) }, part))
+                Ok(self.array(Layout::new(shape, Some(Split { axis, held })), part))
             }
         }
     }

@@ -39,7 +39,7 @@ pub fn matmul<B: Backend, T: Numeric>(
     if is_column {
         let part = b.within.matmul(&b.gather(op, Cow::Borrowed(x1))?, &x2.part)?;
         let split = Split { axis: product.shape.len() - 1, held: held(x2) };
-        return Ok(b.array(Layout { shape: product.shape.into(), split: Some(split) }, part));
+        return Ok(b.array(Layout::new(product.shape, Some(split)), part));
     }
     if is_inner {
         let elements: usize = product.shape.iter().product();
@@ -77,7 +77,7 @@ fn rows<B: Backend, T: Numeric>(
         b.within.matmul(&x1.part, &b.gather(op, Cow::Borrowed(x2))?)?
     };
     let split = Split { axis, held: held(x1) };
-    Ok(b.array(Layout { shape: product.shape.clone().into(), split: Some(split) }, part))
+    Ok(b.array(Layout::new(product.shape.clone(), Some(split)), part))
 }
 
 /// The part of one rank, on all.
@@ -128,7 +128,7 @@ fn batches<B: Backend, T: Numeric>(
     };
     let part = b.within.matmul(&part(x1)?, &part(x2)?)?;
     let split = Some(Split { axis: at, held });
-    Ok(b.array(Layout { shape: product.shape.clone().into(), split }, part))
+    Ok(b.array(Layout::new(product.shape.clone(), split), part))
 }
 
 /// Both split along the axis that is summed: each rank's product, added in the order of ranks.

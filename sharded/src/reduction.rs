@@ -36,7 +36,7 @@ impl Left {
     fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match self.split {
             None => b.settle(part),
-            split => Ok(b.array(Layout { shape: self.shape.into(), split }, part)),
+            split => Ok(b.array(Layout::new(self.shape, split), part)),
         }
     }
 }
@@ -378,7 +378,7 @@ macro_rules! scans {
             };
             if split.axis != along {
                 let part = b.within.$with(&x.part, given, options)?;
-                return Ok(b.array(Layout { shape: shape.into(), split: Some(split) }, part));
+                return Ok(b.array(Layout::new(shape, Some(split)), part));
             }
             if rounds_often::<T>() {
                 return b.settle(b.within.$with(&b.whole(op, Cow::Borrowed(x))?, given, options)?);
@@ -396,7 +396,7 @@ macro_rules! scans {
                 shape[along] = 1;
                 b.within.$apply(b.within.from_ndarray(tree::shaped(op, &shape, before)?)?, local)?
             };
-            let y = b.array(Layout { shape: x.layout.shape.clone(), split: Some(split) }, part);
+            let y = b.array(Layout::new(x.layout.shape.clone(), Some(split)), part);
             if !include_initial {
                 return Ok(y);
             }

@@ -77,7 +77,7 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     let part = b.within.map_coordinates_with(&image, &points.part, options)?;
     let Some(split) = &points.layout.split else { return b.settle(part) };
     let split = Split { axis: split.axis - 1, held: split.held.clone() };
-    Ok(b.array(Layout { shape: points.layout.shape[1..].into(), split: Some(split) }, part))
+    Ok(b.array(Layout::new(&points.layout.shape[1..], Some(split)), part))
 }
 
 /// Each rank reads at the coordinates that it has, in the grid that all have.
@@ -99,7 +99,7 @@ pub fn grid_sample<B: Backend, T: WideFloat>(
     let points = b.split_along(op, Cow::Borrowed(coordinates), axis)?;
     let part = b.within.grid_sample_with(&grid, &points.part, options)?;
     let Some(split) = &points.layout.split else { return b.settle(part) };
-    Ok(b.array(Layout { shape: found.shape.into(), split: Some(split.clone()) }, part))
+    Ok(b.array(Layout::new(found.shape, Some(split.clone())), part))
 }
 
 /// Sums along lanes, of which each rank has some, with weights that all have.

@@ -102,7 +102,7 @@ impl Buckets {
         let n = held.last().map_or(0, |rows| rows.end);
         let split = Some(Split { axis: 0, held: Some(held.into()) });
         let run = Run { source: 0, from: 0, step: 1, to: 0, len: n };
-        b.moved(op, Cow::Owned(b.array(Layout { shape: [n].into(), split }, bucket)), 0, n, &[run], None)
+        b.moved(op, Cow::Owned(b.array(Layout::new([n], split), bucket)), 0, n, &[run], None)
     }
 }
 

@@ -61,7 +61,8 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 /// `mpiexec -n ranks`, to which the program and its arguments are to be added. Its ranks talk through the memory of this machine, and open no port
-/// to another one. The launchers have one each by which they would speak with their processes on other machines, and no setting that closes it. Settings of MPI and of ranks that this process has are not handed on.
+/// to another one. The launchers have one each by which they would speak with their processes on other machines, and no setting that closes it: on Linux, where this
+/// process may make one (as root), the job is in a network of its own, which has nothing but a loopback. Settings of MPI and of ranks that this process has are not handed on.
 pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     let home = mpi.home(folder);
     let mut command = Command::new(home.join("bin/mpiexec"));
@@ -85,7 +86,37 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
         command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
     }
     command.args(["-n", &ranks.to_string()]);
+    #[cfg(target_os = "linux")]
+    // SAFETY: the closure makes system calls alone, and allocates nothing.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(&mut command, || {
+            own_network();
+            Ok(())
+        });
+    }
     command
+}
+
+/// Takes this process and its children out of the machine's networks, into one that has nothing but a loopback; nothing where that is not allowed.
+#[cfg(target_os = "linux")]
+fn own_network() {
+    // SAFETY: numbers are arguments, and `interface` is as long as the call says; what is opened is closed.
+    unsafe {
+        if libc::unshare(libc::CLONE_NEWNET) != 0 {
+            return;
+        }
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return;
+        }
+        let mut interface: libc::ifreq = std::mem::zeroed();
+        for (to, from) in interface.ifr_name.iter_mut().zip(b"lo") {
+            *to = *from as libc::c_char;
+        }
+        interface.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &interface);
+        libc::close(socket);
+    }
 }
 
 /// A program that has ended.

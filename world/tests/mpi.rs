@@ -312,6 +312,14 @@ fn a_limit_that_is_no_number_is_an_error() {
     has(&finished, "WORLD_TIMEOUT is \"soon\"");
 }
 
+/// Whether this process may administer the system, networks included.
+fn may_make_networks() -> bool {
+    const CAP_SYS_ADMIN: u64 = 1 << 21;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("CapEff:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & CAP_SYS_ADMIN != 0)
+}
+
 #[test]
 fn ranks_on_one_machine_open_no_port_to_others() {
     let Some(folder) = folder() else { return };
@@ -323,12 +331,15 @@ fn ranks_on_one_machine_open_no_port_to_others() {
             let job = job.clone();
             // launchers have one for their processes on other machines, and no setting that closes it
             let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
-            move || job.open_ports("world_check", except)
+            move || (job.interfaces("world_check"), job.open_ports("world_check", except))
         });
         let finished = testing::finish(command.args([PROGRAM, "listen"]), Duration::from_secs(60)).unwrap();
         succeeds(&finished);
-        let (ranks, ports) = ports.join().unwrap();
+        let (interfaces, (ranks, ports)) = ports.join().unwrap();
         assert_eq!(ranks, 2, "the ranks were looked at");
+        if may_make_networks() {
+            assert_eq!(interfaces, ["lo"], "what the launcher listens at is in a network without others");
+        }
         assert!(ports.is_empty(), "{mpi} listens at {ports:?}");
         job.has_ended();
     }

@@ -37,9 +37,13 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
-    // both lie in 0..=len
-    Ok(Span { start: start.max(0) as usize, len: count as usize, step: slice.step, drop: false })
+    // all of them lie in 0..=len; a division of 128 bits would take most of the time
+    let count = match slice.step {
+        _ if distance <= 0 => 0,
+        1 | -1 => distance as usize,
+        step => (distance - 1) as usize / step.unsigned_abs() + 1,
+    };
+    Ok(Span { start: start.max(0) as usize, len: count, step: slice.step, drop: false })
 }
 
 /// Spans of all axes; missing slices take the whole axis, too many are an error.

@@ -68,6 +68,13 @@ impl Job {
         Command::new("kill").args(["-KILL", &rank.to_string()]).status().is_ok_and(|status| status.success())
     }
 
+    /// The interfaces of the network that a process of a program is in.
+    pub fn interfaces(&self, program: &str) -> Vec<String> {
+        let Some(rank) = self.ranks(program, 1).first().copied() else { return Vec::new() };
+        let text = fs::read_to_string(format!("/proc/{rank}/net/dev")).unwrap_or_default();
+        text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
+    }
+
     /// How many processes of a program there are when it has run for a while, and where those of the job listen but at loopback addresses and at
     /// what the process `except` has open.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
@@ -87,7 +94,9 @@ impl Job {
         }
         let mut open = Vec::new();
         for table in ["tcp", "tcp6", "udp", "udp6"] {
-            let text = fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
+            // of the network that the ranks are in
+            let Some(rank) = ranks.first() else { break };
+            let text = fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap_or_default();
             for line in text.lines().skip(1) {
                 // sl local_address rem_address st .. inode
                 let fields: Vec<&str> = line.split_whitespace().collect();
