@@ -2,6 +2,9 @@
 //! registers, and an element that needs more is made alone. The numbers are those of [`samplers`](crate::random::samplers),
 //! bit by bit.
 
+// arrays in lockstep: a loop of indices is what becomes vector instructions
+#![allow(clippy::needless_range_loop)]
+
 use super::super::simd::versions;
 use crate::random::{
     philox_each, philox_many,
