@@ -122,6 +122,19 @@ pub trait EachSource: 'static {
     /// Whether it computes so much in vectors that wider ones pay: the others wait for memory, or call a function.
     const GAINS_FROM_AVX512: bool = false;
 
+    /// Whether it is a choice between two expressions by one of the scalar parameters, [`EachSource::chosen`]: each has a
+    /// loop of its own, as one for both would compute the two for every element.
+    const CHOOSES: bool = false;
+
+    /// Whether there is little to compute where its one operand is above 0: blocks of such elements have a loop of their own.
+    const IS_CHEAP_ABOVE_0: bool = false;
+
+    /// The parameter that [`EachSource::CHOOSES`] speaks of.
+    #[inline(always)]
+    fn chosen(&self) -> bool {
+        false
+    }
+
     /// The dtypes that [`EachSource::table`] has kernels of.
     const TABLED: &'static [crate::DType] = &[];
 

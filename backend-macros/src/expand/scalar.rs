@@ -51,11 +51,19 @@ impl Expand<'_> {
             Node::If(parts) => {
                 let is_ready = |e: &Expr| matches!(e.node, Node::Name(_) | Node::Number(_));
                 let ready = is_ready(&parts[1]) && is_ready(&parts[2]);
+                // a loop over vectors has to compute both sides anyway: where LLVM sees branches, it often makes no such loop
+                let both = !parts[0].is_truth_of_parameters()
+                    && parts[1..].iter().any(|x| x.gains_from_wide_vectors(self.model));
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
                 // between what is there already no branch, which a random condition would mispredict
                 if ready {
                     quote!(::core::hint::select_unpredictable(#c, #x, #y))
+                } else if both {
+                    quote!({
+                        let (yes, no) = (#x, #y);
+                        ::core::hint::select_unpredictable(#c, yes, no)
+                    })
                 } else {
                     quote!(if #c { #x } else { #y })
                 }

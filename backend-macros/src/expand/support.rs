@@ -118,6 +118,20 @@ impl Expand<'_> {
                 const NEEDS_RANGE_REDUCTION_COMPLEX: bool = true;
             )
         });
+        let is_truth = |p: &Param| p.kind == Kind::Plain(Plain::Bool);
+        let chosen_by = real.expr.chosen_by().filter(|name| op.params.iter().any(|p| p.name == *name && is_truth(p)));
+        let chooses = chosen_by.map(id).map(|name| {
+            quote!(
+                const CHOOSES: bool = true;
+                #[inline(always)]
+                fn chosen(&self) -> bool { self.#name }
+            )
+        });
+        let cheap = op.inputs().all(|p| real.expr.is_cheap_above_0(&p.name, self.model)).then(|| {
+            quote!(
+                const IS_CHEAP_ABOVE_0: bool = true;
+            )
+        });
         let (pull, pulls) = (self.pull(op, &path, &open), cuda_pulls(op));
         let apply = match complex {
             None if op.mixes_dtypes() => {
@@ -181,6 +195,8 @@ impl Expand<'_> {
                 #turns
                 #turns_complex
                 #gains_from_avx512
+                #chooses
+                #cheap
                 #pulls
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 #of_t

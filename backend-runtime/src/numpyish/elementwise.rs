@@ -257,6 +257,72 @@ mod tests {
         }
     }
 
+    /// `x` above 0, else `exp(x) - 1`, whose source says so.
+    struct Bent;
+    impl EachSource for Bent {
+        const NAME: &'static str = "bent";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &[];
+        const IS_CHEAP_ABOVE_0: bool = true;
+        const GAINS_FROM_AVX512: bool = true;
+    }
+    impl<T: crate::Real> Each<1, T> for Bent {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1]) -> T {
+            if x > T::ZERO { x } else { x.expm1() }
+        }
+    }
+
+    /// A choice between the square and the exponential.
+    struct Chosen(bool);
+    impl EachSource for Chosen {
+        const NAME: &'static str = "chosen";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &["chosen"];
+        const CHOOSES: bool = true;
+        const GAINS_FROM_AVX512: bool = true;
+        fn chosen(&self) -> bool {
+            self.0
+        }
+    }
+    impl<T: crate::Real> Each<1, T> for Chosen {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x]: [T; 1]) -> T {
+            if self.0 { x.times(x) } else { x.exp() }
+        }
+    }
+
+    /// Blocks of numbers above 0 and others, and sides of a choice, have loops of their own; every instruction set gives the
+    /// same bits.
+    #[test]
+    fn elements_of_which_something_is_known() {
+        fn hold<T: crate::Real>() {
+            // numbers above 0 but for a few, at places in blocks that differ; none in some blocks
+            let x: Vec<T> = (0..3000)
+                .map(|i| T::of([0.0, -0.0, f64::NAN, -1.5, f64::NEG_INFINITY][i % 5]))
+                .enumerate()
+                .map(|(i, x)| if i % 301 == 7 { x } else { T::of(0.37 * i as f64 + 1e-3) })
+                .collect();
+            let all = array("test", &[3000], x).unwrap();
+            let text = |x: T| format!("{x:?}");
+            simd::with_each(|_| {
+                let y = each1(&B, &Bent, Operand::array(&all)).unwrap();
+                assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Bent, [x]))));
+                for op in [Chosen(true), Chosen(false)] {
+                    let y = each1(&B, &op, Operand::array(&all)).unwrap();
+                    assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(op.apply([x]))));
+                }
+            });
+        }
+        hold::<f64>();
+        hold::<f32>();
+        hold::<crate::f16>();
+    }
+
     /// Blocks with far arguments and blocks without take other loops; every instruction set gives the same bits.
     #[test]
     fn far_and_near_arguments_in_one_array() {

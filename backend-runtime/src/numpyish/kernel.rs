@@ -5,10 +5,10 @@
 
 use super::simd::{SETS, set, versions};
 use crate::{
-    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16, formula,
+    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16, element::same, formula,
     scalar::needs_range_reduction,
 };
-use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
+use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, slice::from_ref};
 
 /// Largest number of operands of a kernel: that of a formula. An op has at most three.
 pub const MOST: usize = formula::MOST;
@@ -146,6 +146,9 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
             _ => F::NEEDS_RANGE_REDUCTION,
         };
+
+    /// Whether blocks of elements above 0 have a loop of their own.
+    const LOOKS_AT_SIGNS: bool = N == 1 && F::IS_CHEAP_ABOVE_0 && matches!(T::DTYPE, DType::Float32 | DType::Float64);
 
     /// Loops that are bound by their loads get forms for scalars, which save one.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
@@ -313,6 +316,73 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             }
             return;
         }
+        let x = [p, q, r];
+        if const { F::CHOOSES } {
+            if op.chosen() {
+                elements::<N, T, F, NEAR, CHOSEN>(op, x, out, n);
+            } else {
+                elements::<N, T, F, NEAR, NOT_CHOSEN>(op, x, out, n);
+            }
+        } else if const { Of::<N, T, F>::LOOKS_AT_SIGNS } {
+            while i < n {
+                let len = SIGNS.min(n - i);
+                let mut all = true;
+                for k in 0..len {
+                    all &= is_above_0(*p.add(i + k));
+                }
+                let (x, out) = ([p.add(i); OPERANDS], out.add(i));
+                if all {
+                    elements::<N, T, F, NEAR, ABOVE_0>(op, x, out, len);
+                } else {
+                    elements::<N, T, F, NEAR, NOTHING>(op, x, out, len);
+                }
+                i += len;
+            }
+        } else {
+            elements::<N, T, F, NEAR, NOTHING>(op, x, out, n);
+        }
+    }
+}
+
+/// What is known of an op or its elements, besides whether they are near: nothing.
+const NOTHING: u8 = 0;
+/// That [`EachSource::chosen`] is true.
+const CHOSEN: u8 = 1;
+/// That it is false.
+const NOT_CHOSEN: u8 = 2;
+/// That all elements are above 0.
+const ABOVE_0: u8 = 3;
+
+/// Elements whose signs are looked at together.
+const SIGNS: usize = 128;
+
+/// Whether it is a real number above 0; false for dtypes that are computed in another one.
+#[inline(always)]
+fn is_above_0<T: Element>(x: T) -> bool {
+    let x = from_ref(&x);
+    if let Some(x) = same::<T, f64>(x) {
+        x[0] > 0.0
+    } else if let Some(x) = same::<T, f32>(x) {
+        x[0] > 0.0
+    } else {
+        false
+    }
+}
+
+/// The loop over slices, of which something is `KNOWN`.
+///
+/// # Safety
+/// As [`text`] says, and what is known is so.
+#[inline(always)]
+unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool, const KNOWN: u8>(
+    op: &F,
+    [p, q, r]: [*const T; OPERANDS],
+    out: *mut F::Out,
+    n: usize,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mut i = 0;
         while i < n {
             // written out: the compiler loses the assumption about an element of an array that a helper makes
             let mut at = [*p.add(i); N];
@@ -324,6 +394,12 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             }
             if NEAR {
                 assert_unchecked(!needs_range_reduction(at[0]));
+            }
+            match KNOWN {
+                CHOSEN => assert_unchecked(op.chosen()),
+                NOT_CHOSEN => assert_unchecked(!op.chosen()),
+                ABOVE_0 => assert_unchecked(is_above_0(at[0])),
+                _ => {}
             }
             *out.add(i) = op.apply(at);
             i += 1;

@@ -1,6 +1,7 @@
 //! Random numbers, by the recipe of [`crate::random`]: they do not depend on the number of threads.
 
 pub(crate) mod distributions;
+mod many;
 
 pub use distributions::{
     random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,

@@ -3,7 +3,7 @@
 //! The text is that of `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings: both give the same bits. It
 //! uses IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which are such arithmetic themselves.
 
-use super::{philox_further, unit_f64};
+use super::{philox, philox_further, unit_f64};
 use crate::scalar::float64::{exp, expm1, log, log1p};
 use std::f64::consts::TAU;
 
@@ -24,6 +24,12 @@ impl Draws {
     #[inline(always)]
     pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
         Draws { key, block, made: 1, words: first, used: 0 }
+    }
+
+    /// Those of an element by its block alone.
+    #[inline(always)]
+    pub fn of_block(key: u64, block: u64) -> Draws {
+        Draws::new(key, block, philox(key, block))
     }
 
     /// Uniform in [0, 1), of 53 bits.
@@ -49,14 +55,31 @@ impl Draws {
     #[inline(always)]
     pub fn normals(&mut self) -> [f64; 2] {
         loop {
-            let x = 2.0 * self.unit() - 1.0;
-            let y = 2.0 * self.unit() - 1.0;
+            let (x, y) = Draws::around_0(self.unit(), self.unit());
             let square = x * x + y * y;
-            if square < 1.0 && square > 0.0 {
-                let scale = (-2.0 * log(square) / square).sqrt();
+            if Draws::is_in_circle(square) {
+                let scale = Draws::polar_scale(square);
                 return [x * scale, y * scale];
             }
         }
+    }
+
+    /// Two numbers in [0, 1) as such in [-1, 1), of which the polar method takes those whose squares have an allowed sum.
+    #[inline(always)]
+    pub fn around_0(x: f64, y: f64) -> (f64, f64) {
+        (2.0 * x - 1.0, 2.0 * y - 1.0)
+    }
+
+    /// Whether a point at this squared distance from 0 is one that the polar method takes.
+    #[inline(always)]
+    pub fn is_in_circle(square: f64) -> bool {
+        (square < 1.0) & (square > 0.0)
+    }
+
+    /// What the polar method multiplies both numbers by.
+    #[inline(always)]
+    pub fn polar_scale(square: f64) -> f64 {
+        (-2.0 * log(square) / square).sqrt()
     }
 }
 
@@ -100,8 +123,16 @@ impl Sampler for Exponential {
 
     #[inline(always)]
     fn draw(&self, draws: &mut Draws) -> f64 {
+        self.of_unit(draws.unit())
+    }
+}
+
+impl Exponential {
+    /// The number that a uniform one in [0, 1) stands for.
+    #[inline(always)]
+    pub fn of_unit(&self, unit: f64) -> f64 {
         // 0 of 1, and not -0
-        (0.0 - log(draws.positive())) * self.scale
+        (0.0 - log(1.0 - unit)) * self.scale
     }
 }
 
@@ -158,6 +189,21 @@ impl Shape {
         3.0 * self.d * (t * t) * (t * t) * sum
     }
 
+    /// Whether a number of the larger shape is all there is to make.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.alpha >= 1.0 && self.alpha < f64::INFINITY
+    }
+
+    /// What [`Shape::large`] makes of these first draws, if it takes no more than that; NaN if it does.
+    #[inline(always)]
+    fn first_try(&self, x: f64, u: f64) -> f64 {
+        let t = self.c * x;
+        let v = (1.0 + t) * (1.0 + t) * (1.0 + t);
+        let square = x * x;
+        if (t > -1.0) & (u < 1.0 - 0.0331 * (square * square)) { self.d * v } else { f64::NAN }
+    }
+
     /// The logarithm of what a number of the larger shape is multiplied by.
     #[inline(always)]
     fn boost(&self, draws: &mut Draws) -> f64 {
@@ -193,6 +239,19 @@ impl Sampler for Gamma {
     }
 }
 
+impl Gamma {
+    /// Whether its numbers are those of one shape, times the scale.
+    pub fn is_plain(&self) -> bool {
+        self.shape.is_plain()
+    }
+
+    /// What a first normally distributed number and a first uniform one give; NaN if more draws are needed.
+    #[inline(always)]
+    pub fn first_try(&self, x: f64, u: f64) -> f64 {
+        self.shape.first_try(x, u) * self.scale
+    }
+}
+
 /// The least parameter of a beta distribution: below it, logarithms of its numbers overflow.
 pub const LEAST_BETA: f64 = 1e-300;
 
@@ -223,6 +282,25 @@ impl Sampler for Beta {
         let (y, y_boost) = (self.shapes[1].large(draws), self.shapes[1].boost(draws));
         let larger = if x_boost > y_boost { x_boost } else { y_boost };
         1.0 / (1.0 + (y * exp(y_boost - larger)) / (x * exp(x_boost - larger)))
+    }
+}
+
+impl Beta {
+    /// Whether its numbers are those of two shapes.
+    pub fn is_plain(&self) -> bool {
+        self.shapes[0].is_plain() && self.shapes[1].is_plain()
+    }
+
+    /// What the first draws for one of the shapes give; NaN if more are needed.
+    #[inline(always)]
+    pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
+        self.shapes[which].first_try(x, u)
+    }
+
+    /// The share of `x` in the sum.
+    #[inline(always)]
+    pub fn share(x: f64, y: f64) -> f64 {
+        1.0 / (1.0 + y / x)
     }
 }
 
@@ -603,12 +681,23 @@ impl TruncatedNormal {
     #[inline(always)]
     fn normal(&self, draws: &mut Draws) -> f64 {
         loop {
-            for z in draws.normals() {
-                let x = self.mean + self.std * z;
-                if x >= self.lower && x <= self.upper {
-                    return x;
-                }
+            let x = self.of_normals(draws.normals());
+            if !x.is_nan() {
+                return x;
             }
         }
+    }
+
+    /// Whether its numbers are those of a normal distribution that are in the range.
+    pub fn is_normal(&self) -> bool {
+        self.method == Method::Normal
+    }
+
+    /// The first of two normally distributed numbers that is in the range, or NaN.
+    #[inline(always)]
+    pub fn of_normals(&self, pair: [f64; 2]) -> f64 {
+        let (x, y) = (self.mean + self.std * pair[0], self.mean + self.std * pair[1]);
+        let y = if (y >= self.lower) & (y <= self.upper) { y } else { f64::NAN };
+        if (x >= self.lower) & (x <= self.upper) { x } else { y }
     }
 }

@@ -208,6 +208,27 @@ impl Expr {
         found
     }
 
+    /// The truth value that a choice between two expressions is made by, if it is that alone.
+    pub fn chosen_by(&self) -> Option<&str> {
+        match &self.node {
+            Node::If(parts) => match &parts[0].node {
+                Node::Name(name) if parts[0].ty == Ty::Truth => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether it computes much less for a number above 0 of this name than for others.
+    pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
+        let Node::If(parts) = &self.node else { return false };
+        let [condition, above, other] = &**parts;
+        let Node::Compare(Comparison::Greater, both) = &condition.node else { return false };
+        let is_of = matches!(&both[0].node, Node::Name(name) if name == of);
+        let is_0 = matches!(both[1].node, Node::Number(Number::Decimal(0.0) | Number::Integer(0)));
+        is_of && is_0 && !above.gains_from_wide_vectors(model) && other.gains_from_wide_vectors(model)
+    }
+
     /// Whether it is one of its parameters, or a choice among some by truth values that are parameters too: `visit` is called
     /// with the names of those that are chosen from.
     pub fn is_choice(&self, visit: &mut impl FnMut(&str)) -> bool {
@@ -223,7 +244,8 @@ impl Expr {
         }
     }
 
-    fn is_truth_of_parameters(&self) -> bool {
+    /// Whether it is a truth value that parameters alone are in, with no comparison of numbers.
+    pub fn is_truth_of_parameters(&self) -> bool {
         match &self.node {
             Node::Name(_) | Node::Bool(_) => self.ty == Ty::Truth,
             Node::Logic(..) | Node::Not(_) => self.children().into_iter().all(Expr::is_truth_of_parameters),

@@ -16,11 +16,6 @@ inline Sum sum_ordered(double x, double y) {
     return Sum{sum, y - (sum - x)};
 }
 
-inline Sum sum_any(double x, double y) {
-    double sum = x + y, rest = sum - x;
-    return Sum{sum, (x - (sum - rest)) + (y - rest)};
-}
-
 inline double between(double low, double high, double x) {
     x = x > high ? high : x;
     return x < low ? low : x;
@@ -65,8 +60,10 @@ inline double exact_exp(double x) {
 
 inline double exact_expm1(double x) {
     Parts parts = exp_parts(between(-40.0, 710.0, x));
-    Sum sum = sum_any(1.0 - scaled_by(1.0, -parts.n), parts.high);
-    return copysign(scaled_by(sum.high + (sum.low + parts.low), parts.n), x);
+    double most = parts.n > 1023.0 ? 1023.0 : parts.n, power = power_of_two(most + ROUNDER), less = power - 1.0;
+    double value = fma(power, parts.high, less), lost = fma(power, parts.high, less - value);
+    value = value + fma(power, parts.low, lost);
+    return copysign(parts.n > most ? 2.0 * value : value, x);
 }
 
 // A positive normal number as 2^k m.

@@ -8,6 +8,7 @@ use super::super::{
     simd::versions,
     typed::typed,
 };
+use super::many;
 use crate::{
     DType, Real, Result, bf16, f16,
     random::{
@@ -144,6 +145,7 @@ pub(crate) fn sampled(
     if n > 0 {
         let (key, first) = b.stream().take(n as u64);
         let draw = loop_of(distribution);
+        let all_alike = own.iter().all(|parameter| parameter.is_one());
         parallel::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
             let (mut values, mut made) = ([[0.0; 2]; PART], [0.0; PART]);
             for part in parts {
@@ -153,8 +155,11 @@ pub(crate) fn sampled(
                     // SAFETY: elements of the shape.
                     unsafe { parameter.read(start, &mut values[..count], which) };
                 }
-                // SAFETY: the loops have no conditions.
-                unsafe { draw(key, first.wrapping_add(start as u64), &values[..count], shared, &mut made[..count]) };
+                let block = first.wrapping_add(start as u64);
+                if !(all_alike && many::make(distribution, key, block, values[0], shared, &mut made[..count])) {
+                    // SAFETY: the loops have no conditions.
+                    unsafe { draw(key, block, &values[..count], shared, &mut made[..count]) };
+                }
                 // SAFETY: a part of the buffer, of one task.
                 unsafe { store(&made[..count], dtype, out.start().add(start * dtype.size())) };
             }
@@ -165,7 +170,7 @@ pub(crate) fn sampled(
 }
 
 /// Elements that are made at once: a multiple of [`SIDE_BY_SIDE`].
-const PART: usize = 512;
+const PART: usize = many::MOST;
 
 /// First blocks of elements that are made at once, in vector registers.
 const SIDE_BY_SIDE: usize = 8;
@@ -245,6 +250,11 @@ impl<'a> Parameter<'a> {
         let mut strides = vec![0; shape.len() - x.shape.len()];
         strides.extend(x.shape.iter().zip(x.strides).map(|(&len, &stride)| if len == 1 { 0 } else { stride }));
         Ok(Parameter { x, shape, strides })
+    }
+
+    /// Whether all elements have the same.
+    fn is_one(&self) -> bool {
+        self.strides.iter().all(|&stride| stride == 0)
     }
 
     /// Reads those of the elements from `start` on.
@@ -405,6 +415,32 @@ mod tests {
             assert_eq!(numbers(&known, 17), whole[..17], "{}", known.name);
             with_each(|_| assert_eq!(numbers(&known, 5003), whole, "{}", known.name));
         }
+    }
+
+    /// Elements with the same parameters are made many at once.
+    #[test]
+    fn many_elements_are_those_made_one_by_one() {
+        let alike = |of: Distribution, own: [f64; 2], shared: [f64; 2]| {
+            let mut made = [0.0; many::MOST - 3];
+            with_each(|_| {
+                for block in [0, u64::MAX - 7] {
+                    let mut one_by_one = made;
+                    // SAFETY: the loops have no conditions.
+                    unsafe { loop_of(of)(42, block, &[own; many::MOST - 3], shared, &mut one_by_one) };
+                    if many::make(of, 42, block, own, shared, &mut made) {
+                        assert_eq!(made.map(f64::to_bits), one_by_one.map(f64::to_bits), "{of:?} {own:?}");
+                    }
+                }
+            });
+            many::make(of, 42, 0, own, shared, &mut made)
+        };
+        let gain = known().iter().filter(|known| alike(known.distribution, known.own, known.shared)).count();
+        assert!(gain > 10, "{gain}");
+        for shapes in [[1.0, 1.0], [1.5, 300.0], [1e10, 2.5]] {
+            assert!(alike(Distribution::Gamma, shapes, [2.0, 0.0]) && alike(Distribution::Beta, shapes, [0.0; 2]));
+        }
+        assert!(alike(Distribution::TruncatedNormal, [-1.0, f64::INFINITY], [0.5, 2.0]));
+        assert!(!alike(Distribution::Gamma, [f64::NAN, 0.0], [1.0, 0.0]));
     }
 
     #[test]

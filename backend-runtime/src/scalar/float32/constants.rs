@@ -53,6 +53,12 @@ pub const LOG10_2_HIGH: f32 = 0.3010254;
 /// Low-order part of the constant above.
 pub const LOG10_2_LOW: f32 = 4.605039e-06;
 
+/// The cube root of 2.
+pub const CBRT_2: f32 = 1.2599211;
+
+/// `(1 + f)^(-1/3)` to start from, for `1 + f` in [sqrt(1/2), sqrt(2)].
+pub const INVERSE_CBRT: [f32; 4] = [0.99977666, -0.33467814, 0.2377593, -0.15851475];
+
 /// Magnitude from which sines need more of pi/2 than three words.
 pub const FAR: f32 = 131072.0;
 

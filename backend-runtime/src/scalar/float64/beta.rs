@@ -16,19 +16,33 @@ const FAR: f64 = 8.0;
 /// Below this in magnitude `beta(x, y)` is `1 / x + 1 / y`.
 const TINY: f64 = 1e-20;
 
-/// `x (x + 1) ..`, `n` factors.
+/// `x (x + 1) ..`, `n` factors, of a positive `x`. The first and the last, the second and the last but one and so on are
+/// multiplied together, `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`: half as many steps.
+#[inline(always)]
 fn rising(x: Wide, n: f64) -> Wide {
-    let mut product = (1.0, 0.0);
+    let last = n - 1.0;
+    let plus = |x: Wide, by: f64| {
+        let (high, low) = sum(x.0, by);
+        (high, low + x.1)
+    };
+    // not rounded again: the second parts of so few factors stay small
+    let times = |x: Wide, y: Wide| {
+        let (high, low) = product(x.0, y.0);
+        (high, x.1.mul_add(y.0, x.0.mul_add(y.1, low)))
+    };
+    let ends = times(x, plus(x, last));
+    let middle = plus(x, 0.5 * last);
+    let mut all = if (0.5 * n).trunc() == 0.5 * n { (1.0, 0.0) } else { middle };
     let mut i = 0.0;
-    while i < n {
-        let (high, low) = sum(x.0, i);
-        product = wide_product(product, sum_ordered(high, low + x.1));
+    while i < last - i {
+        all = times(all, plus(ends, i * (last - i)));
         i += 1.0;
     }
-    product
+    sum_ordered(all.0, all.1)
 }
 
 /// The logarithm of `1 + above / below`, of positive numbers.
+#[inline(always)]
 fn log1p_ratio(above: Wide, below: Wide) -> Wide {
     let (high, low) = quotient(above.0, above.1, below.0, below.1);
     let (one, lost) = sum(1.0, high);
@@ -37,6 +51,7 @@ fn log1p_ratio(above: Wide, below: Wide) -> Wide {
 }
 
 /// The logarithm of the beta function of positive finite arguments.
+#[inline(always)]
 fn log_positive(x: f64, y: f64) -> Wide {
     let steps = |x: f64| if x < FAR { (FAR - x).ceil() } else { 0.0 };
     let moved = |x: f64| sum(x, steps(x));
@@ -45,17 +60,17 @@ fn log_positive(x: f64, y: f64) -> Wide {
     // the factors between
     let below = wide_product(rising((large, 0.0), steps(large)), rising((small, 0.0), steps(small)));
     let total = steps(large) + steps(small);
-    let log_below = wide_log(below.0);
-    let log_below = wide_sum(log_below, (0.0, below.1 / below.0));
-    let log_above = if large > 1e20 {
+    let factors = if large > 1e20 {
         let (log, log_low) = wide_log(large);
         let (high, low) = product(log, total);
-        (high, log_low.mul_add(total, low))
+        let (log_below, log_below_low) = wide_log(below.0);
+        let log_below_low = log_below_low + below.1 / below.0;
+        wide_sum((high, log_low.mul_add(total, low)), (-log_below, -log_below_low))
     } else {
         let above = rising(whole, total);
-        wide_sum(wide_log(above.0), (0.0, above.1 / above.0))
+        let (ratio, low) = quotient(above.0, above.1, below.0, below.1);
+        wide_sum(wide_log(ratio), (0.0, low / ratio))
     };
-    let factors = wide_sum(log_above, (-log_below.0, -log_below.1));
     // log(gamma(a) gamma(b) / gamma(a + b))
     let first = wide_product(log1p_ratio(b, a), wide_sum(a, (-0.5, 0.0)));
     let second = wide_product(log1p_ratio(a, b), b);
@@ -67,56 +82,66 @@ fn log_positive(x: f64, y: f64) -> Wide {
     wide_sum(main, factors)
 }
 
-/// The beta function as a factor times the exponential of a number.
-fn parts(x: f64, y: f64) -> (f64, Wide) {
+/// The beta function as a factor times the exponential of `sign` times the logarithm of that of two positive numbers.
+struct Parts {
+    factor: f64,
+    sign: f64,
+    of: (f64, f64),
+}
+
+/// Without an exponential.
+fn plain(factor: f64) -> Parts {
+    Parts { factor, sign: 0.0, of: (1.0, 1.0) }
+}
+
+/// The parts for positive arguments, `x` the smaller.
+#[inline(always)]
+fn positive(x: f64, y: f64) -> Parts {
+    if y == f64::INFINITY {
+        return plain(if x == y { f64::NAN } else { 0.0 });
+    }
+    if x < TINY { plain(1.0 / x + 1.0 / y) } else { Parts { factor: 1.0, sign: 1.0, of: (x, y) } }
+}
+
+/// The parts for arguments of which one is not positive, or NaN.
+#[inline(never)]
+fn reflected(x: f64, y: f64) -> Parts {
     let whole = |x: f64| x <= 0.0 && x.trunc() == x;
     let (x, y) = if whole(y) || y < x && !whole(x) { (y, x) } else { (x, y) };
     if x.is_nan() || y.is_nan() {
-        return (f64::NAN, (0.0, 0.0));
+        return plain(f64::NAN);
     }
     // a pole of the one argument may meet that of the sum
     if whole(x) {
         let finite = y.trunc() == y && 1.0 - x - y > 0.0;
         let sign = if (0.5 * y).trunc() == 0.5 * y { 1.0 } else { -1.0 };
         if finite && y > 0.0 && x.is_finite() {
-            let (factor, log) = parts(1.0 - x - y, y);
-            return (sign * factor, log);
+            let other = 1.0 - x - y;
+            let parts = if other < y { positive(other, y) } else { positive(y, other) };
+            return Parts { factor: sign * parts.factor, ..parts };
         }
         let sign = if finite { sign } else { 1.0f64.copysign(x) };
-        return (if x == 0.0 || finite { sign * f64::INFINITY } else { f64::INFINITY }, (0.0, 0.0));
+        return plain(if x == 0.0 || finite { sign * f64::INFINITY } else { f64::INFINITY });
     }
-    if x == f64::NEG_INFINITY {
-        return (f64::NAN, (0.0, 0.0));
+    if x == f64::NEG_INFINITY || y == f64::INFINITY {
+        return plain(f64::NAN);
     }
     let both = x + y;
     let sine = |x: f64| sin_pi(x.abs()).copysign(1.0) * sine_sign(x);
-    if x > 0.0 {
-        if y == f64::INFINITY {
-            return (if x == y { f64::NAN } else { 0.0 }, (0.0, 0.0));
-        }
-        if x < TINY {
-            return (1.0 / x + 1.0 / y, (0.0, 0.0));
-        }
-        return (1.0, log_positive(x, y));
-    }
-    if y == f64::INFINITY {
-        return (f64::NAN, (0.0, 0.0));
-    }
     if -x < TINY && (y.abs() < TINY || y > 0.0) {
-        return (1.0 / x + 1.0 / y, (0.0, 0.0));
+        return plain(1.0 / x + 1.0 / y);
     }
     if y > 0.0 && both > 0.0 {
-        let (high, low) = log_positive(1.0 - x, both);
-        return (PI / (sine(x) * y), (-high, -low));
+        return Parts { factor: PI / (sine(x) * y), sign: -1.0, of: (1.0 - x, both) };
     }
     if whole(both) {
-        return (0.0, (0.0, 0.0));
+        return plain(0.0);
     }
     if y > 0.0 {
-        return (sine(both) / sine(x), log_positive(y, 1.0 - both));
+        return Parts { factor: sine(both) / sine(x), sign: 1.0, of: (y, 1.0 - both) };
     }
-    let (high, low) = log_positive(1.0 - x, 1.0 - y);
-    (PI * sine(both) / (sine(x) * sine(y) * (1.0 - both)), (-high, -low))
+    let factor = PI * sine(both) / (sine(x) * sine(y) * (1.0 - both));
+    Parts { factor, sign: -1.0, of: (1.0 - x, 1.0 - y) }
 }
 
 /// The sign of `sin(pi x)`.
@@ -125,23 +150,35 @@ fn sine_sign(x: f64) -> f64 {
     if (0.5 * floor).trunc() == 0.5 * floor { 1.0 } else { -1.0 }
 }
 
-/// Beta function, `gamma(x) gamma(y) / gamma(x + y)`. Within 3 ulp for positive arguments.
-#[inline(never)]
-pub fn beta(x: f64, y: f64) -> f64 {
-    // exact: the area of a triangle
-    if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
-        return 1.0 / (x * y);
+/// A factor and the logarithm of the other one.
+#[inline(always)]
+fn parts(x: f64, y: f64) -> (f64, Wide) {
+    let (small, large) = if x < y { (x, y) } else { (y, x) };
+    let Parts { factor, sign, of } = if small > 0.0 { positive(small, large) } else { reflected(x, y) };
+    if sign == 0.0 {
+        return (factor, (0.0, 0.0));
     }
-    let (factor, (high, low)) = parts(x, y);
-    if factor == 0.0 || !factor.is_finite() { factor } else { factor * exp_of(high, low) }
+    let (high, low) = log_positive(of.0, of.1);
+    (factor, (sign * high, sign * low))
 }
 
-/// The logarithm of its magnitude. Within 3 ulp for positive arguments.
-#[inline(never)]
-pub fn betaln(x: f64, y: f64) -> f64 {
-    if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
-        return -log(x * y);
+outlined! {
+    /// Beta function, `gamma(x) gamma(y) / gamma(x + y)`. Within 3 ulp for positive arguments.
+    pub fn beta(x: f64, y: f64) -> f64 {
+        // exact: the area of a triangle
+        if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
+            return 1.0 / (x * y);
+        }
+        let (factor, (high, low)) = parts(x, y);
+        if factor == 0.0 || !factor.is_finite() { factor } else { factor * exp_of(high, low) }
     }
-    let (factor, (high, low)) = parts(x, y);
-    high + (low + log(factor.abs()))
+
+    /// The logarithm of its magnitude. Within 3 ulp for positive arguments.
+    pub fn betaln(x: f64, y: f64) -> f64 {
+        if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
+            return -log(x * y);
+        }
+        let (factor, (high, low)) = parts(x, y);
+        high + (low + log(factor.abs()))
+    }
 }

@@ -90,6 +90,20 @@ pub const LOG10_2_HIGH: f64 = 0.30102999566395283;
 /// Low-order part of the constant above.
 pub const LOG10_2_LOW: f64 = 2.8363394551044964e-14;
 
+/// The cube root of 2.
+pub const CBRT_2: f64 = 1.2599210498948732;
+
+/// `(1 + f)^(-1/3)` to start from, for `1 + f` in [sqrt(1/2), sqrt(2)].
+pub const INVERSE_CBRT: [f64; 7] = [
+    1.0000007558108166,
+    -0.3333432071118315,
+    0.22207570812426758,
+    -0.17206949438295358,
+    0.14786965354065099,
+    -0.14135007258402146,
+    0.09327648047631097,
+];
+
 /// Magnitude from which sines need more of pi/2 than three words.
 pub const FAR: f64 = 1073741824.0;
 

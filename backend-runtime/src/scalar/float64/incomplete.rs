@@ -17,6 +17,7 @@ const LARGE: f64 = 100.0;
 const STEPS: usize = 10_000;
 
 /// `x^a exp(-x) / gamma(a + 1)`.
+#[inline(always)]
 fn prefactor(a: f64, x: f64) -> f64 {
     if a < 8.0 {
         let (log, log_low) = wide_log(x);
@@ -36,6 +37,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
 }
 
 /// The lower function by its series.
+#[inline(always)]
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut total, mut at) = (1.0, 1.0, a);
     for _ in 0..STEPS {
@@ -50,6 +52,7 @@ fn series(a: f64, x: f64) -> f64 {
 }
 
 /// The upper function by its continued fraction, evaluated as Lentz has it.
+#[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
     const LEAST: f64 = 1e-300;
     let mut b = x + 1.0 - a;
@@ -76,6 +79,7 @@ fn fraction(a: f64, x: f64) -> f64 {
 }
 
 /// The upper function for an `x` and an `a` that are not far from 0, by the series of what it is less than 1.
+#[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
     let (mut power, mut total, mut n) = (1.0, 0.0, 1.0);
     for _ in 0..STEPS {
@@ -92,6 +96,7 @@ fn upper_series(a: f64, x: f64) -> f64 {
 }
 
 /// The lower (sign -1) or upper (sign 1) function where `x` is near a large `a`.
+#[inline(always)]
 fn temme(a: f64, x: f64, sign: f64) -> f64 {
     // half the square of eta: mu - log(1 + mu), with mu = (x - a) / a
     let mu = (x - a) / a;
@@ -126,6 +131,7 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
 }
 
 /// The lower and the upper function where they are known at once.
+#[inline(always)]
 fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {
         return Some((f64::NAN, f64::NAN));
@@ -147,6 +153,7 @@ enum Way {
     Series,
 }
 
+#[inline(always)]
 fn way(a: f64, x: f64) -> Way {
     if a > LARGE && (x - a).abs() < 0.3 * a {
         Way::Near
@@ -159,30 +166,30 @@ fn way(a: f64, x: f64) -> Way {
     }
 }
 
-/// Regularised lower incomplete gamma function: NaN for negative arguments.
-#[inline(never)]
-pub fn gammainc(a: f64, x: f64) -> f64 {
-    if let Some((lower, _)) = limits(a, x) {
-        return lower;
+outlined! {
+    /// Regularised lower incomplete gamma function: NaN for negative arguments.
+    pub fn gammainc(a: f64, x: f64) -> f64 {
+        if let Some((lower, _)) = limits(a, x) {
+            return lower;
+        }
+        match way(a, x) {
+            Way::Near => temme(a, x, -1.0),
+            Way::Fraction => 1.0 - fraction(a, x),
+            // small where x is, and 1 - the upper one is not
+            Way::UpperSeries | Way::Series => series(a, x),
+        }
     }
-    match way(a, x) {
-        Way::Near => temme(a, x, -1.0),
-        Way::Fraction => 1.0 - fraction(a, x),
-        // small where x is, and 1 - the upper one is not
-        Way::UpperSeries | Way::Series => series(a, x),
-    }
-}
 
-/// Regularised upper incomplete gamma function: NaN for negative arguments.
-#[inline(never)]
-pub fn gammaincc(a: f64, x: f64) -> f64 {
-    if let Some((_, upper)) = limits(a, x) {
-        return upper;
-    }
-    match way(a, x) {
-        Way::Near => temme(a, x, 1.0),
-        Way::Fraction => fraction(a, x),
-        Way::UpperSeries => upper_series(a, x),
-        Way::Series => 1.0 - series(a, x),
+    /// Regularised upper incomplete gamma function: NaN for negative arguments.
+    pub fn gammaincc(a: f64, x: f64) -> f64 {
+        if let Some((_, upper)) = limits(a, x) {
+            return upper;
+        }
+        match way(a, x) {
+            Way::Near => temme(a, x, 1.0),
+            Way::Fraction => fraction(a, x),
+            Way::UpperSeries => upper_series(a, x),
+            Way::Series => 1.0 - series(a, x),
+        }
     }
 }

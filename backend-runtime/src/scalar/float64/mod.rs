@@ -9,6 +9,31 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
+/// Functions that are too long to be part of every loop: each is compiled for AVX2 and FMA too, and that version is called
+/// where the processor has them. Without, a `mul_add` is a call, of which these have hundreds.
+macro_rules! outlined {
+    ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: f64),*) -> f64 $body:block)*) => {$(
+        $(#[$note])*
+        #[inline(never)]
+        pub fn $name($($arg: f64),*) -> f64 {
+            #[inline(always)]
+            fn text($($arg: f64),*) -> f64 $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn fused($($arg: f64),*) -> f64 {
+                    text($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has these instructions.
+                    return unsafe { fused($($arg),*) };
+                }
+            }
+            text($($arg),*)
+        }
+    )*};
+}
+
 #[path = "../real/bessel.rs"]
 mod bessel;
 mod beta;

@@ -138,6 +138,10 @@ def write(t, degrees):
     t.number("LOG2_E_LOW", "Low-order part of `LOG2_E`.", 1 / ln2 - t.round(1 / ln2))
     t.number("LOG10_E_LOW", "Low-order part of `LOG10_E`.", 1 / mp.log(10) - t.round(1 / mp.log(10)))
     t.words("LOG10_2_HIGH LOG10_2_LOW", "log10(2) in so few bits that its product with any exponent is exact.", mp.log10(2), t.digits - 11 if d64 else t.digits - 9)
+    # the cube root
+    t.number("CBRT_2", "The cube root of 2.", mp.cbrt(2))
+    t.poly("INVERSE_CBRT", "`(1 + f)^(-1/3)` to start from, for `1 + f` in [sqrt(1/2), sqrt(2)].", lambda f: 1 / mp.cbrt(1 + f), lambda f: mp.cbrt(1 + f),
+        mp.sqrt(mp.mpf(1) / 2) * mp.mpf("0.9999") - 1, mp.sqrt(2) * mp.mpf("1.0001") - 1, degrees["INVERSE_CBRT"])
     # circular functions
     t.number("FAR", "Magnitude from which sines need more of pi/2 than three words.", 2**30 if d64 else 2**17)
     t.number("FRAC_PI_2_LOW", "Low-order part of `FRAC_PI_2`.", mp.pi / 2 - t.round(mp.pi / 2))
@@ -196,5 +200,5 @@ def write(t, degrees):
 
 
 if __name__ == "__main__":
-    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ATAN_NEXT": 11, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
-    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ATAN_NEXT": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})
+    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "INVERSE_CBRT": 6, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ATAN_NEXT": 11, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
+    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "INVERSE_CBRT": 3, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ATAN_NEXT": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})

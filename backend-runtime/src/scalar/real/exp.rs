@@ -1,8 +1,8 @@
 //! `exp` and `expm1`, and the pieces of an exponential that the hyperbolic and error functions share.
 
 use super::F;
-use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
-use super::exact::{polynomial, product, sum, sum_ordered};
+use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
+use super::exact::{polynomial, product, sum_ordered};
 
 /// `e^x` taken apart: it is `2^n (1 + high + low)`, with `n` whole and `1 + high` in about [0.7, 1.42].
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ pub(super) fn powers(n: F) -> (F, F) {
 
 /// `2^n` for the whole number that `rounded` has in its low bits, that is a normal exponent.
 #[inline(always)]
-fn power_of_two(rounded: F) -> F {
+pub(super) fn power_of_two(rounded: F) -> F {
     F::from_bits(rounded.to_bits().wrapping_add(super::BIAS) << super::MANTISSA)
 }
 
@@ -69,7 +69,9 @@ pub(super) fn between(low: F, high: F, x: F) -> F {
 /// e to the power of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn exp(x: F) -> F {
-    joined(parts(in_range(x)))
+    let Parts { n, high, .. } = parts(in_range(x));
+    // the other part is less than the rounding of the first
+    scale(1.0 + high, n)
 }
 
 /// 2 to the power of `x`, exact for whole `x`. Within 1 ulp.
@@ -81,15 +83,16 @@ pub fn exp2(x: F) -> F {
     let n = (x + ROUNDER) - ROUNDER;
     // exact, as the difference is: e^(r + lost) is 2 to the power of it
     let rest = x - n;
-    let (near, lost) = product(rest, LN_2_HIGH);
-    let (r, lost) = sum_ordered(near, rest.mul_add(LN_2_LOW, lost));
-    joined(near_0(n, r, lost))
+    let (r, lost) = product(rest, LN_2);
+    let Parts { n, high, .. } = near_0(n, r, lost);
+    scale(1.0 + high, n)
 }
 
 /// e to the power of `x + rest`, where `rest` is tiny beside 1. Within 1 ulp.
 #[inline(always)]
 pub(super) fn exp_of(x: F, rest: F) -> F {
-    joined(parts_of(in_range(x), rest))
+    let parts = parts_of(in_range(x), rest);
+    scale(1.0 + (parts.high + parts.low), parts.n)
 }
 
 /// `x`, kept where neither the exponential nor its exponent overflows.
@@ -98,19 +101,19 @@ fn in_range(x: F) -> F {
     between(EXP_MIN, EXP_MAX, x)
 }
 
-#[inline(always)]
-fn joined(parts: Parts) -> F {
-    scale(1.0 + (parts.high + parts.low), parts.n)
-}
-
 /// `exp(x) - 1`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn expm1(x: F) -> F {
     // from -40 down it is -1
     let Parts { n, high, low } = parts(between(-40.0, EXP_MAX, x));
-    let (first, second) = powers(n);
-    let (inverse_first, inverse_second) = powers(-n);
-    let (high, lost) = sum(1.0 - inverse_first * inverse_second, high);
+    // (2^n - 1) + 2^n (high + low), where the first is 0 or the larger; 2^n alone may be one power of two too large
+    let top = F::MAX_EXP as F - 1.0;
+    let most = if n > top { top } else { n };
+    let power = power_of_two(most + ROUNDER);
+    let less = power - 1.0;
+    let value = power.mul_add(high, less);
+    let lost = power.mul_add(high, less - value);
+    let value = value + power.mul_add(low, lost);
     // the sign is that of x also for -0
-    ((high + (lost + low)) * first * second).copysign(x)
+    (if n > most { 2.0 * value } else { value }).copysign(x)
 }

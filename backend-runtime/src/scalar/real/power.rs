@@ -2,12 +2,12 @@
 
 use super::F;
 use super::constants::{
-    EXP_MIN, LN_2_HIGH, LN_2_LOW, LOG_NEXT, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP, TWO_THIRDS,
-    TWO_THIRDS_LOW,
+    CBRT_2, EXP_MIN, INVERSE_CBRT, LN_2_HIGH, LN_2_LOW, LOG_NEXT, ROUNDER, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY,
+    SQUARE_UP, TWO_THIRDS, TWO_THIRDS_LOW,
 };
 use super::exact::{Wide, polynomial, product, sum_ordered};
-use super::exp::{exp, exp_of};
-use super::log::{log, split};
+use super::exp::{exp_of, power_of_two};
+use super::log::{Split, split};
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
@@ -59,20 +59,25 @@ pub fn pow(x: F, y: F) -> F {
 /// Cube root, with the sign of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn cbrt(x: F) -> F {
-    // the square of a rounding, times as much again as a cube has, is still normal
-    const TINY: F = F::MIN_POSITIVE / (F::EPSILON * F::EPSILON);
-    const CUBE: F = F::EPSILON * F::EPSILON * F::EPSILON;
     let size = x.abs();
-    let (large, back) = if size < TINY { (size / CUBE, F::EPSILON) } else { (size, 1.0) };
-    // a cube that is rounded up may overflow
-    let (large, back) = if size > F::MAX / 2.0 { (size * CUBE, 1.0 / F::EPSILON) } else { (large, back) };
-    let root = exp(log(large) * (1.0 / 3.0));
+    // 2^(3 third) y, with y in about [0.35, 2.83)
+    let Split { k, m, .. } = split(size);
+    let third = k.mul_add(1.0 / 3.0, ROUNDER) - ROUNDER;
+    let rest = third.mul_add(-3.0, k);
+    let (factor, start) = if rest > 0.0 { (2.0, 1.0 / CBRT_2) } else { (1.0, 1.0) };
+    let (factor, start) = if rest < 0.0 { (0.5, CBRT_2) } else { (factor, start) };
+    let y = m * factor;
+    // about y^(-1/3), and from it the root: twice the digits without a division
+    let inverse = start * polynomial(m - 1.0, &INVERSE_CBRT);
+    let square = inverse * inverse;
+    let left = (y * square).mul_add(-inverse, 1.0);
+    let root = (y * square).mul_add(2.0 / 3.0 * left, y * square);
     // one step of Newton's method, by a cube that has the bits it needs
-    let (square, square_low) = product(root, root);
-    let (cube, cube_low) = product(square, root);
-    let excess = (cube - large) + square_low.mul_add(root, cube_low);
-    let value = root - excess / (3.0 * square);
-    (if (size == 0.0) | (size == F::INFINITY) { size } else { value * back }).copysign(x)
+    let (second, second_low) = product(root, root);
+    let (cube, cube_low) = product(second, root);
+    let excess = (cube - y) + second_low.mul_add(root, cube_low);
+    let value = (square * (1.0 / 3.0)).mul_add(-excess, root) * power_of_two(third + ROUNDER);
+    (if (size > 0.0) & (size < F::INFINITY) { value } else { size }).copysign(x)
 }
 
 /// `sqrt(x^2 + y^2)` without overflow between; infinite if either is, also beside NaN. Within 1 ulp.
