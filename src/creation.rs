@@ -1,8 +1,9 @@
 //! Ops of the group `creation` that are written once over any backend.
 
 use crate::{
-    Backend, DiagonalOptions, Element, Error, Integer, LinspaceOptions, MeshIndexing, MeshgridOptions, Real, Result,
-    Slice, TrilOptions, TriuOptions, lazy, runtime::rules,
+    Backend, DiagonalOptions, Element, Error, Integer, LinspaceOptions, Real, Result, Slice, TrilOptions, TriuOptions,
+    lazy,
+    runtime::{numpyish::triangles::triangle_indices, rules},
 };
 
 /// A matrix with this diagonal, or the diagonal of a matrix.
@@ -35,7 +36,13 @@ pub fn tril_indices<B: Backend, T: Integer>(
     k: isize,
     m: Option<usize>,
 ) -> Result<(B::Array<T>, B::Array<T>)> {
-    let whole = triangle::<B, T>(b, "tril_indices", n, m)?;
+    const OP: &str = "tril_indices";
+    let shape = triangle::<T>(OP, n, m)?;
+    if on_host(b)? {
+        let (rows, columns) = triangle_indices::<T>(OP, shape, k, false)?;
+        return Ok((b.of_loop(rows)?, b.of_loop(columns)?));
+    }
+    let whole = b.ones::<bool>(shape)?;
     pair(b, b.nonzero(&b.tril_with(whole, TrilOptions::new().k(k))?)?)
 }
 
@@ -47,16 +54,28 @@ pub fn triu_indices<B: Backend, T: Integer>(
     k: isize,
     m: Option<usize>,
 ) -> Result<(B::Array<T>, B::Array<T>)> {
-    let whole = triangle::<B, T>(b, "triu_indices", n, m)?;
+    const OP: &str = "triu_indices";
+    let shape = triangle::<T>(OP, n, m)?;
+    if on_host(b)? {
+        let (rows, columns) = triangle_indices::<T>(OP, shape, k, true)?;
+        return Ok((b.of_loop(rows)?, b.of_loop(columns)?));
+    }
+    let whole = b.ones::<bool>(shape)?;
     pair(b, b.nonzero(&b.triu_with(whole, TriuOptions::new().k(k))?)?)
 }
 
-/// A matrix that is true everywhere, whose indices would fit into memory and their dtype.
-fn triangle<B: Backend, T: Integer>(b: &B, op: &'static str, n: usize, m: Option<usize>) -> Result<B::Array<bool>> {
+/// Whether the backend's arrays are in the host's memory.
+fn on_host<B: Backend>(b: &B) -> Result<bool> {
+    let nothing = b.zeros::<bool>([0])?;
+    Ok(b.host_view(&nothing).is_some())
+}
+
+/// The shape of a matrix whose indices would fit into memory and their dtype.
+fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<[usize; 2]> {
     let shape = [n, m.unwrap_or(n)];
     rules::count(op, &shape, size_of::<i64>())?;
     rules::check_indices(op, &shape, T::DTYPE, T::MAX.cast())?;
-    b.ones::<bool>(shape)
+    Ok(shape)
 }
 
 #[allow(clippy::type_complexity)] // both results
@@ -75,9 +94,13 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
         return b.zeros::<T>(whole);
     }
     rules::check_indices(OP, shape, T::DTYPE, T::MAX.cast())?;
-    let along = |&len: &usize| b.astype::<T, _>(b.arange(0, len as i64, 1)?);
-    let axes = shape.iter().map(along).collect::<Result<Vec<_>>>()?;
-    b.stack(b.meshgrid_with(axes, MeshgridOptions::new().indexing(MeshIndexing::Ij))?)
+    // views, where the library can: each element is written once, where it belongs
+    let along = |(axis, &len): (usize, &usize)| {
+        let mut lengths = vec![1; shape.len()];
+        lengths[axis] = len;
+        b.broadcast_to(b.reshape(b.astype::<T, _>(b.arange(0, len as i64, 1)?)?, lengths)?, shape)
+    };
+    b.stack(shape.iter().enumerate().map(along).collect::<Result<Vec<_>>>()?)
 }
 
 /// Ones where an index says, in rows of zeros.

@@ -6,7 +6,8 @@
 //! signs, or in reverse order, but for the first kind.
 
 use crate::{
-    Backend, ConcatOptions, DType, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice, StackOptions,
+    Backend, ConcatOptions, DType, Element, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
+    StackOptions,
     runtime::rules::{self, Half},
 };
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
@@ -141,8 +142,8 @@ fn transformed<B: Backend, T: Real, R: Precision>(
     let mut y = match (kind, wave) {
         (1, Wave::Cosine) => first_cosine(b, &x, n)?,
         (1, Wave::Sine) => first_sine(b, &x, n)?,
-        (2, Wave::Cosine) => second(b, &x, n)?,
-        (2, Wave::Sine) => b.flip(second(b, &alternating(b, &x, n)?, n)?, -1)?,
+        (2, Wave::Cosine) => second(b, &x, n, wave)?,
+        (2, Wave::Sine) => b.flip(second(b, &x, n, wave)?, -1)?,
         (3, Wave::Cosine) => third(b, &x, n)?,
         (3, Wave::Sine) => alternating(b, &third(b, &b.flip(&x, -1)?, n)?, n)?,
         (_, Wave::Cosine) => fourth(b, &x, n)?,
@@ -156,20 +157,14 @@ fn transformed<B: Backend, T: Real, R: Precision>(
 }
 
 /// A part of the last axis.
-fn last<B: Backend, T: crate::Element>(
-    b: &B,
-    x: &B::Array<T>,
-    start: usize,
-    stop: usize,
-    step: isize,
-) -> Result<B::Array<T>> {
+fn last<B: Backend, T: Element>(b: &B, x: &B::Array<T>, start: usize, stop: usize, step: isize) -> Result<B::Array<T>> {
     let mut slices = vec![Slice::ALL; b.shape(x).len() - 1];
     slices.push(Slice::from(start..stop).step(step));
     b.getitem(x, slices)
 }
 
 /// Arrays one after the other along the last axis.
-fn joined<B: Backend, T: crate::Element, const N: usize>(b: &B, parts: [B::Array<T>; N]) -> Result<B::Array<T>> {
+fn joined<B: Backend, T: Element, const N: usize>(b: &B, parts: [B::Array<T>; N]) -> Result<B::Array<T>> {
     b.concat_with(parts, ConcatOptions::new().axis(-1))
 }
 
@@ -186,15 +181,17 @@ fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f6
 
 /// Every second element with the other sign.
 fn alternating<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
-    let odd = b.astype::<R, _>(b.remainder(b.arange::<i64>(0, n as i64, 1)?, 2)?)?;
-    b.multiply(x, b.subtract(R::of(1.0), b.multiply(odd, R::of(2.0))?)?)
+    let (one, two) = (R::of(1.0), R::of(2.0));
+    let index = b.arange::<i64>(0, n as i64, 1)?;
+    let signs = expr!(b, one - two * astype::<R>(remainder(index, 2)))?;
+    b.multiply(x, signs)
 }
 
 /// `exp(i (start + k step))` for `n` numbers k from 0 on. Angles are computed in double precision.
 fn turns<B: Backend, R: Precision>(b: &B, n: usize, start: f64, step: f64) -> Result<B::Array<R::Complex>> {
-    let index = b.astype::<f64, _>(b.arange::<i64>(0, n as i64, 1)?)?;
-    let angle = b.add(b.multiply(index, step)?, start)?;
-    b.complex(b.astype::<R, _>(b.cos(&angle)?)?, b.astype::<R, _>(b.sin(&angle)?)?)
+    let index = b.arange::<i64>(0, n as i64, 1)?;
+    let angle = expr!(b, astype::<f64>(index) * step + start)?;
+    expr!(b, complex(astype::<R>(cos(angle)), astype::<R>(sin(angle))))
 }
 
 /// Zeros that are one element long along the last axis.
@@ -218,12 +215,16 @@ fn first_sine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Res
     b.negative(last(b, &b.imag(spectrum)?, 1, n + 1, 1)?)
 }
 
-fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
-    let (even, odd) = (last(b, x, 0, n, 2)?, last(b, x, 1, n, 2)?);
-    let spectrum = b.rfft(joined(b, [even, b.flip(odd, -1)?])?)?;
-    let turned = b.multiply(spectrum, turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?)?;
-    let (head, tail) = (b.real(&turned)?, last(b, &b.imag(&turned)?, 1, n.div_ceil(2), 1)?);
-    b.multiply(joined(b, [head, b.negative(b.flip(tail, -1)?)?])?, R::of(2.0))
+/// The cosine transform; for a sine transform that of the elements with alternating signs.
+fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize, wave: Wave) -> Result<B::Array<R>> {
+    let (even, odd) = (last(b, x, 0, n, 2)?, b.flip(last(b, x, 1, n, 2)?, -1)?);
+    let odd = if wave == Wave::Sine { b.negative(odd)? } else { odd };
+    let spectrum = b.rfft(joined(b, [even, odd])?)?;
+    // twice a number is exact: it does not matter where the factor stands
+    let turns = b.multiply(turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?, R::Complex::from_f64(2.0))?;
+    let turned = b.multiply(spectrum, turns)?;
+    let tail = b.flip(last(b, &turned, 1, n.div_ceil(2), 1)?, -1)?;
+    joined(b, [b.real(&turned)?, expr!(b, -imag(tail))?])
 }
 
 fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {

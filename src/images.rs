@@ -225,22 +225,24 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     if shape.is_empty() {
         return b.zeros([0]);
     }
-    let kept = match cutoff {
+    let mut kept = match cutoff {
         None => x.clone(),
         Some(cutoff) => {
             let (magnitude, cutoff) = (b.abs(x)?, T::of(cutoff));
             b.r#where(b.greater(&magnitude, cutoff)?, &magnitude, T::of(0.0))?
         }
     };
-    let total = b.sum(&kept, ..)?;
-    let mut places = Vec::with_capacity(shape.len());
-    for (axis, &len) in shape.iter().enumerate() {
-        let others: Vec<isize> = (0..shape.len() as isize).filter(|&other| other != axis as isize).collect();
-        let along = if others.is_empty() { kept.clone() } else { b.sum(&kept, others)? };
+    // from the last axis on, which is then summed away: what the axes before it need has fewer elements
+    let mut moments = Vec::with_capacity(shape.len());
+    for (axis, &len) in shape.iter().enumerate().rev() {
+        let before: Vec<isize> = (0..axis as isize).collect();
+        let along = if before.is_empty() { kept.clone() } else { b.sum(&kept, before)? };
         let indices = b.astype::<T, _>(b.arange::<i64>(0, len as i64, 1)?)?;
-        places.push(b.divide(b.sum(b.multiply(along, indices)?, ..)?, &total)?);
+        moments.push(expr!(b, sum(along * indices, ..))?);
+        kept = b.sum(kept, -1)?;
     }
-    b.stack(&places)
+    moments.reverse();
+    b.divide(b.stack(&moments)?, kept)
 }
 
 /// The indices of the elements that no other exceeds in a window around them.

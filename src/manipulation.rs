@@ -2,7 +2,7 @@
 
 use crate::{
     Axes, Backend, Element, Error, Number, PadMode, PadOptions, Result, SearchsortedOptions, Side, Slice,
-    runtime::rules,
+    runtime::{numpyish::repeats::Repeats, rules},
 };
 use std::ops::Range;
 
@@ -23,6 +23,12 @@ pub fn repeat_each<B: Backend, T: Element>(
         return Ok(x.clone());
     }
     let counts = b.broadcast_to(counts, [shape[axis]])?;
+    if let Some(counts) = b.host_view(&counts) {
+        let repeats = Repeats::new(OP, counts)?;
+        shape[axis] = repeats.total();
+        rules::count(OP, &shape, size_of::<T>())?;
+        return b.take(x, &b.of_loop(repeats.places(OP)?)?, axis as isize);
+    }
     // as floats, whose sum does not wrap
     let (least, total) = (b.min(&counts, ..)?, b.sum(&b.astype::<f64, _>(&counts)?, ..)?);
     let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
@@ -224,7 +230,11 @@ pub fn pad_values<B: Backend, T: Element>(
 pub fn pad_stack<B: Backend, T: Element>(b: &B, xs: &[&B::Array<T>], value: Number) -> Result<B::Array<T>> {
     const OP: &str = "pad_stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| b.shape(x)).collect();
-    let mut joined = b.full(rules::pad_stacked(OP, &shapes, size_of::<T>())?, value.element::<T>(OP)?)?;
+    let (shape, value) = (rules::pad_stacked(OP, &shapes, size_of::<T>())?, value.element::<T>(OP)?);
+    if shapes.iter().all(|one| *one == &shape[1..]) {
+        return b.stack(xs);
+    }
+    let mut joined = b.full(shape, value)?;
     for (k, (x, shape)) in xs.iter().zip(shapes).enumerate() {
         let place: Vec<Slice> =
             [Slice::from(k)].into_iter().chain(shape.iter().map(|&len| Slice::from(0..len))).collect();

@@ -2,7 +2,9 @@
 
 use crate::{
     ArgsortOptions, Backend, ConcatOptions, Element, Error, Operand, Ordered, Result, SearchsortedOptions, Side,
-    SortOptions, ix, lazy, manipulation::part, runtime::rules,
+    SortOptions, ix, lazy,
+    manipulation::part,
+    runtime::{numpyish::sorting::is_in, rules},
 };
 use std::borrow::Cow;
 
@@ -108,6 +110,11 @@ pub fn isin<B: Backend, T: Element>(
     invert: bool,
 ) -> Result<B::Array<bool>> {
     let (x, others) = (array(b, x1)?, array(b, x2)?);
+    if let (Some(x), Some(others)) = (b.host_view(&*x), b.host_view(&*others))
+        && let Some(found) = is_in(x, others, invert)?
+    {
+        return b.of_loop(found);
+    }
     let (n, count) = (b.size(&x), b.size(&others));
     // sorting takes some log(n) passes: a few elements are compared one by one
     let found = if n == 0 {

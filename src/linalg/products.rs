@@ -1,7 +1,10 @@
 //! Products of arrays, by `matmul` and `multiply`.
 
 use super::signed;
-use crate::{Axes, Backend, Error, Numeric, Result, runtime::rules};
+use crate::{
+    Axes, Backend, Error, Numeric, Result,
+    runtime::{numpyish::linalg::cross_of_rows, rules},
+};
 
 /// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
 pub fn tensordot<B: Backend, T: Numeric>(
@@ -58,6 +61,13 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         return Err(Error::shape(OP, left, format!("axis {axis1} does not have length 3")));
     }
     let around = rules::broadcast_around(OP, left, axis1, right, axis2)?;
+    // memory of the host in which vectors lie one after the other is read once
+    if [axis1 + 1, axis2 + 1] == [left.len(), right.len()]
+        && let (Some(x1), Some(x2)) = (b.host_view(x1), b.host_view(x2))
+        && let Some(products) = cross_of_rows(x1, x2)?
+    {
+        return b.of_loop(products);
+    }
     // the result has the axis where the array with more axes has it
     let place = if left.len() >= right.len() { axis1 } else { axis2 };
     let parts = |x: &B::Array<T>, axis: usize| b.unstack_with(x, crate::UnstackOptions::new().axis(axis));
@@ -71,10 +81,24 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
     b.stack_with(&rows, crate::StackOptions::new().axis(place))
 }
 
+/// The sum of the products of two 1-D arrays of one length: a formula, where a matrix product would copy what is not in C order.
+fn of_vectors<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    // of integers the sum is wider, as in `vecdot`
+    b.astype::<T, _>(&expr!(b, sum(x1 * x2, -1))?)
+}
+
+/// Whether both are 1-D and of one length.
+fn are_vectors(x1: &[usize], x2: &[usize]) -> bool {
+    x1.len() == 1 && x1 == x2
+}
+
 /// NumPy's product: of 1-D arrays the sum of products, of others that over the last axis of `x1` and the last but one of `x2`.
 pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if b.shape(x1).is_empty() || b.shape(x2).is_empty() {
         return b.multiply(x1, x2);
+    }
+    if are_vectors(b.shape(x1), b.shape(x2)) {
+        return of_vectors(b, x1, x2);
     }
     let last_but_one = if b.shape(x2).len() == 1 { -1 } else { -2 };
     b.tensordot(x1, x2, -1, last_but_one)
@@ -82,7 +106,11 @@ pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) ->
 
 /// The sum of products over the last axis of both.
 pub fn inner<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
-    if b.shape(x1).is_empty() || b.shape(x2).is_empty() { b.multiply(x1, x2) } else { b.tensordot(x1, x2, -1, -1) }
+    match (b.shape(x1), b.shape(x2)) {
+        ([], _) | (_, []) => b.multiply(x1, x2),
+        (left, right) if are_vectors(left, right) => of_vectors(b, x1, x2),
+        _ => b.tensordot(x1, x2, -1, -1),
+    }
 }
 
 /// Kronecker product: a copy of `x2`, multiplied, for each element of `x1`.

@@ -22,6 +22,7 @@ pub mod random;
 pub mod raw;
 pub mod reduction;
 mod region;
+pub mod repeats;
 pub mod run;
 pub(crate) mod simd;
 pub mod sorting;
@@ -29,6 +30,7 @@ pub mod source;
 pub mod special;
 pub mod statistics;
 mod team;
+pub mod triangles;
 pub mod typed;
 pub mod walk;
 

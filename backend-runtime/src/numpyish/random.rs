@@ -2,6 +2,7 @@
 
 pub(crate) mod distributions;
 mod many;
+mod permutation;
 
 pub use distributions::{
     random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,
@@ -11,6 +12,7 @@ pub use distributions::{
 use super::{
     NdArray, Numpyish,
     buffer::Buffer,
+    copy,
     parallel::{self, COSTLY},
     raw::{RawArray, View},
     simd::versions,
@@ -148,18 +150,30 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
         random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
     });
     let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
-    let order = sorting::order(keys, 0, false).map_err(|e| e.within(op))?;
     let out = Buffer::new(op, n, dtype)?;
-    let strides = order.strides();
-    for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {
-        // SAFETY: there is room for `n` elements, and the number fits one.
-        unsafe {
-            match dtype.size() {
-                1 => *out.start().add(i) = x as u8,
-                2 => *out.start().cast::<u16>().add(i) = x as u16,
-                4 => *out.start().cast::<u32>().add(i) = x as u32,
-                _ => *out.start().cast::<i64>().add(i) = x,
+    let to = copy::Ends { from: out.start().cast_const(), to: out.start() };
+    let write = |start: usize, places: &[u64], bits: u64| {
+        let to = &to;
+        for (i, place) in (start..).zip(places) {
+            let x = place & bits;
+            // SAFETY: there is room for `n` elements, and the number fits one.
+            unsafe {
+                match dtype.size() {
+                    1 => *to.to.add(i) = x as u8,
+                    2 => *to.to.cast::<u16>().add(i) = x as u16,
+                    4 => *to.to.cast::<u32>().add(i) = x as u32,
+                    _ => *to.to.cast::<u64>().add(i) = x,
+                }
             }
+        }
+    };
+    if permutation::suits(n) {
+        permutation::ordered(op, keys.as_slice(), write)?;
+    } else {
+        let order = sorting::order(keys, 0, false).map_err(|e| e.within(op))?;
+        let strides = order.strides();
+        for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {
+            write(i, &[x as u64], u64::MAX);
         }
     }
     // SAFETY: every element has been written.

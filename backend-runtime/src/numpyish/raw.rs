@@ -56,6 +56,11 @@ impl<'a, T: Element> HostView<'a, T> {
     pub(crate) fn view(self) -> View<'a> {
         self.view
     }
+
+    /// The elements, where they lie in C order.
+    pub fn as_slice(self) -> Option<&'a [T]> {
+        self.view.is_c_order().then(|| self.view.as_slice())
+    }
 }
 
 /// A view of an operand: a scalar has no axes.

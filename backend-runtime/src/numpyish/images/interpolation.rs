@@ -1,7 +1,9 @@
 //! Arrays read between their elements: at given coordinates, through an affine map, on another grid.
 
 use super::{
-    Pixel, pixels,
+    Pixel,
+    grid::Rows,
+    pixels,
     sample::{Place, SampledAxis, Taps, anywhere, inside},
     spline::spline_filter_along,
 };
@@ -280,11 +282,19 @@ fn interpolated(
             (3, 3) => sampled::<P, 3, 4>,
             _ => sampled::<P, 0, 0>,
         };
-        parallel::parallel_timed(n / channels, channels, |range| {
+        let points = |range: Range<usize>| {
             let ends = &ends;
             // SAFETY: the coefficients have these lengths; each point of the result belongs to one task.
             unsafe { run(&job, ends.from, ends.to, range) }
-        });
+        };
+        let last = job.tables.last().map_or(0, Vec::len);
+        if last > 0 && Rows::<P>::suit(count, order, channels, job.axes[count - 1].len, last) {
+            let rows = Rows { tables: &job.tables, apart, from: ends.from, to: ends.to, one_by_one: &points };
+            // SAFETY: as above.
+            unsafe { if order == 1 { rows.run::<2>(op, n)? } else { rows.run::<4>(op, n)? } }
+        } else {
+            parallel::parallel_timed(n / channels, channels, points);
+        }
         Ok(())
     })?;
     // SAFETY: every point has been written.
@@ -442,6 +452,28 @@ mod tests {
                     affine_transform(&B, &x, &unit, Some(&offset), None, order, Boundary::Constant, 9.0, true).unwrap();
                 let near = y.iter().zip(&expected).all(|(y, e)| (y - e).abs() < 1e-9);
                 assert!(near, "order {order}");
+            }
+        }
+    }
+
+    /// Rows of lines that are joined, in more than one part, beside the same places one by one.
+    #[test]
+    fn a_grid_is_its_places() {
+        for (from, to) in [(&[7, 1300][..], &[11, 1900][..]), (&[9, 1300], &[5, 700]), (&[5, 6, 40], &[9, 4, 61])] {
+            let x = image(from).into_shared();
+            let mut at = ArrayD::zeros([&[to.len()], to].concat());
+            for (index, value) in at.indexed_iter_mut() {
+                let axis = index[0];
+                *value = rules::zoomed_place(index[axis + 1], from[axis], to[axis], false);
+            }
+            let at = at.into_shared();
+            for order in [1, 3] {
+                for mode in [Boundary::Constant, Boundary::Nearest, Boundary::Reflect, Boundary::GridConstant] {
+                    let by_places = map_coordinates(&B, &x, &at, order, mode, 9.0, true).unwrap();
+                    let rows = zoom(&B, &x, to, order, mode, 9.0, true, false).unwrap();
+                    let near = rows.iter().zip(&by_places).all(|(y, e)| (y - e).abs() < 1e-10);
+                    assert!(near, "{from:?} {to:?} order {order} {mode}");
+                }
             }
         }
     }

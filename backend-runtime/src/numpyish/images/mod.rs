@@ -6,6 +6,7 @@
 
 mod distance;
 mod extremes;
+mod grid;
 mod interpolation;
 mod label;
 mod sample;

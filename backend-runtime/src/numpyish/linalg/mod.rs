@@ -1,11 +1,13 @@
 //! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
 
+mod cross;
 mod dense;
 mod diagonal;
 mod factor;
 mod pack;
 mod sparse;
 
+pub use cross::cross_of_rows;
 pub use diagonal::diagonal;
 pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};

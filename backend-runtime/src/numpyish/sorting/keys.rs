@@ -29,13 +29,11 @@ pub struct Loops<K> {
     pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool),
     /// Writes the elements of `n` keys.
     pub elements: unsafe fn(keys: *const K, n: usize, x: *mut u8, descending: bool),
-    /// Writes for each of `m` values how many of `n` sorted elements are before it, and before its equals if `left`.
-    pub search: unsafe fn(sorted: *const u8, n: usize, values: *const u8, m: usize, left: bool, places: *mut i64),
 }
 
 impl<K: Key> Loops<K> {
     fn of<T: Ordered>() -> Loops<K> {
-        Loops { keys: to_keys::<T, K>, elements: to_elements::<T, K>, search: search::<T, K> }
+        Loops { keys: to_keys::<T, K>, elements: to_elements::<T, K> }
     }
 }
 
@@ -51,33 +49,6 @@ versions! {
         for i in 0..n {
             // SAFETY: `n` of both.
             unsafe { *x.cast::<T>().add(i) = (*keys.add(i)).element(descending) };
-        }
-    }
-}
-
-unsafe fn search<T: Ordered, K: Key>(
-    sorted: *const u8,
-    n: usize,
-    values: *const u8,
-    m: usize,
-    left: bool,
-    places: *mut i64,
-) {
-    for i in 0..m {
-        // SAFETY: `m` values and places, and `n` elements.
-        unsafe {
-            let key = K::of(*values.cast::<T>().add(i), false);
-            let (mut low, mut high) = (0, n);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                let at = K::of(*sorted.cast::<T>().add(middle), false);
-                if at < key || (!left && at == key) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            *places.add(i) = low as i64;
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Sorting, searching and sets, by keys that are integers.
 
 mod keys;
+mod members;
+mod search;
 mod select;
 mod unique;
 mod zeros;
 
+pub use members::is_in;
 pub use select::{argpartition, partition, topk};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
@@ -14,7 +17,7 @@ use super::{
     copy,
     indexing::take,
     layout::{self, LaneFn, Lanes},
-    parallel::{self, COSTLY},
+    parallel::{self, CHEAP, COSTLY},
     raw::{RawArray, View, view, view_operand},
     typed::typed,
 };
@@ -165,20 +168,51 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     rules::sorted(op, x1.shape)?;
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
-    let loops = K::loops(x1.dtype);
-    let (n, ends) = (x1.len(), copy::Ends { from: values.start(), to: out.start() });
-    let sorted = copy::Ends { from: sorted.start(), to: std::ptr::null_mut::<u8>() };
+    let (n, left) = (x1.len(), side == Side::Left);
+    // a search looks at few of the elements: where there are few searches, most need no key
+    if n / 32 >= out.len() {
+        // SAFETY: the elements and the values, packed, and a place for each of these.
+        unsafe {
+            let places = std::slice::from_raw_parts_mut(out.start().cast::<i64>(), out.len());
+            search::few_places::<K>(x1.dtype, sorted.start(), n, values.start(), left, places);
+            return RawArray::new(op, x2.shape.to_vec(), out);
+        }
+    }
+    // SAFETY: the sorted elements, packed.
+    let sorted = unsafe { all_keys::<K>(op, x1.dtype, sorted.start(), n)? };
+    let ends = copy::Ends { from: values.start(), to: out.start() };
     parallel::parallel(out.len(), COSTLY, |range| {
-        let (ends, sorted) = (&ends, &sorted);
+        let ends = &ends;
         // SAFETY: tasks read parts of the values, and write parts of the result.
         unsafe {
-            let (values, places) =
-                (ends.from.add(range.start * x2.dtype.size()), ends.to.cast::<i64>().add(range.start));
-            (loops.search)(sorted.from, n, values, range.len(), side == Side::Left, places);
+            let to = ends.to.cast::<i64>().add(range.start);
+            let places = std::slice::from_raw_parts_mut(to, range.len());
+            let values = ends.from.add(range.start * x2.dtype.size());
+            search::places(x2.dtype, &sorted, values, left, places);
         }
     });
     // SAFETY: every place has been written.
     unsafe { RawArray::new(op, x2.shape.to_vec(), out) }
+}
+
+/// The keys of `n` elements.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype.
+unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<K>> {
+    let (loops, mut keys) = (K::loops(dtype), buffer::vec::<K>(op, n)?);
+    let ends = copy::Ends { from: x, to: keys.as_mut_ptr().cast::<u8>() };
+    parallel::parallel(n, CHEAP, |range| {
+        let ends = &ends;
+        // SAFETY: a part of both.
+        unsafe {
+            let from = ends.from.add(range.start * dtype.size());
+            (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), false);
+        }
+    });
+    // SAFETY: every key has been written.
+    unsafe { keys.set_len(n) };
+    Ok(keys)
 }
 
 #[cfg(test)]

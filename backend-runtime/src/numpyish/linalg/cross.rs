@@ -1,0 +1,101 @@
+//! Cross products of vectors that lie one after the other.
+
+use super::{
+    super::{
+        NdArray,
+        buffer::Buffer,
+        convert::is_half,
+        copy::Ends,
+        parallel::{self, CHEAP},
+        raw::{HostView, RawArray, View},
+        simd::versions,
+        typed::typed,
+    },
+    Matrix,
+};
+use crate::{Complex, DType, Numeric, Result};
+
+/// The cross products of vectors of three elements along the last axis, where both arrays have the same shape and are in C order; else none.
+/// Nor of 16-bit floats, whose differences of products are rounded once.
+pub fn cross_of_rows<T: Numeric>(x1: HostView<'_, T>, x2: HostView<'_, T>) -> Result<Option<NdArray<T>>> {
+    let (x1, x2) = (x1.view(), x2.view());
+    let suits = x1.shape == x2.shape && x1.shape.last() == Some(&3) && x1.is_c_order() && x2.is_c_order();
+    if !suits || is_half(x1.dtype) { Ok(None) } else { typed(crossed(x1, x2)).map(Some) }
+}
+
+fn crossed(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+    const OP: &str = "cross";
+    let (n, size, cross) = (x1.len(), x1.dtype.size(), rows_of(x1.dtype));
+    let out = Buffer::new(OP, n, x1.dtype)?;
+    let ends = (Ends { from: x1.start, to: out.start() }, Matrix { start: x2.start, row: 3, column: 1 });
+    parallel::parallel(n / 3, CHEAP / 3, |rows| {
+        let (ends, x2) = &ends;
+        let first = 3 * rows.start * size;
+        // SAFETY: rows of both operands and of the result, which are this task's.
+        unsafe { cross(ends.from.add(first), x2.start.add(first), ends.to.add(first), rows.len()) };
+    });
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(OP, x1.shape.to_vec(), out) }
+}
+
+/// The loop of a dtype. Signed and unsigned integers have the same products and differences, bit by bit.
+fn rows_of(dtype: DType) -> unsafe fn(*const u8, *const u8, *mut u8, usize) {
+    use DType::*;
+    match dtype {
+        Bool | Int8 | UInt8 => rows::<u8>,
+        Int16 | UInt16 => rows::<u16>,
+        Int32 | UInt32 => rows::<u32>,
+        Int64 | UInt64 => rows::<u64>,
+        Float16 | BFloat16 | Float32 => rows::<f32>,
+        Float64 => rows::<f64>,
+        Complex64 => rows::<Complex<f32>>,
+        Complex128 => rows::<Complex<f64>>,
+    }
+}
+
+versions! {
+    /// The products of `n` pairs of vectors.
+    ///
+    /// # Safety
+    /// There are three elements of `T` for each vector, and nobody else uses those that are written.
+    unsafe fn rows[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
+        let (x, y, out) = (x.cast::<[T; 3]>(), y.cast::<[T; 3]>(), out.cast::<[T; 3]>());
+        for k in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let ([a, b, c], [d, e, f]) = (*x.add(k), *y.add(k));
+                *out.add(k) = [
+                    b.times(f).minus(c.times(e)),
+                    c.times(d).minus(a.times(f)),
+                    a.times(e).minus(b.times(d)),
+                ];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{ArrayD, IxDyn, arr2};
+
+    #[test]
+    fn of_any_number_of_rows() {
+        let x = arr2(&[[1, 0, 0], [3, -3, 1], [i32::MAX, 2, 0]]).into_dyn().into_shared();
+        let y = arr2(&[[0, 1, 0], [4, 9, 2], [2, 2, 5]]).into_dyn().into_shared();
+        let of = |x: &NdArray<i32>, y: &NdArray<i32>| cross_of_rows(HostView::of(x), HostView::of(y)).unwrap();
+        let expected = arr2(&[[0, 0, 1], [-15, -2, 39], [10, -2_147_483_643, -6]]);
+        assert_eq!(of(&x, &y).unwrap(), expected.into_dyn());
+        assert!(of(&x.clone().reversed_axes(), &y.clone().reversed_axes()).is_none());
+        assert!(of(&x, &y.clone().reversed_axes()).is_none());
+        let many = ArrayD::from_shape_fn(IxDyn(&[100_000, 3]), |i| (i[0] * 7 + i[1]) as f64).into_shared();
+        let turned = ArrayD::from_shape_fn(IxDyn(&[100_000, 3]), |i| (i[0] * 5 + 2 - i[1]) as f64).into_shared();
+        let found = cross_of_rows(HostView::of(&many), HostView::of(&turned)).unwrap().unwrap();
+        for ((x, y), z) in many.rows().into_iter().zip(turned.rows()).zip(found.rows()) {
+            assert_eq!(z[2], x[0] * y[1] - x[1] * y[0]);
+            assert_eq!(z[0], x[1] * y[2] - x[2] * y[1]);
+        }
+        let none = ArrayD::<f32>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert_eq!(cross_of_rows(HostView::of(&none), HostView::of(&none)).unwrap().unwrap().shape(), [0, 3]);
+    }
+}
