@@ -1,14 +1,24 @@
-//! The calls of `peers.txt` on `Numpyish`: one line `ours TAB call TAB elements TAB nanoseconds` for each, the least of many
-//! rounds. `cargo xtask peers rows` runs it, with NumPy, SciPy and PyTorch beside it. An argument is a part of the calls to run.
+//! The calls of `peers.txt` on `Numpyish`, as `cargo xtask bench peers` asks for them: it reads the list, and runs this and other libraries' programs in turn.
+//!
+//! A line in, `ARRAYS TAB CALL`; a line out, `NANOSECONDS TAB BYTES`: the least time of a call, and how many bytes it reads and writes at least. Or `! WHY`. `limits`
+//! asks for what the machine can do.
 //!
 //! The number of threads is that of RAYON_NUM_THREADS.
 
-mod measure;
+mod limits;
 
-use backends::prelude::*;
-use measure::measure;
+use backends::{expr, prelude::*};
+use std::{
+    error,
+    hint::black_box,
+    io::{BufRead, Write, stdin, stdout},
+    time::{Duration, Instant},
+};
 
 type V = Value<Numpyish>;
+
+/// Errors of calls and of texts.
+type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
 /// Elements of the large arrays: the square and the cube of whole numbers.
 const N: usize = 1_000_000;
@@ -93,20 +103,178 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }
 
-fn main() -> Result<()> {
+/// An array of the list: `x float32 1000,1000 100 T`, its elements those of `noise(seed)`. Integers are below the fourth word; the last is `T` of the
+/// transpose of a matrix in C order, the step of a part of the last axis, or `-`.
+fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
+    let [name, dtype, dims, below, layout] = item.split(' ').collect::<Vec<_>>()[..] else {
+        return Err(format!("`{item}` is no array").into());
+    };
+    let mut dims = dims.split(',').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()?;
+    let step = layout.parse::<usize>().unwrap_or(1);
+    if layout == "T" {
+        dims.reverse();
+    }
+    *dims.last_mut().ok_or("an array has an axis")? *= step;
+    let count = dims.iter().product();
+    let noise = b.asarray(noise(seed, count))?;
+    let mut variables = Variables::from([("x".into(), V::array::<f64>(noise))]);
+    if dtype.starts_with("complex") {
+        let more = b.asarray(self::noise(seed + 100, count))?;
+        variables.insert("y".into(), V::array::<f64>(more));
+    }
+    let values = match dtype {
+        "bool" => "less(x, 0.5)".into(),
+        "complex64" | "complex128" => format!("astype(complex(x, y), dtype={dtype})"),
+        "float16" | "float32" | "float64" => format!("astype(x, dtype={dtype})"),
+        _ => format!("astype(multiply(x, {below}.0), dtype={dtype})"),
+    };
+    let mut text = format!("reshape({values}, {dims:?})");
+    if layout == "T" {
+        text = format!("matrix_transpose({text})");
+    } else if step > 1 {
+        text = format!("getitem({text}, [..., ::{step}])");
+    }
+    let value = text.parse::<Script>()?.run(b, &mut variables)?.ok_or("a call gives a value")?;
+    Ok((name.into(), value))
+}
+
+fn bytes(b: &Numpyish, x: &V) -> usize {
+    match x {
+        Value::Array(x) => x.shape(b).iter().product::<usize>() * x.dtype().size(),
+        Value::List(items) => items.iter().map(|x| bytes(b, x)).sum(),
+        _ => 0,
+    }
+}
+
+/// A call that is ready to be made.
+type Run = Box<dyn FnMut() -> Result<V>>;
+
+/// Calls of few elements, where reading a script's variables would be most of the time, and formulas, which no script has.
+fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
-    let mut arrays = arrays(&b)?;
-    let part = std::env::args().nth(1).unwrap_or_default();
-    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/peers.txt");
-    let list = std::fs::read_to_string(list).unwrap_or_else(|why| panic!("{list}: {why}"));
-    for line in list.lines() {
-        let line = line.split('|').next().unwrap_or("").trim();
-        if line.is_empty() || line.starts_with('#') || !line.contains(&part) {
-            continue;
+    let of = |name: &str| arrays.get(name)?.as_array()?.get::<T>().cloned();
+    macro_rules! run {
+        ($r:ty, |$($x:ident),*| $call:expr) => {{
+            $(let $x = of(stringify!($x))?;)*
+            Box::new(move || Ok(V::array::<$r>($call?)))
+        }};
+    }
+    let (mu, s, a) = (0.3, 1.5, 1e-9);
+    Some(match text {
+        "add(x, y)" => run!(T, |x, y| b.add(&x, &y)),
+        "multiply(x, y)" => run!(T, |x, y| b.multiply(&x, &y)),
+        "less(x, y)" => run!(bool, |x, y| b.less(&x, &y)),
+        "exp(x)" => run!(T, |x| b.exp(&x)),
+        "sin(x)" => run!(T, |x| b.sin(&x)),
+        "sqrt(x)" => run!(T, |x| b.sqrt(&x)),
+        "max(x, ..)" => run!(T, |x| b.max(&x, ..)),
+        "sum(x, ..)" => run!(T, |x| b.sum(&x, ..)),
+        "sort(x)" => run!(T, |x| b.sort(&x)),
+        "= (x + y) * x - y" => run!(T, |x, y| expr!(b, (x + y) * x - y)),
+        "= 0.5 * exp(-(x - mu)**2 / (2 s s)) + y" => {
+            run!(T, |x, y| expr!(b, 0.5 * exp(-square(x - mu) / (2.0 * s * s)) + y))
         }
-        let script: Script = line.parse()?;
-        let run = || script.run(&b, &mut arrays).unwrap_or_else(|why| panic!("{line}: {why}"));
-        measure("ours", line, N, run);
+        "= m * row + column" => run!(T, |m, row, column| expr!(b, m * row + column)),
+        "= x + a * y" => run!(T, |x, y| expr!(b, x + a * y)),
+        _ => return None,
+    })
+}
+
+/// The program's state: the arrays of the list, and those of the calls that are asked for.
+struct Program {
+    b: Numpyish,
+    named: Variables<Numpyish>,
+    items: String,
+    arrays: Variables<Numpyish>,
+    call: String,
+    run: Run,
+    bytes: usize,
+}
+
+/// How long a call is measured: so long, unless it is made but twice in that.
+const TIME: Duration = Duration::from_millis(15);
+
+impl Program {
+    fn prepare(&mut self, items: &str, call: &str) -> Tried<()> {
+        if self.items != items || self.arrays.is_empty() {
+            // the memory of the last ones first
+            (self.arrays, self.run, self.call) = (Variables::new(), Box::new(|| Ok(V::None)), String::new());
+            self.arrays.clone_from(&self.named);
+            for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
+                let (name, value) = made(&self.b, seed as u64 + 1, item)?;
+                self.arrays.insert(name, value);
+            }
+            items.clone_into(&mut self.items);
+        }
+        if self.call != call {
+            let native = native::<f64>(call, &self.arrays).or_else(|| native::<f32>(call, &self.arrays));
+            let mut inputs = Vec::new();
+            self.run = match native {
+                Some(run) => {
+                    // of the arrays that are made for it: a formula's scalars have names of others
+                    let words: Vec<&str> = call.split(|c: char| !c.is_alphanumeric()).collect();
+                    let names = items.split(';').filter_map(|item| item.split(' ').next());
+                    inputs.extend(names.filter(|name| words.contains(name)).map(str::to_owned));
+                    run
+                }
+                None if call.starts_with('=') => return Err("there is no such formula".into()),
+                None => {
+                    let script: Script = call.parse()?;
+                    inputs.extend(script.inputs().into_iter().map(str::to_owned));
+                    let (b, mut variables) = (self.b.clone(), self.arrays.clone());
+                    Box::new(move || Ok(script.run(&b, &mut variables)?.unwrap_or(V::None)))
+                }
+            };
+            let result = (self.run)()?;
+            let read: usize = inputs.iter().filter_map(|name| self.arrays.get(name)).map(|x| bytes(&self.b, x)).sum();
+            self.bytes = read + bytes(&self.b, &result);
+            call.clone_into(&mut self.call);
+        }
+        Ok(())
+    }
+
+    /// The least time of a call in nanoseconds. Short calls are timed many at once.
+    fn least(&mut self) -> Result<f64> {
+        let begin = Instant::now();
+        black_box((self.run)()?);
+        let many = (50_000 / begin.elapsed().as_nanos().max(1)).clamp(1, 1000) as u32;
+        let (mut least, mut rounds) = (Duration::MAX, 0);
+        let begin = Instant::now();
+        while rounds < 2 || begin.elapsed() < TIME {
+            let start = Instant::now();
+            for _ in 0..many {
+                black_box((self.run)()?);
+            }
+            least = least.min(start.elapsed());
+            rounds += 1;
+        }
+        Ok(least.as_nanos() as f64 / f64::from(many))
+    }
+}
+
+fn main() -> Tried<()> {
+    let b = Numpyish::new();
+    let named = arrays(&b)?;
+    let (arrays, run): (_, Run) = (Variables::new(), Box::new(|| Ok(V::None)));
+    let (items, call) = (String::new(), String::new());
+    let mut program = Program { b, named, items, arrays, call, run, bytes: 0 };
+    for line in stdin().lock().lines() {
+        let line = line?;
+        let answer = match line.split_once('\t') {
+            Some((items, call)) => {
+                let time = program.prepare(items, call).and_then(|()| Ok(program.least()?));
+                time.map_or_else(
+                    |why| format!("! {why}").replace('\n', " "),
+                    |ns| format!("{ns:.1}\t{}", program.bytes),
+                )
+            }
+            None => {
+                let threads = std::env::var("RAYON_NUM_THREADS").ok().and_then(|n| n.parse().ok());
+                limits::line(threads.unwrap_or(1))
+            }
+        };
+        println!("{answer}");
+        stdout().flush()?;
     }
     Ok(())
 }

@@ -1,13 +1,17 @@
-"""The calls of `benches/peers.txt` in NumPy, SciPy and PyTorch: lines as `benches/peers.rs` prints them.
+"""Calls of `benches/peers.txt` in NumPy, SciPy, numexpr and PyTorch, as `cargo xtask bench peers` asks for them.
 
-    peers_rows.py THREADS [PART OF A CALL]
+    peers_rows.py THREADS
+
+A line in, `PEER TAB ARRAYS TAB CALL`, and a line out: the least nanoseconds of a call, or `! WHY`; `versions` asks for those.
 """
 
 import sys
+import time
 import warnings
-from pathlib import Path
 
+import numexpr as ne
 import numpy as np
+import scipy
 import scipy.fft as sf
 import scipy.linalg as sl
 import scipy.ndimage as nd
@@ -16,10 +20,11 @@ import scipy.sparse
 import scipy.special as sp
 import torch
 import torch.nn.functional as tf
-from peers_clock import measure
 
 warnings.simplefilter("ignore")  # that an op is in beta
-torch.set_num_threads(int(sys.argv[1]))
+threads = int(sys.argv[1])
+torch.set_num_threads(threads)
+ne.set_num_threads(threads)
 N = 1_000_000
 
 
@@ -61,16 +66,61 @@ sparse, tensors = {}, {}
 for name, (columns, rows, n) in structures.items():
     sparse[name] = scipy.sparse.csr_array((values["x"], columns, rows), (n, n))
     tensors[name] = torch.sparse_csr_tensor(*(torch.from_numpy(part) for part in (rows, columns, values["x"])), (n, n))
-modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, sf=sf, rng=np.random.default_rng(1), torch=torch, tf=tf, tl=torch.linalg, ts=torch.special)
+modules = dict(np=np, sp=sp, nd=nd, sl=sl, sg=sg, sf=sf, rng=np.random.default_rng(1), torch=torch, tf=tf, tl=torch.linalg, ts=torch.special, ne=ne)
+modules |= dict(threads=threads, MU=0.3, S=1.5, A=1e-9, generator=torch.Generator().manual_seed(1))
 of_numpy = modules | values | sparse
 of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.items()} | tensors
-for line in (Path(__file__).parent.parent / "benches" / "peers.txt").read_text().splitlines():
-    if not line or line.startswith("#"):
+
+
+def made(seed, item):
+    """An array of the list, as in the Rust program: its name, and it in NumPy and in PyTorch."""
+    name, dtype, dims, below, layout = item.split()
+    dims = [int(n) for n in dims.split(",")]
+    step = int(layout) if layout.isdigit() else 1
+    if layout == "T":
+        dims.reverse()
+    dims[-1] *= step
+    count = int(np.prod(dims))
+    x = noise(seed, count)
+    if dtype == "bool":
+        x = x < 0.5
+    elif dtype.startswith("complex"):
+        x = x + 1j * noise(seed + 100, count)
+    elif not dtype.startswith("float"):
+        x = x * int(below)
+    x = x.astype(dtype).reshape(dims)
+    both = [x, torch.from_numpy(x.copy())]
+    if layout == "T":
+        both = [x.T for x in both]
+    elif step > 1:
+        both = [x[..., ::step] for x in both]
+    return name, *both
+
+
+items, names = "", {"numpy": of_numpy, "numexpr": of_numpy, "torch": of_torch}
+for line in sys.stdin:
+    if line == "versions\n":
+        print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, numexpr {ne.__version__}, PyTorch {torch.__version__}", flush=True)
         continue
-    call, *theirs = (part.strip() for part in line.split("|"))
-    if not all(part in call for part in sys.argv[2:]):
-        continue
-    for peer, text, names in (("NumPy, SciPy", theirs[0], of_numpy), ("PyTorch", theirs[1], of_torch)):
-        if text != "-":
-            code = compile(text, call, "eval")
-            measure(peer, call, N, lambda: eval(code, names))
+    peer, wanted, text = line.rstrip("\n").split("\t")
+    try:
+        if wanted != items:
+            names = items = None  # the memory of the last ones first
+            own = [made(seed + 1, item) for seed, item in enumerate(wanted.split(";")) if item]
+            numpys = of_numpy | {name: x for name, x, _ in own}
+            names, items = {"numpy": numpys, "numexpr": numpys, "torch": of_torch | {name: x for name, _, x in own}}, wanted
+        # a loop of its own, so that nothing is timed but the call
+        local = {}
+        exec(f"def run(many):\n for _ in range(many):\n  {text}", names[peer], local)
+        run, clock = local["run"], time.perf_counter_ns
+        begin = clock()
+        run(1)
+        many = max(1, min(1000, 50_000 // max(1, clock() - begin)))
+        least, rounds, begin = float("inf"), 0, clock()
+        while rounds < 2 or clock() - begin < 15_000_000:
+            start = clock()
+            run(many)
+            least, rounds = min(least, clock() - start), rounds + 1
+        print(f"{least / many:.1f}", flush=True)
+    except Exception as why:
+        print("!", str(why).replace("\n", " ") or repr(why), flush=True)

@@ -1,6 +1,7 @@
 //! Project tasks: `cargo xtask <task>`.
 
 mod attack;
+mod bench;
 mod build_cost;
 #[cfg(test)]
 mod circles;
@@ -47,9 +48,10 @@ cargo xtask <task>
                               a program on so many ranks, under every MPI of mpi/
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
+  bench peers [PART] [THREADS..]
+                              the calls of benches/peers.txt and of the table beside NumPy, SciPy, numexpr and PyTorch, or those with a part of the
+                              text or of their group; writes docs/peers/ when it is all of them, and names what got slower
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
-  peers rows [CALL] [THREADS..]
-                              the calls of benches/peers.txt beside NumPy, SciPy and PyTorch, or those with a part of the text
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
   peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a
                               part of the text
@@ -61,7 +63,7 @@ cargo xtask <task>
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
-`setup`, `test`, `golden` and `peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
+`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
 ";
 
 fn main() -> ExitCode {

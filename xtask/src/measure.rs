@@ -1,7 +1,7 @@
 //! Miri, benches, and instruction counts.
 
 use crate::{
-    ratios,
+    bench, ratios,
     run::{Outcome, cargo, root, run},
 };
 use std::{
@@ -24,8 +24,13 @@ pub fn miri(args: &[String]) -> Outcome {
     run(&mut command)
 }
 
-/// `bench [BENCH [ARGS]]`
+/// `bench [BENCH [ARGS]]`, `bench peers ..`
 pub fn bench(args: &[String]) -> Outcome {
+    if let [first, rest @ ..] = args
+        && first == "peers"
+    {
+        return bench::task(rest);
+    }
     let mut command = cargo();
     command.args(["bench", "-p", BENCHES]);
     if let [name, args @ ..] = args {

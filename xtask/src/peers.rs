@@ -1,5 +1,5 @@
-//! Formulas beside NumPy, numexpr, PyTorch and ndarray, and single ops beside NumPy, SciPy and PyTorch, in one run: a table of times
-//! for each number of threads.
+//! Formulas beside NumPy, numexpr, PyTorch and ndarray, and steps of training, in one run: a table of times for each number of threads. Single ops are in
+//! `bench`.
 
 use crate::{
     heat,
@@ -36,7 +36,7 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [rows | mlp | heat | solvers] [PART OF A CALL] [THREADS..]`
+/// `peers [mlp | heat | solvers] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
     if let [first, rest @ ..] = args
         && first == "heat"
@@ -46,14 +46,9 @@ pub fn task(args: &[String]) -> Outcome {
     if args == ["solvers"] {
         return solvers();
     }
-    let (rows, mlp, args) = match args {
-        [first, rest @ ..] if first == "rows" => (true, false, rest),
-        [first, rest @ ..] if first == "mlp" => (false, true, rest),
-        args => (false, false, args),
-    };
-    let (part, args) = match args {
-        [first, rest @ ..] if rows && first.parse::<usize>().is_err() => (Some(first), rest),
-        args => (None, args),
+    let (mlp, args) = match args {
+        [first, rest @ ..] if first == "mlp" => (true, rest),
+        args => (false, args),
     };
     let threads = match args {
         [] => vec![1, 2],
@@ -64,9 +59,7 @@ pub fn task(args: &[String]) -> Outcome {
     };
     setup::task(&[])?;
     let python = environment("peers-venv", &PACKAGES)?;
-    let (bench, script, sizes) = if rows {
-        ("peers", "xtask/peers_rows.py", &[][..])
-    } else if mlp {
+    let (bench, script, sizes) = if mlp {
         ("mlp", "xtask/peers_mlp.py", &OF_NETWORKS[..])
     } else {
         ("formulas", "xtask/peers.py", &OF_FORMULAS[..])
@@ -76,7 +69,7 @@ pub fn task(args: &[String]) -> Outcome {
         programs.push(networks()?);
     }
     let script = root().join(script);
-    let words: Vec<String> = part.into_iter().cloned().chain(sizes.iter().map(ToString::to_string)).collect();
+    let words: Vec<String> = sizes.iter().map(ToString::to_string).collect();
     for threads in threads {
         let mut times = Times::new();
         let count = threads.to_string();
@@ -94,8 +87,7 @@ pub fn task(args: &[String]) -> Outcome {
             }
             read(&with(Command::new(&python).arg(&script).arg(&count))?, &mut times);
         }
-        let table = if rows { ratios(&times) } else { table(&times) };
-        println!("\n{threads} thread{}, us\n\n{table}", if threads == 1 { "" } else { "s" });
+        println!("\n{threads} thread{}, us\n\n{}", if threads == 1 { "" } else { "s" }, table(&times));
     }
     Ok(())
 }
@@ -139,44 +131,6 @@ fn table(times: &Times) -> String {
     out
 }
 
-/// The single ops, the slowest beside their peers first, and the geometric means.
-fn ratios(times: &Times) -> String {
-    let peers = ["NumPy, SciPy", "PyTorch"];
-    let least = |call: &str, peer: &str| {
-        let all = times.get(&(call.into(), peer.into()))?;
-        all.iter().flatten().min().map(|&ns| ns as f64)
-    };
-    let calls: BTreeSet<&str> = times.keys().map(|(call, _)| call.as_str()).collect();
-    let mut lines = Vec::new();
-    let mut logs = [const { Vec::new() }; 2];
-    for call in calls {
-        let Some(ours) = least(call, "ours") else { continue };
-        let theirs = peers.map(|peer| least(call, peer));
-        let best = theirs.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        if best.is_infinite() {
-            continue;
-        }
-        theirs.iter().zip(&mut logs).for_each(|(peer, logs)| logs.extend(peer.map(|ns| (ns / ours).ln())));
-        let [numpy, torch] = theirs.map(|ns| ns.map_or(String::new(), |ns| format!("{:.0}", ns / 1e3)));
-        lines.push((
-            best / ours,
-            format!("| `{call}` | {:.0} | {numpy} | {torch} | {:.2} |\n", ours / 1e3, best / ours),
-        ));
-    }
-    lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
-    let below = lines.iter().filter(|(ratio, _)| *ratio < 0.95).count();
-    let head = "| call | ours | NumPy, SciPy | PyTorch | the best of them / ours |\n|---|--:|--:|--:|--:|\n";
-    let rows: String = lines.iter().map(|(_, line)| line.as_str()).collect();
-    let means = logs.map(|logs| format!("{:.2} in {} calls", mean(&logs), logs.len()));
-    format!(
-        "{head}{rows}\nIn geometric mean {} times as fast as NumPy and SciPy, {} as PyTorch; below 0.95 of the best {below} of {}.\n",
-        means[0],
-        means[1],
-        lines.len()
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,19 +143,5 @@ mod tests {
         let text = table(&times);
         let rows = "| formula | n | NumPy | ours |\n|---|--:|--:|--:|\n| `x + y` | 10 | 1.40 | 0.30 |\n| `x + y` | 1000 | 2.00 |  |\n";
         assert_eq!(text, rows);
-    }
-
-    #[test]
-    fn the_slowest_beside_its_best_peer_stands_first() {
-        let mut times = Times::new();
-        let lines = "ours\ta(x)\t1000000\t2000\nNumPy, SciPy\ta(x)\t1000000\t8000\nPyTorch\ta(x)\t1000000\t4000\n\
-                     ours\tb(x)\t1000000\t4000\nPyTorch\tb(x)\t1000000\t2000\nours\talone(x)\t1000000\t5";
-        read(lines, &mut times);
-        let text = ratios(&times);
-        let rows: Vec<&str> = text.lines().collect();
-        assert_eq!(rows[2], "| `b(x)` | 4 |  | 2 | 0.50 |");
-        assert_eq!(rows[3], "| `a(x)` | 2 | 8 | 4 | 2.00 |");
-        let means = "In geometric mean 4.00 in 1 calls times as fast as NumPy and SciPy, 1.00 in 2 calls as PyTorch; below 0.95 of the best 1 of 2.";
-        assert_eq!(rows[5], means);
     }
 }

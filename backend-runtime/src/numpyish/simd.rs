@@ -3,7 +3,10 @@
 //! Every loop gives the same bits in each of them: it is one text of IEEE operations, compiled more than once, and the order
 //! of its additions does not depend on the width of a register.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::{
+    env,
+    sync::atomic::{AtomicU8, Ordering::Relaxed},
+};
 
 /// The instruction sets: the baseline of the target, AVX2 with FMA and F16C, AVX-512.
 pub const SETS: usize = 3;
@@ -11,9 +14,12 @@ pub const SETS: usize = 3;
 /// Not looked up yet.
 const UNKNOWN: u8 = u8::MAX;
 
+/// The environment variable with the most that is used.
+const MOST: &str = "BACKENDS_SIMD";
+
 static SET: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// The best of [`SETS`] that this processor has.
+/// The best of [`SETS`] that this processor has and the environment allows.
 #[inline]
 pub fn set() -> usize {
     match SET.load(Relaxed) {
@@ -25,9 +31,20 @@ pub fn set() -> usize {
 #[cold]
 #[inline(never)]
 fn look_up() -> usize {
-    let set = best();
+    let set = allowed(best(), env::var(MOST).as_deref().unwrap_or_default());
     SET.store(set, Relaxed);
     set.into()
+}
+
+/// The best set, or a lower one that a word asks for. A word that is none of these changes nothing, as in other libraries: a library
+/// prints no warnings, and a program does not end because of one.
+fn allowed(best: u8, word: &str) -> u8 {
+    let most = match word.trim().to_ascii_lowercase().as_str() {
+        "none" => 0,
+        "avx2" => 1,
+        _ => best,
+    };
+    best.min(most)
 }
 
 fn best() -> u8 {
@@ -92,6 +109,22 @@ mod tests {
         /// A sum in a fixed order, which is the same in every version.
         unsafe fn added[const N: usize][N](x: &[f32; N]) -> f32 {
             x.iter().fold(0.0, |sum, &x| x.mul_add(x, sum))
+        }
+    }
+
+    #[test]
+    fn a_word_lowers_the_set_and_never_raises_it() {
+        for (best, word, set) in [
+            (2, "", 2),
+            (2, "avx512", 2),
+            (2, "avx2", 1),
+            (2, " AVX2 ", 1),
+            (2, "none", 0),
+            (1, "avx512", 1),
+            (0, "avx2", 0),
+            (2, "sse17", 2),
+        ] {
+            assert_eq!(allowed(best, word), set, "{best} {word}");
         }
     }
 

@@ -1,0 +1,127 @@
+//! What the machine can do at most: bytes per second by the size of what is gone through, and multiplications with additions.
+
+use std::{
+    hint::black_box,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Bytes of one thread that are gone through, from what is near the processor to what is only in memory.
+const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
+
+/// How often the least time is looked for.
+const ROUNDS: usize = 12;
+
+/// Numbers that wait for nobody: as many as registers hold.
+const LANES: usize = 64;
+
+/// `name value` pairs, one TAB between two: `fma64` and `fma32` in GFLOP/s, and for each size `at BYTES` in GB/s, of all threads.
+pub fn line(threads: usize) -> String {
+    let mut found =
+        vec![format!("fma64 {:.1}", flops(threads, of_f64)), format!("fma32 {:.1}", flops(threads, of_f32))];
+    found.extend(SIZES.map(|bytes| format!("at {} {:.1}", bytes * threads, bandwidth(threads, bytes))));
+    found.join("\t")
+}
+
+/// The least time of `work` on all threads at once; each prepares first.
+fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P) + Sync) -> f64 {
+    let one = || {
+        let mut with = prepare();
+        let (mut least, begin) = (Duration::MAX, Instant::now());
+        for round in 0.. {
+            let start = Instant::now();
+            work(&mut with);
+            least = least.min(start.elapsed());
+            if round > ROUNDS && begin.elapsed() > Duration::from_millis(150) {
+                break;
+            }
+        }
+        least.as_secs_f64()
+    };
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        // a thread that panicked has measured nothing
+        all.into_iter().filter_map(|thread| thread.join().ok()).fold(0.0, f64::max)
+    })
+}
+
+/// The larger of what a triad moves (two arrays read, one written) and what a sum reads, in GB/s.
+fn bandwidth(threads: usize, bytes: usize) -> f64 {
+    let n = bytes / 24;
+    let again = (1 << 20) / bytes + 1;
+    let arrays = || [vec![1.0_f64; n], vec![2.0; n], vec![0.0; n]];
+    let triad = least(threads, arrays, |[a, b, c]| {
+        for _ in 0..again {
+            for ((c, a), b) in c.iter_mut().zip(&*a).zip(&*b) {
+                *c = a + 3.0 * b;
+            }
+            black_box(&mut *c);
+        }
+    });
+    let read = least(
+        threads,
+        || vec![1.0_f64; 3 * n],
+        |a| {
+            for _ in 0..again {
+                let mut sums = [0.0; LANES];
+                for block in black_box(&*a).chunks_exact(LANES) {
+                    sums.iter_mut().zip(block).for_each(|(sum, x)| *sum += x);
+                }
+                black_box(sums);
+            }
+        },
+    );
+    (24 * n * again * threads) as f64 / triad.min(read) / 1e9
+}
+
+/// Steps of a loop of `LANES` multiplications with additions.
+const STEPS: usize = 100_000;
+
+fn flops(threads: usize, work: fn() -> f64) -> f64 {
+    let time = least(
+        threads,
+        || (),
+        |()| {
+            black_box(work());
+        },
+    );
+    (2 * STEPS * LANES * threads) as f64 / time / 1e9
+}
+
+macro_rules! multiply_add {
+    ($name:ident, $t:ty) => {
+        fn $name() -> f64 {
+            #[inline(always)]
+            fn text(fused: impl Fn($t, $t, $t) -> $t) -> f64 {
+                let (mut sums, a, b) = ([0.5; LANES], black_box(0.999), black_box(0.001));
+                for _ in 0..STEPS {
+                    sums.iter_mut().for_each(|sum| *sum = fused(*sum, a, b));
+                }
+                sums.iter().sum::<$t>().into()
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2() -> f64 {
+                    text(<$t>::mul_add)
+                }
+                #[target_feature(enable = "avx2,fma,avx512f")]
+                fn avx512() -> f64 {
+                    text(<$t>::mul_add)
+                }
+                if is_x86_feature_detected!("avx512f") {
+                    // SAFETY: the processor has these instructions.
+                    return unsafe { avx512() };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has these instructions.
+                    return unsafe { avx2() };
+                }
+            }
+            text(|sum, a, b| sum * a + b)
+        }
+    };
+}
+
+multiply_add!(of_f64, f64);
+multiply_add!(of_f32, f32);

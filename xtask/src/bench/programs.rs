@@ -1,0 +1,115 @@
+//! The programs of a run, each of which is asked for one call at a time: what disturbs the machine for a while disturbs all of them.
+
+use super::list::{Case, PEERS};
+use crate::run::Outcome;
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+/// Whose times are divided by.
+pub const OURS: &str = "ours";
+
+/// Rounds of a call, in each of which all programs make it.
+const ROUNDS: usize = 5;
+
+/// How long threads of OpenMP and of OpenBLAS wait for more work without giving their processor to others, and a little.
+const REST: Duration = Duration::from_millis(30);
+
+/// A running program: a line in, a line out. It ends with this.
+pub struct Program {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    pub fn start(command: &mut Command) -> Outcome<Program> {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|why| format!("{command:?}: {why}"))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (input, output) = pipes.ok_or("a program has no pipes")?;
+        Ok(Program { child, input, output: BufReader::new(output) })
+    }
+
+    pub fn ask(&mut self, line: &str) -> Outcome<String> {
+        let mut answer = String::new();
+        let asked = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
+        asked.and_then(|()| self.output.read_line(&mut answer)).map_err(|why| format!("`{line}`: {why}"))?;
+        match answer.trim_end() {
+            "" => Err(format!("`{line}`: the program ended")),
+            answer => answer.strip_prefix('!').map_or_else(|| Ok(answer.into()), |why| Err(why.trim().into())),
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // it reads no more, and may be in a call
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What one program took for a call, in nanoseconds: of the least times of the rounds the least, and the one in the middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time {
+    pub least: f64,
+    pub median: f64,
+}
+
+impl Time {
+    pub fn of(mut rounds: Vec<f64>) -> Option<Time> {
+        rounds.sort_by(f64::total_cmp);
+        Some(Time { least: *rounds.first()?, median: rounds[rounds.len() / 2] })
+    }
+}
+
+/// The times of a call by program, and the bytes that it goes through.
+pub type Measured = (Vec<(&'static str, Time)>, f64);
+
+/// Rounds of a call by all that have it. What is wrong with ours is an error, with a peer's text too, unless the text is a guess.
+/// Between two programs of several threads is a rest.
+pub fn measure(case: &Case, threads: usize, ours: &mut Program, python: &mut Program) -> Outcome<Measured> {
+    let rest = || {
+        if threads > 1 {
+            thread::sleep(REST);
+        }
+    };
+    let mut rounds = vec![(OURS, Vec::new())];
+    rounds.extend(PEERS.map(|(name, _)| (name, Vec::new())));
+    let mut lacking = [false; PEERS.len()];
+    let mut bytes = 0.0;
+    for _ in 0..ROUNDS {
+        rest();
+        let answer = ours.ask(&format!("{}\t{}", case.arrays, case.call))?;
+        let (ns, of_bytes) = answer.split_once('\t').ok_or("the answer is no time")?;
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no time"));
+        rounds[0].1.push(number(ns)?);
+        bytes = number(of_bytes)?;
+        for (place, (peer, text)) in PEERS.iter().zip(&case.peers).enumerate() {
+            let Some(text) = text.as_ref().filter(|_| !lacking[place]) else { continue };
+            rest();
+            match python.ask(&format!("{}\t{}\t{text}", peer.1, case.arrays)) {
+                Ok(ns) => rounds[place + 1].1.push(number(&ns)?),
+                Err(_) if case.guessed => lacking[place] = true,
+                Err(why) => return Err(format!("{}: {why}", peer.0)),
+            }
+        }
+    }
+    let times = rounds.into_iter().filter_map(|(name, rounds)| Some((name, Time::of(rounds)?)));
+    Ok((times.collect(), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_and_the_middle_of_rounds() {
+        assert_eq!(Time::of(vec![3.0, 1.0, 9.0, 2.0, 8.0]), Some(Time { least: 1.0, median: 3.0 }));
+        assert_eq!(Time::of(Vec::new()), None);
+    }
+}
