@@ -16,6 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// As programs with large arrays have it.
+#[global_allocator]
+static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
+
 /// Few elements, of which most of the time is what is around the loop.
 const FEW: [usize; 2] = [10, 1000];
 

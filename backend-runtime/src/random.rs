@@ -79,9 +79,16 @@ impl Stream {
     }
 }
 
-const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-const LOW: u64 = u32::MAX as u64;
+pub(crate) const LOW: u64 = u32::MAX as u64;
+
+/// The key of a round.
+#[inline(always)]
+pub(crate) fn round_key(key: u64, round: u32) -> [u32; 2] {
+    let of = |key: u32, i: usize| key.wrapping_add(WEYL[i].wrapping_mul(round));
+    [of(key as u32, 0), of((key >> 32) as u32, 1)]
+}
 
 /// Block `counter` of the stream of `key`: four independent uniform 32-bit words.
 #[inline(always)]
@@ -143,8 +150,7 @@ fn rounds<const N: usize>(key: u64, mut x: [u64; N], mut y: [u64; N], mut z: [u6
     let mut w = [0_u64; N];
     for round in 0..10 {
         // not carried from round to round: the compiler would compute with the pair, and not with the arrays
-        let low = u64::from((key as u32).wrapping_add(WEYL[0].wrapping_mul(round)));
-        let high = u64::from(((key >> 32) as u32).wrapping_add(WEYL[1].wrapping_mul(round)));
+        let [low, high] = round_key(key, round).map(u64::from);
         let (mut a, mut b) = ([0; N], [0; N]);
         for i in 0..N {
             a[i] = u64::from(MULTIPLIERS[0]) * x[i];

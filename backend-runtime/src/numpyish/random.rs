@@ -3,6 +3,7 @@
 pub(crate) mod distributions;
 mod many;
 mod permutation;
+mod words;
 
 pub use distributions::{
     random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     DType, DTypeKind, Float, Integer, Precision, Real, Result, bf16, f16,
-    random::{BoxMuller, below, bits, philox_many, unit_f32, unit_f64},
+    random::{BoxMuller, below, unit_f32, unit_f64},
     rules,
 };
 
@@ -118,7 +119,7 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     fill(b, &out, out.len(), 2, |key, block, out, n| {
         let mut words = [0; PART];
-        random_bits(key, block, &mut words[..n]);
+        words::fill(key, block, &mut words[..n]);
         for (i, &word) in words[..n].iter().enumerate() {
             let x = low.wrapping_add(below(range, word));
             // SAFETY: there is room for `n` elements; the low bits are those of the dtype, with and without a sign.
@@ -147,7 +148,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     let keys = Buffer::new(op, rules::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
     fill(b, &keys, n, 2, |key, block, out, n| {
         // SAFETY: there is room for `n` words.
-        random_bits(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
+        words::fill(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
     });
     let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
     let out = Buffer::new(op, n, dtype)?;
@@ -231,42 +232,33 @@ trait Generator: Precision {
     fn normal(key: u64, block: u64, out: &mut [Self]);
 }
 
-/// Blocks made side by side, in vector registers.
-const SIDE_BY_SIDE: usize = 8;
-
-/// A loop over groups of blocks: `$from` makes the numbers of block `i` of a group of its words `w`.
-macro_rules! from_blocks {
-    ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident, $i:ident| $from:expr) => {
+/// A loop over the words of blocks, two to a number: `$last` makes `$per` numbers of one.
+macro_rules! from_words {
+    ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident| $last:expr) => {
+        /// [`PART`] numbers or less, of the blocks from `block` on.
         fn $name(key: u64, block: u64, out: &mut [$t]) {
+            let mut words = [0; PART / $per];
+            let words = &mut words[..out.len().div_ceil($per)];
+            words::fill(key, block, words);
             // SAFETY: the loop has no conditions.
-            unsafe { $loop(key, block, out) }
+            unsafe { $loop(words, out) }
         }
 
         versions! {
-            unsafe fn $loop[][](key: u64, block: u64, out: &mut [$t]) {
-                let mut group = [<$t>::default(); $per * SIDE_BY_SIDE];
-                for (k, part) in out.chunks_mut(group.len()).enumerate() {
-                    let $w = philox_many::<SIDE_BY_SIDE>(key, block.wrapping_add((k * SIDE_BY_SIDE) as u64));
-                    for $i in 0..SIDE_BY_SIDE {
-                        group[$per * $i..$per * ($i + 1)].copy_from_slice(&$from);
-                    }
-                    part.copy_from_slice(&group[..part.len()]);
+            unsafe fn $loop[][](words: &[u64], out: &mut [$t]) {
+                let (whole, rest) = out.as_chunks_mut::<$per>();
+                for (out, &$w) in whole.iter_mut().zip(words) {
+                    *out = $last;
+                }
+                if let (false, Some(&$w)) = (rest.is_empty(), words.last()) {
+                    rest.copy_from_slice(&$last[..rest.len()]);
                 }
             }
         }
     };
 }
-from_blocks!(random_bits random_bits_loop: u64, 2, |w, i| {
-    let words = [w[0][i], w[1][i], w[2][i], w[3][i]];
-    [bits(words, 0), bits(words, 1)]
-});
-from_blocks!(uniform_f64 uniform_f64_loop: f64, 2, |w, i| [unit_f64(w[0][i], w[1][i]), unit_f64(w[2][i], w[3][i])]);
-from_blocks!(uniform_f32 uniform_f32_loop: f32, 4, |w, i| [
-    unit_f32(w[0][i]),
-    unit_f32(w[1][i]),
-    unit_f32(w[2][i]),
-    unit_f32(w[3][i])
-]);
+from_words!(uniform_f64 units_f64: f64, 1, |w| [unit_f64((w >> 32) as u32, w as u32)]);
+from_words!(uniform_f32 units_f32: f32, 2, |w| [unit_f32((w >> 32) as u32), unit_f32(w as u32)]);
 
 /// Turns pairs of uniform numbers into pairs of normal ones.
 fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
@@ -336,7 +328,7 @@ mod tests {
     use super::*;
     use crate::{
         Complex, Error, bf16, f16,
-        random::{normal_f32, normal_f64, philox},
+        random::{bits, normal_f32, normal_f64, philox},
     };
 
     fn seeded() -> Numpyish {
