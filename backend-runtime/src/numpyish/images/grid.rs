@@ -69,6 +69,10 @@ impl<P: Pixel> Rows<'_, P> {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();
                     inside &= taps.place == Place::Inside;
+                    if !inside {
+                        // the row is computed point by point: a place beyond the array has no offset
+                        break;
+                    }
                     for k in (0..count * W).rev() {
                         let (at, weight) = lines[k % count];
                         lines[k] = (at + taps.at[k / count], weight * taps.weight[k / count]);
