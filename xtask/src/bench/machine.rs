@@ -125,7 +125,7 @@ pub fn now() -> String {
 }
 
 fn date(seconds: u64) -> String {
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut days, mut year, mut month) = (seconds / 86_400, 1970, 0);
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
