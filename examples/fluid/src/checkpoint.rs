@@ -129,7 +129,8 @@ pub fn keep<B: Backend, T: Precision>(
     let all =
         [(VELOCITY[0], Some(up)), (VELOCITY[1], Some(right)), ("density", state.density), ("pressure", state.pressure)];
     let there = all.into_iter().filter_map(|(name, array)| Some((name, array?)));
-    let arrays = there.map(|(name, array)| Ok((name, host(b, array)?))).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let arrays =
+        there.map(|(name, array)| Ok((name, host(b, options, array)?))).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
     if console.is_heard() {
         let scene = options.scene.map_or("", Scene::name).as_bytes();
         output::replace(path, |path| {

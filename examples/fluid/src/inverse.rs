@@ -98,9 +98,9 @@ pub fn run<B: Backend, T: Precision>(
         off(&made, &target)?,
         off(&found.x, &wanted)?,
     ));
-    let values = |x: &B::Array<T>| Ok::<_, Box<dyn Error>>(host(b, x)?.mapv(Real::to_f64));
+    let values = |x: &B::Array<T>| Ok::<_, Box<dyn Error>>(host(b, options, x)?.mapv(Real::to_f64));
     let [target, made, wanted] = [values(&target)?, values(&made)?, values(&wanted)?];
-    let found = host(b, &found.x)?;
+    let found = host(b, options, &found.x)?;
     files.add(FILES[0], || Ok(encode(&found)))?;
     files.add(FILES[1], || picture::inverse(target, made, wanted, found.mapv(Real::to_f64))?.png())
 }

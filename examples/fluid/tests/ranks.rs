@@ -174,6 +174,8 @@ fn a_plan_says_what_ranks_would_send() {
     assert!(lines[1][messages] > 0.0, "{lines:?}");
     // half of the rows on each of two ranks
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
+    // steps after which the numbers of a plan may be none
+    PROGRAM.plans(&["--size", "64x64", "--steps", "200", "--frames", "1"]);
     for scene in ["cylinder", "shear"] {
         PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);
     }
