@@ -132,7 +132,7 @@ fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
     if layout == "T" {
         text = format!("matrix_transpose({text})");
     } else if step > 1 {
-        text = format!("getitem({text}, [..., ::{step}])");
+        text = format!("getitem({text}, [{}..;{step}])", ".., ".repeat(dims.len() - 1));
     }
     let value = text.parse::<Script>()?.run(b, &mut variables)?.ok_or("a call gives a value")?;
     Ok((name.into(), value))

@@ -111,7 +111,7 @@ for line in sys.stdin:
             names, items = {"numpy": numpys, "numexpr": numpys, "torch": of_torch | {name: x for name, _, x in own}}, wanted
         # a loop of its own, so that nothing is timed but the call
         local = {}
-        exec(f"def run(many):\n for _ in range(many):\n  {text}", names[peer], local)
+        exec(f"def run(_times):\n for _ in range(_times):\n  {text}", names[peer], local)
         run, clock = local["run"], time.perf_counter_ns
         begin = clock()
         run(1)
