@@ -60,6 +60,8 @@ impl PartialEq for Split {
 }
 
 /// Lengths of axes. A few are stored in place, so that a new layout is one allocation.
+// its page would be that of all methods of slices
+#[doc(hidden)]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shape(IxDyn);
 
@@ -104,7 +106,7 @@ pub struct Layout(Arc<Place>);
 /// What a [`Layout`] says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The shape of the whole array.
+    /// The shape of the whole array, which is a `[usize]` to whoever reads it.
     pub shape: Shape,
     /// How it is split.
     pub split: Option<Split>,
