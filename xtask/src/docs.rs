@@ -23,6 +23,11 @@ pub fn task() -> Outcome {
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     }
+    // rustdoc links to a crate of which there is a folder: without it, links would depend on which crate's pages are written first
+    for name in libraries()? {
+        let path = folder.join(name);
+        fs::create_dir_all(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+    }
     run(cargo().env("RUSTDOCFLAGS", "-Dwarnings").args(["doc", "--workspace", "--no-deps"]))?;
     let mut pages = Vec::new();
     find(&folder, &mut pages).map_err(|why| format!("{}: {why}", folder.display()))?;
@@ -37,6 +42,22 @@ pub fn task() -> Outcome {
     }
     println!("{} pages in {}", pages.len(), folder.display());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// The names of the workspace's libraries, as code has them.
+fn libraries() -> Outcome<Vec<String>> {
+    let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output();
+    let output = output.map_err(|why| format!("cargo metadata: {why}"))?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|why| format!("cargo metadata: {why}"))?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let is_library = |target: &&serde_json::Value| {
+        let kinds = target["kind"].as_array().into_iter().flatten();
+        kinds.filter_map(|kind| kind.as_str()).any(|kind| matches!(kind, "lib" | "proc-macro"))
+    };
+    let names = targets.filter(is_library).filter_map(|target| target["name"].as_str());
+    Ok(names.map(|name| name.replace('-', "_")).collect())
 }
 
 /// The pages, but those with source code.
