@@ -30,7 +30,7 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait NumpyFiles: Arrays {
-    /// The array of a `.npy` file, of elements of `T`: what [`Npz::get`](crate::Npz::get) says of dtypes holds here too.
+    /// The array of a `.npy` file, of elements of `T`: what `Npz::get` says of dtypes holds here too.
     fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }
