@@ -610,11 +610,11 @@ mod impls {
                 const ONE: $t = $one;
                 type Magnitude = $t;
                 #[inline(always)]
-                fn plus(self, other: $t) -> $t { self + other }
+                fn plus(self, other: $t) -> $t { $m::plus(self, other) }
                 #[inline(always)]
-                fn minus(self, other: $t) -> $t { self - other }
+                fn minus(self, other: $t) -> $t { $m::minus(self, other) }
                 #[inline(always)]
-                fn times(self, other: $t) -> $t { self * other }
+                fn times(self, other: $t) -> $t { $m::times(self, other) }
                 #[inline(always)]
                 fn negate(self) -> $t { -self }
                 #[inline(always)]
@@ -644,7 +644,7 @@ mod impls {
                 #[inline(always)]
                 fn from_real(x: $t) -> $t { x }
                 #[inline(always)]
-                fn div(self, other: $t) -> $t { self / other }
+                fn div(self, other: $t) -> $t { $m::divide(self, other) }
                 words!($m: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
                 fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [$t; N]) -> $t { f.real(x) }
@@ -698,7 +698,7 @@ mod impls {
         Complex<f32>,
         zero = f16::ZERO,
         one = f16::ONE,
-        to_f64 = f16::to_f64,
+        to_f64 = |x: f16| narrow::widen_f16(x.to_bits()) as f64,
         of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x)))
     );
     real!(
@@ -708,7 +708,7 @@ mod impls {
         Complex<f32>,
         zero = bf16::ZERO,
         one = bf16::ONE,
-        to_f64 = bf16::to_f64,
+        to_f64 = |x: bf16| narrow::widen_bf16(x.to_bits()) as f64,
         of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x)))
     );
 

@@ -56,6 +56,8 @@ pub struct Word {
     pub range_reduction: Vec<RangeReduction>,
     /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
     pub wide_vectors: bool,
+    /// Whether its value depends on the precision of the dtype, and not only on those of its operands.
+    pub of_precision: bool,
     /// Its derivatives by its operands, over these (`a`, `b`) and its value (`y`); fewer than it has operands where none is known.
     pub derivatives: Vec<Expr>,
 }
@@ -365,6 +367,23 @@ impl Op {
         let is_operand =
             |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
         matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
+    }
+
+    /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
+    pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
+        let is_operand =
+            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
+        match &expr.node {
+            Node::Compare(_, both) => both.iter().all(is_operand),
+            Node::Word(word, args) => {
+                args.iter().all(is_operand)
+                    && model
+                        .words
+                        .get(word)
+                        .is_some_and(|w| !w.of_precision && !w.range_reduction.contains(&RangeReduction::Real))
+            }
+            _ => false,
+        }
     }
 
     /// Whether a formula can be reduced as an array is: an op over an array, axes or one axis, `keepdims` and numbers.

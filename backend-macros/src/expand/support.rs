@@ -1,7 +1,10 @@
 //! Code that the implementations call: the scalar ops of `each` rows and the functions of composed rows.
 
 use super::*;
-use op_table::{expr::cuda, fold};
+use op_table::{
+    expr::{Expr, cuda},
+    fold,
+};
 
 impl Expand<'_> {
     /// Everything for the rows of this call.
@@ -87,7 +90,7 @@ impl Expand<'_> {
         };
         let header = second.as_ref().map(|_| quote!(<#generic>));
         let moved = if complex.is_none() { op.moved(&real.expr) } else { Vec::new() };
-        let kernels = second.is_none().then(|| self.kernel_table(op, &path, n, !moved.is_empty()));
+        let kernels = second.is_none().then(|| self.kernel_table(op, &path, n, &real.expr, !moved.is_empty()));
         let moved = (!moved.is_empty()).then(|| quote!(const MOVED: &'static [usize] = &[#(#moved),*];));
         let converts = op.converts(&real.expr).then(|| {
             quote!(
@@ -434,11 +437,16 @@ impl Expand<'_> {
 
     /// The kernels of the CPU for the usual dtypes, or, where one loop serves all of a size, for every dtype: compiled in this
     /// crate and not again in those that call the op.
-    fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, moves: bool) -> TokenStream {
+    /// So are those of 16-bit floats where the expression is one operation: they are computed in `f32`, by its loop.
+    fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
+        const HALVES: [&str; 2] = ["float16", "bfloat16"];
         let dtypes = self.model.dtypes_of(&op.set);
         let serves_all = moves && dtypes.len() == self.model.dtypes.len();
-        let tabled: Vec<&String> = dtypes.iter().filter(|d| serves_all || USUAL.contains(&d.as_str())).collect();
+        let widens = !op.mixes_dtypes() && op.is_one_operation(expr, self.model);
+        let is_wide = |d: &String| widens && HALVES.contains(&d.as_str());
+        let tabled: Vec<&String> =
+            dtypes.iter().filter(|d| serves_all || is_wide(d) || USUAL.contains(&d.as_str())).collect();
         let kernels = tabled.iter().map(|d| {
             let name = |d: &str| id(&camel_dtype(d));
             let tuple = |t: TokenStream| {
@@ -451,9 +459,10 @@ impl Expand<'_> {
                 });
                 quote!((#(#types,)*))
             };
-            let d = name(d);
-            let (dtype, mover) = (quote!(rt::dtype_type!(#d)), quote!(rt::mover_type!(#d)));
+            let ty = name(d);
+            let (dtype, mover) = (quote!(rt::dtype_type!(#ty)), quote!(rt::mover_type!(#ty)));
             match op.mixes_dtypes() {
+                false if is_wide(d) => quote!(Widened::<#operands, #dtype, #path>),
                 false => quote!(Of::<#operands, #dtype, #path>),
                 true if serves_all => {
                     let (of_dtype, of_mover) = (tuple(dtype), tuple(mover));

@@ -1,8 +1,7 @@
 //! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
 
 use super::{buffer, simd::versions};
-use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16};
-use half::slice::HalfFloatSliceExt;
+use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, scalar::half::Half};
 
 /// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
 pub const fn is_half(dtype: DType) -> bool {
@@ -79,26 +78,101 @@ versions! {
 }
 
 /// A slice of 16-bit floats in `f32`.
-unsafe fn widen<T>(from: *const u8, to: *mut u8, n: usize)
-where
-    [T]: HalfFloatSliceExt,
-{
+unsafe fn widen<T: Half>(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: `n` of both.
     unsafe {
-        std::slice::from_raw_parts(from.cast::<T>(), n)
-            .convert_to_f32_slice(std::slice::from_raw_parts_mut(to.cast(), n));
+        let done = if T::DTYPE == DType::Float16 { instructions::widen(from.cast(), to.cast(), n) } else { 0 };
+        widen_rest::<T>(from.cast::<T>().add(done).cast(), to.cast::<f32>().add(done).cast(), n - done);
     }
 }
 
 /// A slice of `f32` as 16-bit floats.
-unsafe fn shorten<T>(from: *const u8, to: *mut u8, n: usize)
-where
-    [T]: HalfFloatSliceExt,
-{
+unsafe fn shorten<T: Half>(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: `n` of both.
     unsafe {
-        std::slice::from_raw_parts_mut(to.cast::<T>(), n)
-            .convert_from_f32_slice(std::slice::from_raw_parts(from.cast(), n));
+        let done = if T::DTYPE == DType::Float16 { instructions::shorten(from.cast(), to.cast(), n) } else { 0 };
+        shorten_rest::<T>(from.cast::<f32>().add(done).cast(), to.cast::<T>().add(done).cast(), n - done);
+    }
+}
+
+versions! {
+    unsafe fn widen_rest[T: Half][T](from: *const u8, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *to.cast::<f32>().add(i) = (*from.cast::<T>().add(i)).widen() };
+        }
+    }
+
+    unsafe fn shorten_rest[T: Half][T](from: *const u8, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: `n` of both.
+            unsafe { *to.cast::<T>().add(i) = T::narrow(*from.cast::<f32>().add(i)) };
+        }
+    }
+}
+
+/// The processor's own conversions of `f16`, where it has them. All return how many elements they converted, from the first on.
+mod instructions {
+    /// # Safety
+    /// `n` of both.
+    pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if crate::numpyish::simd::set() > 0 {
+            // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+            return unsafe { x86::widen(from, to, n) };
+        }
+        let _ = (from, to, n);
+        0
+    }
+
+    /// # Safety
+    /// `n` of both.
+    pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if crate::numpyish::simd::set() > 0 {
+            // SAFETY: as above.
+            return unsafe { x86::shorten(from, to, n) };
+        }
+        let _ = (from, to, n);
+        0
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    mod x86 {
+        use std::arch::x86_64::{
+            _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, _mm256_cvtps_ph,
+            _mm256_loadu_ps, _mm256_storeu_ps,
+        };
+
+        /// Elements of a register of `f32`.
+        const WIDTH: usize = 8;
+
+        /// # Safety
+        /// `n` of both.
+        #[target_feature(enable = "avx2,f16c")]
+        pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
+            let whole = n / WIDTH * WIDTH;
+            for i in (0..whole).step_by(WIDTH) {
+                // SAFETY: elements of both, which may lie anywhere.
+                unsafe { _mm256_storeu_ps(to.add(i), _mm256_cvtph_ps(_mm_loadu_si128(from.add(i).cast()))) };
+            }
+            whole
+        }
+
+        /// # Safety
+        /// `n` of both.
+        #[target_feature(enable = "avx2,f16c")]
+        pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
+            let whole = n / WIDTH * WIDTH;
+            for i in (0..whole).step_by(WIDTH) {
+                // SAFETY: as above.
+                unsafe {
+                    let x = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from.add(i)));
+                    _mm_storeu_si128(to.add(i).cast(), x);
+                }
+            }
+            whole
+        }
     }
 }
 
@@ -288,13 +362,30 @@ pub unsafe fn same_bits(dtype: DType, x: *const u8, y: *const u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::simd, *};
 
     fn converted<T: Element, U: Element>(x: &[T]) -> Vec<U> {
         let mut to = vec![U::default(); x.len()];
         // SAFETY: as many elements of both dtypes.
         unsafe { convert(T::DTYPE, U::DTYPE, x.as_ptr().cast(), to.as_mut_ptr().cast(), x.len()) };
         to
+    }
+
+    #[test]
+    fn every_half_and_what_rounds_to_it() {
+        simd::with_each(|_| {
+            let x: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+            let y: Vec<f32> = converted(&x);
+            assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32().to_bits() == b.to_bits() || a.is_nan() && b.is_nan()));
+            // itself, a little more and less, and halfway to the next
+            for near in [|x: f32| x, f32::next_up, f32::next_down, |x: f32| f32::from_bits(x.to_bits() | 0x1000)] {
+                let y: Vec<f32> = y.iter().copied().map(near).collect();
+                let back: Vec<f16> = converted(&y);
+                let same =
+                    |(a, b): (&f32, &f16)| f16::from_f32(*a).to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                assert!(y.iter().zip(&back).all(same));
+            }
+        });
     }
 
     #[test]

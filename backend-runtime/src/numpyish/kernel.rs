@@ -3,7 +3,10 @@
 //! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`stretch`] calls it, and writes scalars out for loops that
 //! take only slices; what goes over arrays of any layout is in [`run`](super::run).
 
-use super::simd::{SETS, set, versions};
+use super::{
+    convert::{convert, is_half},
+    simd::{SETS, set, versions},
+};
 use crate::{
     Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16, element::same, formula,
     scalar::needs_range_reduction,
@@ -171,6 +174,76 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
         near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
     };
+}
+
+/// The kernel over 16-bit floats `T` of an op that is one operation: it computes in `f32`, by the loop of that, and rounds once.
+pub struct Widened<const N: usize, T, F>(PhantomData<(T, F)>);
+
+impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Widened<N, T, F> {
+    /// The kernel, with its op.
+    pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
+
+    const LOOPS: &'static Kernel = {
+        assert!(is_half(T::DTYPE) && !F::NEEDS_RANGE_REDUCTION, "what is computed in another dtype");
+        &Kernel {
+            name: F::NAME,
+            operands: N as u8,
+            inputs: [T::DTYPE; MOST],
+            output: <F as Each<N, T>>::Out::DTYPE,
+            scalar_forms: false,
+            loops: [Self::run; SETS],
+            near: None,
+        }
+    };
+
+    /// As [`Loop`] says, with no scalars.
+    unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+        let output = <F as Each<N, T>>::Out::DTYPE;
+        // SAFETY: the caller's promise; the kernel is one of the op, over `f32`.
+        unsafe { widened(Of::<N, f32, F>::LOOPS, T::DTYPE, output, op, x, out, n) };
+    }
+}
+
+/// Elements that are computed together.
+const WIDENED: usize = 512;
+
+/// Runs the loop of a kernel over `f32` on elements of a 16-bit dtype. Its results are written as `output`, rounded if that is the dtype.
+///
+/// # Safety
+/// As for a [`Loop`] of the dtype, with no scalars; `op` is the kernel's.
+#[inline(never)]
+unsafe fn widened(
+    kernel: &Kernel,
+    dtype: DType,
+    output: DType,
+    op: *const u8,
+    x: &[*const u8; MOST],
+    out: *mut u8,
+    n: usize,
+) {
+    let apply = kernel.loops[set()];
+    let mut wide = [const { MaybeUninit::<[f32; WIDENED]>::uninit() }; OPERANDS];
+    let mut made = MaybeUninit::<[f32; WIDENED]>::uninit();
+    let mut here = *x;
+    for done in (0..n).step_by(WIDENED) {
+        let len = WIDENED.min(n - done);
+        // SAFETY: the caller's elements; there is room for so many in `f32`.
+        unsafe {
+            for (k, wide) in wide.iter_mut().enumerate().take(kernel.operands as usize) {
+                let wide = wide.as_mut_ptr().cast::<u8>();
+                convert(dtype, DType::Float32, x[k].add(done * dtype.size()), wide, len);
+                here[k] = wide;
+            }
+            let out = out.add(done * output.size());
+            if output as u8 == dtype as u8 {
+                let made = made.as_mut_ptr().cast::<u8>();
+                apply(op, &here, 0, made, len);
+                convert(DType::Float32, dtype, made, out, len);
+            } else {
+                apply(op, &here, 0, out, len);
+            }
+        }
+    }
 }
 
 /// The dtypes of an op's operands, as those of a kernel: the places after them mean nothing.

@@ -205,6 +205,7 @@ impl Plan {
         parallel::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
             let mut scratch = [const { MaybeUninit::<[u64; 2]>::uninit() }; ALL_SCRATCH / 16];
             let mut at = Position::new(&outer, range.start / segments);
+            let mut packed = [None; MOST];
             for i in range {
                 at.advance_to(i / segments);
                 let first = i % segments * step;
@@ -216,7 +217,8 @@ impl Plan {
                 for (k, scratch) in scratch.chunks_exact_mut(each).enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
                     // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
-                    (parts[k], next_row[k]) = unsafe { self.part(&operands[k], k, offset, n, rows, scratch) };
+                    (parts[k], next_row[k]) =
+                        unsafe { self.part(&operands[k], k, Taken { offset, n, rows }, &mut packed[k], scratch) };
                 }
                 let begin = at.offsets[MOST] as usize + first * rest;
                 let row_length = outer.row_length(self);
@@ -229,20 +231,20 @@ impl Plan {
         });
     }
 
-    /// An operand in the first row of the box of `rows` rows of `n` elements that begins `offset` elements from its
-    /// start, and the distance to the next row in bytes.
+    /// An operand in the first row of a box, and the distance to the next row in bytes. `packed` says what is in the buffer: an operand that is
+    /// repeated along the axes before the box is the same in all of them, and packed once.
     ///
     /// # Safety
-    /// The offset is that of an index of the walk, and the box lies in the result.
+    /// The offset is that of an index of the walk, and the box lies in the result. The buffer is the same as before.
     unsafe fn part(
         &self,
         operand: &View<'_>,
         k: usize,
-        offset: isize,
-        n: usize,
-        rows: usize,
+        taken: Taken,
+        packed: &mut Option<Taken>,
         scratch: &mut [MaybeUninit<[u64; 2]>],
     ) -> (Part, isize) {
+        let Taken { offset, n, rows } = taken;
         let size = operand.dtype.size() as isize;
         // SAFETY: as the caller promises.
         let start = unsafe { operand.at(offset) };
@@ -252,6 +254,10 @@ impl Plan {
         if self.modes[k] != Mode::Pack {
             return (part, row_stride * size);
         }
+        let buffer: *mut u8 = scratch.as_mut_ptr().cast();
+        if packed.is_some_and(|packed| packed.begins_with(taken)) {
+            return (Part { start: buffer, ..part }, n as isize * size);
+        }
         assert!(rows * n * size as usize <= size_of_val(scratch), "a box fits its buffer");
         let mut axes = vec![Axis { len: rows, from: row_stride, to: n as isize }];
         let mut row = n;
@@ -260,10 +266,26 @@ impl Plan {
             axes.push(Axis { len: row / inner, from, to: inner as isize });
             row = inner;
         }
-        let packed: *mut u8 = scratch.as_mut_ptr().cast();
         // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
-        unsafe { copy::bits(operand.dtype, axes, start, packed) };
-        (Part { start: packed, ..part }, n as isize * size)
+        unsafe { copy::bits(operand.dtype, axes, start, buffer) };
+        *packed = Some(taken);
+        (Part { start: buffer, ..part }, n as isize * size)
+    }
+}
+
+/// What a box takes of an operand: `rows` rows of `n` elements, the first of them `offset` elements from its start.
+#[derive(Clone, Copy)]
+struct Taken {
+    offset: isize,
+    n: usize,
+    rows: usize,
+}
+
+impl Taken {
+    /// Whether what another box takes is here, from the start on.
+    fn begins_with(self, other: Taken) -> bool {
+        self.offset == other.offset
+            && (self.n == other.n && self.rows >= other.rows || self.n >= other.n && other.rows == 1)
     }
 }
 

@@ -4,7 +4,7 @@
 //! vectorise; those of the `half` crate ask for the features of the CPU at every element.
 
 use super::float32;
-use crate::{bf16, f16};
+use crate::{Element, bf16, f16};
 
 /// Bits of the sign, and of infinity, of an `f32`.
 const SIGN: u32 = 1 << 31;
@@ -70,7 +70,7 @@ pub fn shorten_u64(x: u64) -> f64 {
 }
 
 /// A 16-bit float, by its conversions.
-pub trait Half: Copy {
+pub trait Half: Element {
     /// The number, exactly.
     fn widen(self) -> f32;
 
@@ -144,7 +144,7 @@ macro_rules! words {
             asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc
             gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
         $crate::scalar::half::turns!($t: sin = sine, cos = cosine, tan = tangent);
-        $crate::scalar::half::binary!($t: maximum minimum pow floor_divide remainder fmod atan2 hypot logaddexp
+        $crate::scalar::half::binary!($t: plus minus times divide maximum minimum pow floor_divide remainder fmod atan2 hypot logaddexp
             beta betaln gammainc gammaincc);
 
         /// The nearest value of an integer.

@@ -193,7 +193,8 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        self.known_keys(row, &["set", "args", "result", "op", "range_reduction", "wide_vectors", "d"], "a word");
+        let keys = ["set", "args", "result", "op", "range_reduction", "wide_vectors", "of_precision", "d"];
+        self.known_keys(row, &keys, "a word");
         let Some(set) = self.word(row, "set") else {
             return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
         };
@@ -226,7 +227,7 @@ impl Parser<'_> {
             }
         }
         let op = self.word(row, "op").map(|op| (op.text, op.span));
-        let wide_vectors = self.flag(row, "wide_vectors");
+        let (wide_vectors, of_precision) = (self.flag(row, "wide_vectors"), self.flag(row, "of_precision"));
         let mut derivatives = Vec::new();
         for (k, text) in self.list(row, "d").unwrap_or_default().into_iter().enumerate() {
             if k == args {
@@ -241,7 +242,8 @@ impl Parser<'_> {
             }
         }
         if self.name(name, "a word") {
-            let word = Word { set: set.text, args, result, op, range_reduction, wide_vectors, derivatives };
+            let word =
+                Word { set: set.text, args, result, op, range_reduction, wide_vectors, of_precision, derivatives };
             self.model.words.insert(name.text.clone(), word);
         }
     }

@@ -14,11 +14,12 @@ use super::{
         typed::typed,
     },
     fold::{self, BLOCK, Folding, is_nan},
+    lanes::Lanes as Folded,
     plan::Plan,
     reading::{Block, NO_BLOCK, Reading},
 };
 use crate::{Axes, DType, Ordered, Result, rules};
-use std::{cmp::Ordering, ops::Range};
+use std::{cmp::Ordering, hint::select_unpredictable, ops::Range};
 
 /// Index of the largest element along one axis or of all, the first of equals; the first NaN, if there is one.
 pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
@@ -62,15 +63,13 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     rules::require_elements(op, x.shape, &[axis])?;
     let len = x.shape[axis];
     let search = Search::new(computed_in(x.dtype), largest);
+    if len <= SHORT && x.strides[axis] == 1 && search.dtype == x.dtype {
+        return typed(short(op, x, axis, keepdims, &search));
+    }
     let new = || -> Result<LaneFn<'_>> {
         let search = &search;
         Ok(Box::new(move |lane, out| {
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
-            if len <= SHORT && search.dtype == x.dtype {
-                // SAFETY: as below; the elements are compared as they are.
-                unsafe { *out.cast::<i64>() = (search.first)(lane.start, len) as i64 };
-                return Ok(());
-            }
             let mut scratch = NO_BLOCK;
             // SAFETY: a lane of the array, which is not empty, and room for an index.
             unsafe {
@@ -83,6 +82,24 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     // SAFETY: the function reads a lane of `len` elements, and writes one index.
     let found = unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
     typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
+}
+
+/// Short lanes of elements next to each other, which are compared as they are: many of them at a time.
+fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Search) -> Result<RawArray> {
+    let plan = Plan::new(op, x.into(), &[axis], keepdims);
+    let (len, reading) = (x.shape[axis], search.reading(x.into()));
+    let found = Buffer::new(op, plan.outputs(), DType::Int64)?;
+    parallel::parallel(plan.outputs(), (CHEAP / len).max(1), |range| {
+        plan.along_an_axis(range, usize::MAX, |row, o| {
+            // SAFETY: lanes of the array, and outputs of this task alone.
+            unsafe {
+                let to = found.start().cast::<i64>().add(o);
+                (search.short)(reading.place(row.start), len, row.stride, row.width, to);
+            }
+        });
+    });
+    // SAFETY: every index has been written.
+    unsafe { plan.array(found) }
 }
 
 /// The lanes of a formula, which are computed as they are searched.
@@ -108,8 +125,8 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     unsafe { plan.array(found) }
 }
 
-/// Elements up to which a lane is searched one by one: the best of a block is found faster, and searched for then.
-const SHORT: usize = 32;
+/// Elements up to which lanes are searched one by one, several lanes side by side: the best of a longer one is found faster, and searched for then.
+const SHORT: usize = 100;
 
 /// Elements along an axis: the offset of the first, from one to the next, and how many there are.
 #[derive(Clone, Copy)]
@@ -136,16 +153,16 @@ struct Search {
     /// How a value compares to the best so far; none where either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
     is_nan: unsafe fn(*const u8) -> bool,
-    /// The index of the best of `n` elements, one by one.
-    first: unsafe fn(x: *const u8, n: usize) -> usize,
+    /// The indices of the best of the `n` elements of each of `count` lanes, `step` elements apart.
+    short: unsafe fn(x: *const u8, n: usize, step: isize, count: usize, to: *mut i64),
 }
 
 impl Search {
     fn new(dtype: DType, largest: bool) -> Search {
         fn of<A: Ordered>(folding: &'static Folding, largest: bool) -> Search {
             let (compare, is_nan) = (compare::<A>, nan::<A>);
-            let first = if largest { first::<A, true> } else { first::<A, false> };
-            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan, first }
+            let short = if largest { short_lanes::<A, true> } else { short_lanes::<A, false> };
+            Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan, short }
         }
         let folding = if largest { fold::maxima(dtype) } else { fold::minima(dtype) };
         let search = match dtype {
@@ -219,7 +236,7 @@ impl Search {
                 let (at, len) = block_at(start);
                 let block = from.load(at, lane.stride, len, scratch);
                 let mut value = Value::ZERO;
-                (self.folding.block)(block, len, std::ptr::null(), value.start_mut());
+                (self.folding.lanes)(&Folded::one(block, len, std::ptr::null(), value.start_mut()));
                 if start == part.start || self.beats(value, best.1) {
                     best = (start, value);
                 }
@@ -252,23 +269,49 @@ unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Order
     unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
 }
 
-/// Index of the first of the best of `n` elements, one at least, or of the first NaN.
-unsafe fn first<A: Ordered, const LARGEST: bool>(x: *const u8, n: usize) -> usize {
-    // SAFETY: the caller's promise.
-    let x = unsafe { std::slice::from_raw_parts(x.cast::<A>(), n) };
-    let mut best = 0;
-    for (i, &v) in x.iter().enumerate().skip(1) {
-        if is_nan(x[best]) {
-            break;
-        }
-        if is_nan(v) || (if LARGEST { v > x[best] } else { v < x[best] }) {
-            best = i;
-        }
-    }
-    best
-}
+/// Lanes that are searched side by side.
+const TOGETHER: usize = 8;
 
 versions! {
+    /// The first of the best, or the first NaN. There is an element.
+    unsafe fn short_lanes[A: Ordered, const LARGEST: bool][A, LARGEST](
+        x: *const u8,
+        n: usize,
+        step: isize,
+        count: usize,
+        to: *mut i64,
+    ) {
+        let x = x.cast::<A>();
+        // lanes beyond the last are the last again
+        for first in (0..count).step_by(TOGETHER) {
+            // SAFETY: elements of the lanes, and an index of each.
+            unsafe {
+                let mut lanes = [x; TOGETHER];
+                for k in 0..TOGETHER {
+                    lanes[k] = x.offset((first + k).min(count - 1) as isize * step);
+                }
+                let mut best = [*x; TOGETHER];
+                for k in 0..TOGETHER {
+                    best[k] = *lanes[k];
+                }
+                let mut at = [0_usize; TOGETHER];
+                for i in 1..n {
+                    for k in 0..TOGETHER {
+                        let v = *lanes[k].add(i);
+                        let stays = if LARGEST { v <= best[k] } else { v >= best[k] };
+                        // nothing beats NaN
+                        let better = !stays & !is_nan(best[k]);
+                        best[k] = select_unpredictable(better, v, best[k]);
+                        at[k] = select_unpredictable(better, i, at[k]);
+                    }
+                }
+                for k in 0..TOGETHER.min(count - first) {
+                    *to.add(first + k) = at[k] as i64;
+                }
+            }
+        }
+    }
+
     unsafe fn find[A: Ordered][A](x: *const u8, n: usize, value: *const u8) -> usize {
         /// Elements that are looked at together.
         const SOME: usize = 64;
@@ -296,7 +339,10 @@ mod tests {
     use super::*;
     use crate::{
         Error, f16,
-        numpyish::layout::tests::{counting, layouts},
+        numpyish::{
+            layout::tests::{counting, layouts},
+            simd,
+        },
     };
     use ndarray::{ArrayD, Axis, IxDyn};
 
@@ -335,6 +381,37 @@ mod tests {
             assert_eq!(argmin(&B, &x, Some(0), false).unwrap()[[]], n as i64 / 2);
             assert_eq!(argmin(&B, &x.mapv(|v| !v.is_nan()).into_shared(), Some(0), false).unwrap()[[]], n as i64 / 2);
         }
+    }
+
+    #[test]
+    fn short_lanes_side_by_side() {
+        simd::with_each(|_| {
+            for n in [1, 2, 7, 16, SHORT, SHORT + 1] {
+                for lanes in [1, 7, 8, 19] {
+                    let mut x =
+                        ArrayD::from_shape_fn(IxDyn(&[lanes, n]), |at| (at[0] * 31 + at[1] * 7919) as f32 % 17.0);
+                    for lane in (0..lanes).step_by(3) {
+                        x[[lane, lane * 5 % n]] = f32::NAN;
+                        x[[lane, n - 1]] = f32::NAN;
+                    }
+                    let naive = |lane: &[f32], better: fn(f32, f32) -> bool| {
+                        let nan = lane.iter().position(|v| v.is_nan());
+                        nan.unwrap_or_else(|| {
+                            (1..n).fold(0, |best, i| if better(lane[i], lane[best]) { i } else { best })
+                        })
+                    };
+                    let (most, least) =
+                        (argmax(&B, &x.to_shared(), Some(-1), false), argmin(&B, &x.to_shared(), Some(1), true));
+                    let (most, least) = (most.unwrap(), least.unwrap());
+                    assert_eq!((most.shape(), least.shape()), (&[lanes][..], &[lanes, 1][..]));
+                    for (k, lane) in x.lanes(Axis(1)).into_iter().enumerate() {
+                        let lane = lane.to_vec();
+                        assert_eq!(most[[k]], naive(&lane, |a, b| a > b) as i64, "{lane:?}");
+                        assert_eq!(least[[k, 0]], naive(&lane, |a, b| a < b) as i64, "{lane:?}");
+                    }
+                }
+            }
+        });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{
     super::{convert::Value, simd::versions},
-    order::{MOST_SIDES, sides},
+    lanes::{Lanes, lanes, started},
 };
 use crate::{Complex, DType, DTypeKind, Element, Float, Numeric, Ordered};
 use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
@@ -23,11 +23,26 @@ pub trait Fold<A: Element> {
     /// Whether it chooses one of two values, which is a branch where it does not become vector instructions.
     const CHOOSES: bool = false;
 
+    /// Whether [`Fold::step`] asks whether an element is ordered, as NaN is not.
+    const ASKS_FOR_ORDER: bool = false;
+
     /// The value before any element; `first` is one of the elements.
     fn start(first: A) -> Self::Acc;
 
     /// The value with one element more.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
+
+    /// The same of an element that is ordered, after others that are.
+    #[inline(always)]
+    fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
+        Self::step(acc, x, given)
+    }
+
+    /// Whether an element is ordered.
+    #[inline(always)]
+    fn is_ordered(_: A) -> bool {
+        true
+    }
 
     /// Two values as one.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
@@ -75,6 +90,7 @@ macro_rules! extreme {
             type Given = ();
 
             const CHOOSES: bool = true;
+            const ASKS_FOR_ORDER: bool = !is_integral::<A>();
 
             #[inline(always)]
             fn start(first: A) -> A {
@@ -86,6 +102,16 @@ macro_rules! extreme {
                 // selects that stay selects: as a branch it would become a masked store, which is slow. What waits for the value before is one
                 // instruction and one select
                 select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
+            }
+
+            #[inline(always)]
+            fn step_in_order(acc: A, x: A, _: ()) -> A {
+                select_unpredictable(x $beats acc, x, acc)
+            }
+
+            #[inline(always)]
+            fn is_ordered(x: A) -> bool {
+                !is_nan(x)
             }
 
             #[inline(always)]
@@ -133,8 +159,8 @@ pub struct Folding {
     pub acc: DType,
     /// Size of `Given` in bytes; 0 where all outputs have the same.
     pub given: usize,
-    /// Folds a block of `n` elements, of which there is at least one, to a value.
-    pub block: unsafe fn(x: *const u8, n: usize, given: *const u8, acc: *mut u8),
+    /// Folds lanes to a value each.
+    pub lanes: unsafe fn(&Lanes),
     /// Folds rows to a row of values.
     pub rows: unsafe fn(&Rows),
     /// Whether values are the same in any order.
@@ -170,7 +196,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
         given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
-        block: block::<A, F>,
+        lanes: lanes::<A, F>,
         rows: rows::<A, F>,
         is_exact: F::IS_EXACT,
         merge: merge::<A, F>,
@@ -235,51 +261,6 @@ extremes! {
 
 /// Elements of a block: it stays in the first-level cache, and sums of it are added pairwise.
 pub const BLOCK: usize = 1024;
-
-/// Values before any element, given one of each. Not by `map`, which is a call, with arrays in memory.
-#[inline(always)]
-fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
-    let mut values = [F::start(x[0]); N];
-    for k in 0..N {
-        values[k] = F::start(x[k]);
-    }
-    values
-}
-
-/// Folds at least `SIDES` elements, with as many values side by side. How many there are is said by [`sides`](super::order::sides).
-#[inline(always)]
-fn side_by_side<A: Element, F: Fold<A>, const SIDES: usize>(x: &[A], given: F::Given) -> F::Acc {
-    let (chunks, rest) = x.as_chunks::<SIDES>();
-    let mut side = started::<_, F, _>(&chunks[0]);
-    for chunk in chunks {
-        for k in 0..SIDES {
-            side[k] = F::step(side[k], chunk[k], given);
-        }
-    }
-    if SIDES > 1 {
-        // in memory: the compiler would give the loop above the short vectors of what follows
-        std::hint::black_box(&mut side);
-    }
-    let (fours, ones) = if F::CHOOSES { (&[][..], rest) } else { rest.as_chunks::<4>() };
-    for (four, to) in fours.iter().zip(side.as_chunks_mut::<4>().0) {
-        let mut values = *to;
-        for k in 0..4 {
-            values[k] = F::step(values[k], four[k], given);
-        }
-        *to = values;
-    }
-    for (&x, to) in ones.iter().zip(&mut side[4 * fours.len()..]) {
-        *to = F::step(*to, x, given);
-    }
-    let mut half = SIDES / 2;
-    while half > 0 {
-        for k in 0..half {
-            side[k] = F::merge(side[k], side[k + half]);
-        }
-        half /= 2;
-    }
-    side[0]
-}
 
 /// Rows of elements and values whose types are known.
 struct Typed<'a, A, V, G> {
@@ -363,21 +344,6 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
 }
 
 versions! {
-    unsafe fn block[A: Element, F: Fold<A>][A, F](x: *const u8, n: usize, given: *const u8, acc: *mut u8) {
-        // SAFETY: `n` elements, of which there is at least one; room for a value. What is given of no bytes is not read.
-        unsafe {
-            let x = std::slice::from_raw_parts(x.cast::<A>(), n);
-            let given = if size_of::<F::Given>() == 0 { F::Given::default() } else { *given.cast() };
-            *acc.cast() = match if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) } {
-                1 => side_by_side::<A, F, 1>(x, given),
-                4 => side_by_side::<A, F, 4>(x, given),
-                8 => side_by_side::<A, F, 8>(x, given),
-                16 => side_by_side::<A, F, 16>(x, given),
-                _ => side_by_side::<A, F, MOST_SIDES>(x, given),
-            };
-        }
-    }
-
     unsafe fn rows[A: Element, F: Fold<A>][A, F](rows: &Rows) {
         let width = rows.width;
         let typed = Typed {
@@ -512,7 +478,7 @@ mod tests {
         let mut value = Value::ZERO;
         // SAFETY: the folding is one of `i64`, and there is an element.
         unsafe {
-            (folding.block)(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut());
+            (folding.lanes)(&Lanes::one(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut()));
             *value.start().cast()
         }
     }

@@ -4,6 +4,7 @@
 
 mod arg;
 mod fold;
+mod lanes;
 mod order;
 mod plan;
 mod quantile;
@@ -184,8 +185,9 @@ fn nonzero(
         constant(&plan, DType::Bool, identity)?
     } else {
         let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
+        let reading = Reading::new(x, convert, 1);
         // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
-        unsafe { plan.fold(&Reading::new(x, convert, 1), folding(DType::UInt8), None)? }
+        unsafe { plan.fold_until(&reading, folding(DType::UInt8), (identity == 0.0).into())? }
     };
     // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
     unsafe { plan.array(values.with_dtype(DType::Bool)) }
@@ -426,6 +428,26 @@ mod tests {
     }
 
     /// Dtypes that truth is counted in have values other than 0 and 1.
+    #[test]
+    fn one_element_decides_wherever_it_is() {
+        for n in [1, 1023, 1024, 9000, 200_000, 1_000_003] {
+            for place in [0, n / 3, n - 1] {
+                let mut x = ArrayD::from_elem(IxDyn(&[n]), false);
+                let found = |x: &ArrayD<bool>, step: isize| {
+                    let x = x.to_shared().slice_move(ndarray::s![..;step]).into_dyn();
+                    let not = x.mapv(|v| !v as i16).into_shared();
+                    (any(&B, &x, Axes::All, false).unwrap()[[]], !all(&B, &not, Axes::All, true).unwrap()[[0]])
+                };
+                assert_eq!(found(&x, 1), (false, false));
+                x[place] = true;
+                assert_eq!(found(&x, 1), (true, true), "{place} of {n}");
+                assert_eq!(found(&x, -1), (true, true), "{place} of {n}");
+                let even = place % 2 == 0;
+                assert_eq!(found(&x, 2), (even, even), "{place} of {n}");
+            }
+        }
+    }
+
     #[test]
     fn truth_is_not_value() {
         let x = counting::<i64>(&[3, 50]).mapv(|i| i - 2).into_shared();

@@ -66,6 +66,11 @@ impl Order {
         self.dims.last().copied()
     }
 
+    /// Whether the elements are one run that follows each other in memory.
+    pub fn is_dense(&self) -> bool {
+        self.run == self.len && matches!(self.dims[..], [] | [Dim { stride: 1, .. }])
+    }
+
     /// How many blocks there are, of at least one element.
     pub fn blocks(&self) -> usize {
         if self.run < ALONE {

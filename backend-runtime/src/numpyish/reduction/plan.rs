@@ -8,13 +8,16 @@ use super::{
         raw::RawArray,
         source::Source,
     },
-    fold::Folding,
+    fold::{BLOCK, Folding},
     order::Order,
     reading::{NO_BLOCK, Reading},
     tile::{Folded, Outputs, pairwise},
 };
 use crate::Result;
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// A reduction of an array of known layout.
 pub struct Plan {
@@ -31,7 +34,18 @@ pub struct Plan {
     places: Vec<usize>,
     /// Axes of length 1 to insert.
     inserted: Vec<usize>,
-    by_rows: bool,
+    way: Way,
+}
+
+/// How outputs are folded.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Every output on its own.
+    Lanes,
+    /// Every output on its own, but for short ones in rows, unless lanes follow each other in memory.
+    ShortRows,
+    /// Rows are added to one another: what reads memory in its order, with long inner loops.
+    Rows,
 }
 
 /// Up to this many outputs, the elements of one output are shared by several threads.
@@ -61,9 +75,9 @@ impl Plan {
         let order = Order::new(merged(reduced.iter().map(|&(_, d)| d)), run(&reduced, axes));
         let mut inserted = if keepdims { axes.to_vec() } else { Vec::new() };
         inserted.sort_unstable();
-        let by_rows = by_rows(&kept, &order);
+        let way = way(&kept, &order);
         let shape = stay.iter().map(|&a| dims[a].len).collect();
-        Plan { op, kept, order, start, shape, places, inserted, by_rows }
+        Plan { op, kept, order, start, shape, places, inserted, way }
     }
 
     /// The op, for errors.
@@ -116,14 +130,22 @@ impl Plan {
         let given = Given { start: given, size: folding.given };
         let size = folding.acc.size();
         let out = Buffer::new(self.op, outputs, folding.acc)?;
-        let split = Split::new(outputs, inputs, self.order.blocks(), self.by_rows);
+        let folded = |blocks: Range<usize>| Folded { from, folding, order: &self.order, blocks };
+        let dense = folded(0..self.order.blocks()).has_dense_lanes();
+        let by_rows = self.way == Way::Rows || (self.way == Way::ShortRows && !dense);
+        let run = match (by_rows, dense) {
+            (true, _) => Plan::rows,
+            (_, true) => Plan::dense_lanes,
+            _ => Plan::lanes,
+        };
+        let split = Split::new(outputs, inputs, self.order.blocks(), by_rows);
         let Some(Split { each, pieces, groups }) = split else {
-            let grain = if self.by_rows { (CHEAP / inputs).max(NARROW) } else { (CHEAP / inputs).max(1) };
+            let grain = if by_rows { (CHEAP / inputs).max(NARROW) } else { (CHEAP / inputs).max(1) };
             parallel::parallel(outputs, grain, |range| {
                 // SAFETY: every output belongs to one task only.
                 unsafe {
                     let acc = out.start().add(range.start * size);
-                    self.run(from, folding, 0..self.order.blocks(), range, &given, acc);
+                    run(self, folded(0..self.order.blocks()), range, &given, acc);
                 }
             });
             return Ok(out);
@@ -136,7 +158,7 @@ impl Plan {
                 // SAFETY: a task has outputs of its own.
                 unsafe {
                     let acc = partial.start().add((piece * outputs + range.start) * size);
-                    self.run(from, folding, blocks, range, &given, acc);
+                    run(self, folded(blocks), range, &given, acc);
                 }
             }
         });
@@ -151,38 +173,92 @@ impl Plan {
         Ok(out)
     }
 
-    /// Folds some blocks of the elements of some outputs.
+    /// As [`Plan::fold`], of bytes that are 0 or 1, by a fold that the byte `last` ends: what follows it in a single output need not be read.
+    ///
+    /// # Safety
+    /// As for [`Plan::fold`]; nothing is given.
+    pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
+        /// Blocks that are folded before anybody asks whether there is such a byte.
+        const SOME: usize = 8;
+        if self.outputs() != 1 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.fold(from, folding, None) };
+        }
+        let blocks = self.order.blocks();
+        let found = AtomicBool::new(false);
+        parallel::parallel(blocks.div_ceil(SOME), CHEAP / (SOME * BLOCK), |range| {
+            let mut scratch = NO_BLOCK;
+            let mut range = range.into_iter();
+            while let Some(some) = range.next().filter(|_| !found.load(Relaxed)) {
+                let blocks = some * SOME..blocks.min((some + 1) * SOME);
+                let folded = Folded { from, folding, order: &self.order, blocks };
+                let mut value = 0_u8;
+                // SAFETY: the elements of the output, and room for its value.
+                unsafe {
+                    if folded.has_dense_lanes() {
+                        let one = Outputs { start: self.start, stride: 0, width: 1 };
+                        folded.lanes(one, std::ptr::null(), &mut value, &mut scratch);
+                    } else {
+                        folded.lane(self.start, std::ptr::null(), &mut value, &mut scratch);
+                    }
+                }
+                if value == last {
+                    found.store(true, Relaxed);
+                }
+            }
+        });
+        let out = Buffer::new(self.op, 1, folding.acc)?;
+        // SAFETY: room for a byte.
+        unsafe { out.start().write(if found.into_inner() { last } else { 1 - last }) };
+        Ok(out)
+    }
+
+    /// Folds the elements of some outputs, each on its own.
     ///
     /// # Safety
     /// As for [`Plan::fold`]; `acc` has room for the values of the outputs.
-    unsafe fn run(
-        &self,
-        from: &Reading<'_>,
-        folding: &Folding,
-        blocks: Range<usize>,
-        outputs: Range<usize>,
-        given: &Given,
-        acc: *mut u8,
-    ) {
-        if outputs.is_empty() {
-            return;
-        }
-        let folded = Folded { from, folding, order: &self.order, blocks };
+    unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
-        let size = folding.acc.size();
-        if !self.by_rows {
-            for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
-                // SAFETY: the lane is one of the array's, the output one of the task's.
-                unsafe {
-                    let to = acc.add((o - outputs.start) * size);
-                    folded.lane(self.start + offset, given.of(o), to, &mut scratch);
-                }
+        let size = folded.folding.acc.size();
+        for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
+            // SAFETY: the lane is one of the array's, the output one of the task's.
+            unsafe {
+                let to = acc.add((o - outputs.start) * size);
+                folded.lane(self.start + offset, given.of(o), to, &mut scratch);
             }
-            return;
         }
+    }
+
+    /// The same of elements that follow each other in memory, all outputs along an axis at once.
+    ///
+    /// # Safety
+    /// As for [`Plan::lanes`]; the lanes are dense.
+    unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
+        let mut scratch = NO_BLOCK;
+        let (begin, size) = (outputs.start, folded.folding.acc.size());
+        self.along_an_axis(outputs, usize::MAX, |row, o| {
+            // SAFETY: the caller's promise.
+            unsafe { folded.lanes(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
+        });
+    }
+
+    /// Folds the elements of some outputs as rows.
+    ///
+    /// # Safety
+    /// As for [`Plan::lanes`].
+    unsafe fn rows(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
+        let mut scratch = NO_BLOCK;
+        let (begin, size) = (outputs.start, folded.folding.acc.size());
+        self.along_an_axis(outputs, folded.widest(), |row, o| {
+            // SAFETY: the caller's promise.
+            unsafe { folded.rows(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
+        });
+    }
+
+    /// Calls `f` with outputs along the last axis, `widest` of them at most, and the number of the first.
+    pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         let (row, rest) =
             self.kept.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&row, rest)| (row, rest));
-        let widest = folded.widest();
         let mut rows = Offsets::at(rest, outputs.start / row.len);
         let mut o = outputs.start;
         while o < outputs.end {
@@ -191,10 +267,10 @@ impl Plan {
             let start = self.start + rows.next().unwrap_or(0);
             for column in (first..end).step_by(widest) {
                 let width = widest.min(end - column);
-                let row = Outputs { start: start + column as isize * row.stride, stride: row.stride, width };
-                let o = o + column - first;
-                // SAFETY: the rows are those of the array, the outputs those of the task.
-                unsafe { folded.rows(row, given.of(o), acc.add((o - outputs.start) * size), &mut scratch) };
+                f(
+                    Outputs { start: start + column as isize * row.stride, stride: row.stride, width },
+                    o + column - first,
+                );
             }
             o += end - first;
         }
@@ -279,13 +355,14 @@ fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     run
 }
 
-/// Whether rows are added to one another, in place of every output on its own: what reads memory in its order, with
-/// long inner loops.
-fn by_rows(kept: &[Dim], order: &Order) -> bool {
+/// How outputs are folded best.
+fn way(kept: &[Dim], order: &Order) -> Way {
     const LONG: usize = 16;
     match (kept.last(), order.nearest()) {
-        (None, _) => false,
-        (_, None) => true,
-        (Some(&k), Some(r)) => nearness(k) < nearness(r) || (r.len < LONG && r.len < k.len),
+        (None, _) => Way::Lanes,
+        (_, None) => Way::Rows,
+        (Some(&k), Some(r)) if nearness(k) < nearness(r) => Way::Rows,
+        (Some(&k), Some(r)) if r.len < LONG && r.len < k.len => Way::ShortRows,
+        _ => Way::Lanes,
     }
 }

@@ -15,7 +15,7 @@ use super::super::{
     typed::typed,
 };
 use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules};
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, ops::Range};
 
 /// Running sum along one axis, or of all elements.
 pub fn cumulative_sum<T: Element>(
@@ -201,8 +201,10 @@ struct Scan {
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
     /// Joins `n` elements to the values of a quarter, and writes these, joined to those before it.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
-    /// Scans `n` elements in place, from the value `carry` on, which becomes the last.
-    block: unsafe fn(x: *mut u8, n: usize, carry: *mut u8),
+    /// Scans `n` elements, from the value `carry` on, which becomes the last. The results may be written over them.
+    block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
+    /// Scans lanes of `n` elements each, one after the other in memory, from the value of no elements on.
+    lanes: unsafe fn(x: *const u8, out: *mut u8, n: usize, count: usize),
 }
 
 impl Scan {
@@ -213,6 +215,7 @@ impl Scan {
             row: row::<A, F>,
             quarter: quarter::<A, F>,
             block: block::<A, F>,
+            lanes: lanes::<A, F>,
         }
     }
 
@@ -246,6 +249,9 @@ fn is_rounded<A: Element>() -> bool {
 /// Columns of a tile: their running values stay in the first-level cache.
 const TILE: usize = 512;
 
+/// Elements up to which lanes are scanned many at a time.
+const SHORT: usize = 64;
+
 /// Elements of a block of a lane.
 const BLOCK: usize = TILE;
 
@@ -276,6 +282,10 @@ fn scan(
         let of = computed_in(dtype);
         let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
         parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
+            if inner == 1 && lanes.takes_lanes(len, initial) {
+                // SAFETY: a task writes its own lanes.
+                return unsafe { lanes.lanes(range, len) };
+            }
             let (mut acc, mut own, mut wide) = (NO_TILE, NO_TILE, NO_TILE);
             for task in range {
                 let (slab, tile) = (task / tiles, task % tiles);
@@ -394,6 +404,18 @@ impl Scanned {
         unsafe { convert(self.of, self.out, acc.as_ptr().cast(), self.to.add(at * self.out.size()), width) };
     }
 
+    /// Whether lanes are scanned many at a time, by [`Scanned::lanes`].
+    fn takes_lanes(&self, len: usize, initial: usize) -> bool {
+        len <= SHORT && initial == 0 && self.x == self.of && self.out == self.of
+    }
+
+    /// Scans lanes of `len` elements, each of which follows the one before in both arrays.
+    unsafe fn lanes(&self, lanes: Range<usize>, len: usize) {
+        let first = lanes.start * len * self.of.size();
+        // SAFETY: the lanes are those of both arrays.
+        unsafe { (self.scan.lanes)(self.from.add(first), self.to.add(first), len, lanes.len()) };
+    }
+
     /// Scans one lane, a block at a time.
     unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
         let mut carry = self.scan.identity;
@@ -404,10 +426,14 @@ impl Scanned {
             }
             for first in (0..len).step_by(BLOCK) {
                 let n = BLOCK.min(len - first);
-                let block = wide.as_mut_ptr().cast::<u8>();
-                convert(self.x, self.of, self.from.add((from + first) * self.x.size()), block, n);
-                (self.scan.block)(block, n, carry.start_mut());
-                self.write(wide, to + initial + first, n);
+                let block = self.load(from + first, wide, n);
+                let to = to + initial + first;
+                if self.out == self.of {
+                    (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
+                } else {
+                    (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
+                    self.write(wide, to, n);
+                }
             }
         }
     }
@@ -441,33 +467,66 @@ versions! {
 
     /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
     /// joined to it. Products of floats go one after the other.
-    unsafe fn block[A: Numeric, F: Join][A, F](x: *mut u8, n: usize, carry: *mut u8) {
-        // SAFETY: `n` elements, and a value.
-        let (x, carry) = unsafe { (std::slice::from_raw_parts_mut(x.cast::<A>(), n), &mut *carry.cast::<A>()) };
-        let quarter = if F::LEAVES_RANGE && is_rounded::<A>() { 0 } else { n / 4 };
+    unsafe fn block[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, carry: *mut u8) {
+        let (x, out, carry) = (x.cast::<A>(), out.cast::<A>(), carry.cast::<A>());
+        let quarter = quarter_of::<A, F>(n);
         let mut last = [F::identity::<A>(); 4];
-        {
-            let (a, rest) = x.split_at_mut(quarter);
-            let (b, rest) = rest.split_at_mut(quarter);
-            let (c, d) = rest.split_at_mut(quarter);
+        // SAFETY: `n` elements of both, and a value. An element is read before its place is written.
+        unsafe {
             for i in 0..quarter {
-                last = [F::join(last[0], a[i]), F::join(last[1], b[i]), F::join(last[2], c[i]), F::join(last[3], d[i])];
-                [a[i], b[i], c[i], d[i]] = last;
+                let x = [*x.add(i), *x.add(quarter + i), *x.add(2 * quarter + i), *x.add(3 * quarter + i)];
+                for k in 0..4 {
+                    last[k] = F::join(last[k], x[k]);
+                    *out.add(k * quarter + i) = last[k];
+                }
             }
-        }
-        let mut before = *carry;
-        for k in 0..4 {
-            for v in &mut x[k * quarter..(k + 1) * quarter] {
-                *v = F::join(before, *v);
+            let mut before = *carry;
+            for k in 0..4 {
+                for v in std::slice::from_raw_parts_mut(out.add(k * quarter), quarter) {
+                    *v = F::join(before, *v);
+                }
+                before = F::join(before, last[k]);
             }
-            before = F::join(before, last[k]);
+            for i in 4 * quarter..n {
+                before = F::join(before, *x.add(i));
+                *out.add(i) = before;
+            }
+            *carry = before;
         }
-        for v in &mut x[4 * quarter..] {
-            before = F::join(before, *v);
-            *v = before;
-        }
-        *carry = before;
     }
+
+    /// The same of short lanes, one element after the other: what one of them waits for, others have meanwhile.
+    unsafe fn lanes[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, count: usize) {
+        let (x, out) = (x.cast::<A>(), out.cast::<A>());
+        let quarter = quarter_of::<A, F>(n);
+        for lane in 0..count {
+            // SAFETY: `n` elements of both in each lane.
+            unsafe {
+                let (x, out) = (x.add(lane * n), out.add(lane * n));
+                let mut before = F::identity::<A>();
+                let mut i = 0;
+                while i < 4 * quarter {
+                    let mut own = F::identity::<A>();
+                    for i in i..i + quarter {
+                        own = F::join(own, *x.add(i));
+                        *out.add(i) = F::join(before, own);
+                    }
+                    before = F::join(before, own);
+                    i += quarter;
+                }
+                for i in i..n {
+                    before = F::join(before, *x.add(i));
+                    *out.add(i) = before;
+                }
+            }
+        }
+    }
+}
+
+/// Elements of a quarter of a block of `n`; 0 where they go one after the other.
+#[inline(always)]
+fn quarter_of<A: Element, F: Join>(n: usize) -> usize {
+    if F::LEAVES_RANGE && is_rounded::<A>() { 0 } else { n / 4 }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{
     super::convert::Value,
     fold::{BLOCK, Folding, Pairwise, Rows},
+    lanes::Lanes,
     order::{LONGEST, MOST_SIDES, Order, Stretches, sides},
     reading::{Block, Reading},
 };
@@ -73,7 +74,7 @@ impl Folded<'_> {
             // SAFETY: the caller's promise.
             return unsafe {
                 let x = self.from.load(start + at, step, n, scratch);
-                (self.folding.block)(x, n, given, acc)
+                (self.folding.lanes)(&Lanes::one(x, n, given, acc))
             };
         }
         let to = scratch.as_mut_ptr().cast::<u8>();
@@ -85,7 +86,40 @@ impl Folded<'_> {
             done += many;
         }
         // SAFETY: `n` elements have been written.
-        unsafe { (self.folding.block)(to, n, given, acc) };
+        unsafe { (self.folding.lanes)(&Lanes::one(to, n, given, acc)) };
+    }
+
+    /// Whether [`Folded::lanes`] folds the lanes.
+    pub fn has_dense_lanes(&self) -> bool {
+        self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK)
+    }
+
+    /// Neighbouring outputs, one after the other. The elements of each follow each other in memory.
+    ///
+    /// # Safety
+    /// As for [`Folded::rows`], of any number; the lanes are dense.
+    pub unsafe fn lanes(&self, outputs: Outputs, given: *const u8, to: *mut u8, scratch: &mut Block) {
+        let Outputs { start, stride, width } = outputs;
+        let first = self.order.block(self.blocks.start).start;
+        let n = self.order.block(self.blocks.end - 1).end - first;
+        let start = start + first as isize;
+        if self.from.direct() {
+            let lanes = Lanes { x: self.from.place(start), n, step: stride, count: width, given, to };
+            // SAFETY: the caller's promise.
+            return unsafe { (self.folding.lanes)(&lanes) };
+        }
+        // as many as fit a block are fetched together
+        let many = if stride == n as isize { BLOCK / n } else { 1 };
+        for done in (0..width).step_by(many) {
+            let count = many.min(width - done);
+            // SAFETY: the caller's promise; a block has room for their elements.
+            unsafe {
+                let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
+                let given = given.wrapping_add(done * self.folding.given);
+                let to = to.add(done * self.folding.acc.size());
+                (self.folding.lanes)(&Lanes { x, n, step: n as isize, count, given, to });
+            }
+        }
     }
 
     /// How many neighbouring outputs are folded together at most.

@@ -16,6 +16,9 @@ pub trait Key: Element + Ord {
     /// The k-th digit, from the lowest on.
     fn digit(self, k: usize) -> usize;
 
+    /// The smaller and the larger of two, without a branch, in what becomes vector instructions.
+    fn in_order(self, other: Self) -> (Self, Self);
+
     /// The loops between elements and such keys.
     ///
     /// # Panics
@@ -101,6 +104,18 @@ macro_rules! key {
                         $float::from_bits(bits).cast::<T>()
                     }
                 }
+            }
+
+            #[inline(always)]
+            fn in_order(self, other: $key) -> ($key, $key) {
+                if $key::BITS == 32 {
+                    return (self.min(other), self.max(other));
+                }
+                // AVX2 has no such instructions for 64 bits, and the compiler would take one element at a time
+                const SIGN: $key = 1 << ($key::BITS - 1);
+                let swaps = ((self ^ SIGN) as $int) > ((other ^ SIGN) as $int);
+                let change = (self ^ other) & (swaps as $key).wrapping_neg();
+                (self ^ change, other ^ change)
             }
 
             #[inline(always)]

@@ -81,5 +81,8 @@ pub use inverse_error::{erfcinv, erfinv};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10, logaddexp};
 pub use power::{cbrt, hypot, pow};
-pub use simple::{abs, ceil, floor, from_i64, from_u64, maximum, minimum, nextafter, round, sign, sqrt, trunc};
+pub use simple::{
+    abs, ceil, divide, floor, from_i64, from_u64, maximum, minimum, minus, nextafter, plus, round, sign, sqrt, times,
+    trunc,
+};
 pub use trig::{cos, cos_near, needs_range_reduction, sin, sin_near, tan, tan_near};

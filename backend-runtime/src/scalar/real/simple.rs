@@ -13,6 +13,17 @@ macro_rules! std_words {
 }
 std_words!(abs = abs, ceil = ceil, floor = floor, trunc = trunc, round = round_ties_even, sqrt = sqrt);
 
+macro_rules! operators {
+    ($($word:ident = $op:tt),*) => {$(
+        #[doc = concat!("`x ", stringify!($op), " y`")]
+        #[inline(always)]
+        pub fn $word(x: F, y: F) -> F {
+            x $op y
+        }
+    )*};
+}
+operators!(plus = +, minus = -, times = *, divide = /);
+
 /// The nearest value of an integer.
 #[inline(always)]
 pub fn from_i64(x: i64) -> F {
