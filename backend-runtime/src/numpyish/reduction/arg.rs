@@ -287,8 +287,8 @@ versions! {
             // SAFETY: elements of the lanes, and an index of each.
             unsafe {
                 let mut lanes = [x; TOGETHER];
-                for k in 0..TOGETHER {
-                    lanes[k] = x.offset((first + k).min(count - 1) as isize * step);
+                for (k, lane) in lanes.iter_mut().enumerate() {
+                    *lane = x.offset((first + k).min(count - 1) as isize * step);
                 }
                 let mut best = [*x; TOGETHER];
                 for k in 0..TOGETHER {
@@ -305,8 +305,8 @@ versions! {
                         at[k] = select_unpredictable(better, i, at[k]);
                     }
                 }
-                for k in 0..TOGETHER.min(count - first) {
-                    *to.add(first + k) = at[k] as i64;
+                for (k, at) in at.into_iter().enumerate().take(count - first) {
+                    *to.add(first + k) = at as i64;
                 }
             }
         }

@@ -235,12 +235,12 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
             unsafe {
                 let element = |k: usize, j: usize| *self.x.offset((done + k) as isize * self.step).add(j);
                 let mut values = [F::start(element(0, 0)); TOGETHER];
-                for k in 0..TOGETHER {
-                    values[k] = F::start(element(k, 0));
+                for (k, value) in values.iter_mut().enumerate() {
+                    *value = F::start(element(k, 0));
                 }
                 for j in 0..self.n {
-                    for k in 0..TOGETHER {
-                        values[k] = F::step(values[k], element(k, j), self.given::<F>(done + k));
+                    for (k, value) in values.iter_mut().enumerate() {
+                        *value = F::step(*value, element(k, j), self.given::<F>(done + k));
                     }
                 }
                 *self.to.add(done).cast() = values;

@@ -481,11 +481,11 @@ versions! {
                 }
             }
             let mut before = *carry;
-            for k in 0..4 {
+            for (k, last) in last.into_iter().enumerate() {
                 for v in std::slice::from_raw_parts_mut(out.add(k * quarter), quarter) {
                     *v = F::join(before, *v);
                 }
-                before = F::join(before, last[k]);
+                before = F::join(before, last);
             }
             for i in 4 * quarter..n {
                 before = F::join(before, *x.add(i));
