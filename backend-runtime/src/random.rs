@@ -111,75 +111,6 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     x
 }
 
-/// Blocks `first .. first + N` of the stream of `key`: `[w][i]` is word w of block `first + i`. As [`philox`], in a form
-/// that compilers turn into vector instructions.
-#[inline(always)]
-#[allow(clippy::needless_range_loop)] // as below
-pub fn philox_many<const N: usize>(key: u64, first: u64) -> [[u32; N]; 4] {
-    let (mut x, mut y) = ([0; N], [0; N]);
-    for i in 0..N {
-        x[i] = first.wrapping_add(i as u64) & LOW;
-    }
-    for i in 0..N {
-        y[i] = first.wrapping_add(i as u64) >> 32;
-    }
-    rounds(key, x, y, [0; N])
-}
-
-/// Blocks number `further` of those that belong to these blocks ([`philox_further`]), as [`philox_many`] gives them.
-#[inline(always)]
-#[allow(clippy::needless_range_loop)] // as below
-pub fn philox_each<const N: usize>(key: u64, blocks: &[u64; N], further: &[u32; N]) -> [[u32; N]; 4] {
-    let (mut x, mut y, mut z) = ([0; N], [0; N], [0; N]);
-    for i in 0..N {
-        x[i] = blocks[i] & LOW;
-    }
-    for i in 0..N {
-        y[i] = blocks[i] >> 32;
-    }
-    for i in 0..N {
-        z[i] = u64::from(further[i]);
-    }
-    rounds(key, x, y, z)
-}
-
-/// The generator over counters of which the first three words are given.
-#[inline(always)]
-#[allow(clippy::needless_range_loop)] // arrays in lockstep, a loop for each step: so vectors lie along them, and not across
-fn rounds<const N: usize>(key: u64, mut x: [u64; N], mut y: [u64; N], mut z: [u64; N]) -> [[u32; N]; 4] {
-    let mut w = [0_u64; N];
-    for round in 0..10 {
-        // not carried from round to round: the compiler would compute with the pair, and not with the arrays
-        let [low, high] = round_key(key, round).map(u64::from);
-        let (mut a, mut b) = ([0; N], [0; N]);
-        for i in 0..N {
-            a[i] = u64::from(MULTIPLIERS[0]) * x[i];
-        }
-        for i in 0..N {
-            b[i] = u64::from(MULTIPLIERS[1]) * z[i];
-        }
-        for i in 0..N {
-            x[i] = (b[i] >> 32) ^ y[i] ^ low;
-        }
-        for i in 0..N {
-            y[i] = b[i] & LOW;
-        }
-        for i in 0..N {
-            z[i] = (a[i] >> 32) ^ w[i] ^ high;
-        }
-        for i in 0..N {
-            w[i] = a[i] & LOW;
-        }
-    }
-    let mut words = [[0; N]; 4];
-    for (words, x) in words.iter_mut().zip([x, y, z, w]) {
-        for i in 0..N {
-            words[i] = x[i] as u32;
-        }
-    }
-    words
-}
-
 /// A double in [0, 1) with 53 random bits: the upper 53 of the 64 of two words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
@@ -273,22 +204,6 @@ mod tests {
     #[test]
     fn known_answers() {
         assert_eq!(philox(0, 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-    }
-
-    #[test]
-    fn many_blocks_are_those_made_one_by_one() {
-        for (key, first) in [(0, 0), (0x0123_4567_89AB_CDEF, u64::from(u32::MAX) - 3), (u64::MAX, u64::MAX - 2)] {
-            let many = philox_many::<8>(key, first);
-            for i in 0..8 {
-                let one = philox(key, first.wrapping_add(i as u64));
-                assert_eq!(one, many.map(|w| w[i]));
-            }
-            let (blocks, further) = ([first, 7, first, u64::MAX], [0, 3, u32::MAX, 1]);
-            let each = philox_each::<4>(key, &blocks, &further);
-            for i in 0..4 {
-                assert_eq!(philox_further(key, blocks[i], further[i]), each.map(|w| w[i]));
-            }
-        }
     }
 
     #[test]

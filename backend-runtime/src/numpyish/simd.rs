@@ -101,6 +101,43 @@ macro_rules! versions {
 }
 pub(crate) use versions;
 
+/// As [`versions`], with a version for AVX-512 too: where there is much to compute, and nothing waits for memory.
+macro_rules! wide_versions {
+    ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
+        ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
+        $(#[$note])*
+        #[allow(clippy::too_many_arguments)]
+        $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) {
+            // another name than in there
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            unsafe fn body<$($declared)*>($($arg: $ty),*) $body
+            $crate::numpyish::simd::versions! {
+                unsafe fn narrower[$($declared)*][$($named)*]($($arg: $ty),*) {
+                    // SAFETY: the caller's promise.
+                    unsafe { body::<$($named)*>($($arg),*) }
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+                #[allow(clippy::too_many_arguments)]
+                unsafe fn avx512<$($declared)*>($($arg: $ty),*) {
+                    // SAFETY: the caller's promise.
+                    unsafe { body::<$($named)*>($($arg),*) }
+                }
+                if $crate::numpyish::simd::set() > 1 {
+                    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+                    return unsafe { avx512::<$($named)*>($($arg),*) };
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { narrower::<$($named)*>($($arg),*) }
+        }
+    )*};
+}
+pub(crate) use wide_versions;
+
 #[cfg(test)]
 mod tests {
     use super::*;

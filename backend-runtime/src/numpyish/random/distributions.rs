@@ -8,11 +8,11 @@ use super::super::{
     simd::versions,
     typed::typed,
 };
-use super::many;
+use super::{many, words};
 use crate::{
     DType, Real, Result, bf16, f16,
     random::{
-        philox, philox_many,
+        philox,
         samplers::{
             Beta, Binomial, Distribution, Draws, Exponential, Gamma, Poisson, Sampler, TruncatedNormal, multinomial,
             to_shares,
@@ -169,11 +169,8 @@ pub(crate) fn sampled(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Elements that are made at once: a multiple of [`SIDE_BY_SIDE`].
+/// Elements that are made at once.
 const PART: usize = many::MOST;
-
-/// First blocks of elements that are made at once, in vector registers.
-const SIDE_BY_SIDE: usize = 8;
 
 /// Makes an element for each of the parameters.
 type Loop = unsafe fn(u64, u64, &[[f64; 2]], [f64; 2], &mut [f64]);
@@ -194,16 +191,15 @@ versions! {
     unsafe fn draw[S: Sampler][S](key: u64, first: u64, own: &[[f64; 2]], shared: [f64; 2], out: &mut [f64]) {
         let Some(&last) = own.first() else { return };
         let (mut last, mut sampler) = (last, S::new(last, shared));
-        for (group, (own, out)) in own.chunks(SIDE_BY_SIDE).zip(out.chunks_mut(SIDE_BY_SIDE)).enumerate() {
-            let block = first.wrapping_add((group * SIDE_BY_SIDE) as u64);
-            let words = philox_many::<SIDE_BY_SIDE>(key, block);
-            for (i, (&own, out)) in own.iter().zip(out).enumerate() {
-                if own.map(f64::to_bits) != last.map(f64::to_bits) {
-                    (last, sampler) = (own, S::new(own, shared));
-                }
-                let words = [words[0][i], words[1][i], words[2][i], words[3][i]];
-                *out = sampler.draw(&mut Draws::new(key, block.wrapping_add(i as u64), words));
+        let mut words = [0; 2 * PART];
+        let words = &mut words[..2 * out.len()];
+        words::fill(key, first, words);
+        for (i, ((&own, out), words)) in own.iter().zip(out).zip(words.as_chunks::<2>().0).enumerate() {
+            if own.map(f64::to_bits) != last.map(f64::to_bits) {
+                (last, sampler) = (own, S::new(own, shared));
             }
+            let words = [(words[0] >> 32) as u32, words[0] as u32, (words[1] >> 32) as u32, words[1] as u32];
+            *out = sampler.draw(&mut Draws::new(key, first.wrapping_add(i as u64), words));
         }
     }
 }

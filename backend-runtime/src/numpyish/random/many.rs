@@ -5,18 +5,17 @@
 // arrays in lockstep: a loop of indices is what becomes vector instructions
 #![allow(clippy::needless_range_loop)]
 
-use super::super::simd::versions;
+use super::{
+    super::simd::{versions, wide_versions},
+    words,
+};
 use crate::random::{
-    philox_each, philox_many,
     samplers::{Beta, Distribution, Draws, Exponential, Gamma, Sampler, TruncatedNormal},
     unit_f64,
 };
 
 /// Elements that are made at once, at most.
 pub const MOST: usize = 512;
-
-/// Blocks of the generator that are made side by side.
-const SIDE_BY_SIDE: usize = 8;
 
 /// Makes up to [`MOST`] elements of these parameters, from block `first` on, if the distribution is one of those that gain.
 pub fn make(
@@ -58,6 +57,12 @@ pub fn make(
     true
 }
 
+/// The uniform number in [0, 1) of 64 bits.
+#[inline(always)]
+fn unit(word: u64) -> f64 {
+    unit_f64((word >> 32) as u32, word as u32)
+}
+
 /// A part of an array.
 type Part<T> = [T; MOST];
 
@@ -69,15 +74,13 @@ struct Normals {
     used: Part<u32>,
 }
 
-versions! {
+wide_versions! {
     unsafe fn exponentials[][](key: u64, first: u64, sampler: Exponential, out: &mut [f64]) {
-        for (group, out) in out.chunks_mut(SIDE_BY_SIDE).enumerate() {
-            let words = philox_many::<SIDE_BY_SIDE>(key, first.wrapping_add((group * SIDE_BY_SIDE) as u64));
-            let mut units = [0.0; SIDE_BY_SIDE];
-            for i in 0..SIDE_BY_SIDE {
-                units[i] = unit_f64(words[0][i], words[1][i]);
-            }
-            out.copy_from_slice(&units[..out.len()]);
+        let mut words = [0; 2 * MOST];
+        let words = &mut words[..2 * out.len()];
+        words::fill(key, first, words);
+        for (x, words) in out.iter_mut().zip(words.as_chunks::<2>().0) {
+            *x = unit(words[0]);
         }
         // a loop of its own, which vectorises
         for x in out {
@@ -93,37 +96,32 @@ versions! {
             waiting[i % MOST] = i as u16;
         }
         let (mut x, mut y, mut square, mut scale) = ([0.0; MOST], [0.0; MOST], [0.0; MOST], [0.0; MOST]);
+        let (mut blocks, mut further) = ([0; MOST], [0; MOST]);
+        let (mut words, mut before) = ([0; 2 * MOST], [0; 2 * MOST]);
         let mut count = n;
         while count > 0 {
-            let groups = count.div_ceil(SIDE_BY_SIDE);
-            for group in 0..groups {
-                let (mut blocks, mut further) = ([0; SIDE_BY_SIDE], [0; SIDE_BY_SIDE]);
-                for i in 0..SIDE_BY_SIDE {
-                    // what is too many in the last group is made twice
-                    let at = waiting[(group * SIDE_BY_SIDE + i).min(count - 1) % MOST] as usize % MOST;
-                    blocks[i] = first.wrapping_add(at as u64);
-                    further[i] = to.used[at];
+            for i in 0..count {
+                let at = waiting[i % MOST] as usize % MOST;
+                blocks[i % MOST] = first.wrapping_add(at as u64);
+                further[i % MOST] = to.used[at];
+            }
+            words::each(key, &blocks[..count], &further[..count], &mut words[..2 * count]);
+            if HALF {
+                for further in &mut further[..count] {
+                    *further = further.wrapping_sub(1);
                 }
-                let start = group * SIDE_BY_SIDE;
-                let (x, y) = (&mut x[start..start + SIDE_BY_SIDE], &mut y[start..start + SIDE_BY_SIDE]);
-                let words = philox_each::<SIDE_BY_SIDE>(key, &blocks, &further);
-                if HALF {
-                    for further in &mut further {
-                        *further = further.wrapping_sub(1);
-                    }
-                    let before = philox_each::<SIDE_BY_SIDE>(key, &blocks, &further);
-                    for i in 0..SIDE_BY_SIDE {
-                        x[i] = unit_f64(before[2][i], before[3][i]);
-                        y[i] = unit_f64(words[0][i], words[1][i]);
-                    }
-                } else {
-                    for i in 0..SIDE_BY_SIDE {
-                        x[i] = unit_f64(words[0][i], words[1][i]);
-                        y[i] = unit_f64(words[2][i], words[3][i]);
-                    }
+                words::each(key, &blocks[..count], &further[..count], &mut before[..2 * count]);
+                for i in 0..count {
+                    x[i % MOST] = unit(before[2 * i % (2 * MOST) + 1]);
+                    y[i % MOST] = unit(words[2 * i % (2 * MOST)]);
+                }
+            } else {
+                for i in 0..count {
+                    x[i % MOST] = unit(words[2 * i % (2 * MOST)]);
+                    y[i % MOST] = unit(words[2 * i % (2 * MOST) + 1]);
                 }
             }
-            for i in 0..groups * SIDE_BY_SIDE {
+            for i in 0..count {
                 let i = i % MOST;
                 (x[i], y[i]) = Draws::around_0(x[i], y[i]);
                 square[i] = x[i] * x[i] + y[i] * y[i];
@@ -145,21 +143,17 @@ versions! {
 
     /// The next uniform number in (0, 1] of each element: from the next block, or if `HALF`, from the rest of the last one.
     unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut Part<u32>, to: &mut [f64]) {
-        for (group, to) in to.chunks_mut(SIDE_BY_SIDE).enumerate() {
-            let (mut blocks, mut further) = ([0; SIDE_BY_SIDE], [0; SIDE_BY_SIDE]);
-            for i in 0..SIDE_BY_SIDE {
-                let at = (group * SIDE_BY_SIDE + i) % MOST;
-                blocks[i] = first.wrapping_add(at as u64);
-                further[i] = used[at].wrapping_sub(u32::from(HALF));
-                used[at] = used[at].wrapping_add(u32::from(!HALF));
-            }
-            let words = philox_each::<SIDE_BY_SIDE>(key, &blocks, &further);
-            let mut units = [0.0; SIDE_BY_SIDE];
-            for i in 0..SIDE_BY_SIDE {
-                let (high, low) = if HALF { (words[2][i], words[3][i]) } else { (words[0][i], words[1][i]) };
-                units[i] = 1.0 - unit_f64(high, low);
-            }
-            to.copy_from_slice(&units[..to.len()]);
+        let n = to.len();
+        let (mut blocks, mut further, mut words) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
+        for at in 0..n {
+            let at = at % MOST;
+            blocks[at] = first.wrapping_add(at as u64);
+            further[at] = used[at].wrapping_sub(u32::from(HALF));
+            used[at] = used[at].wrapping_add(u32::from(!HALF));
+        }
+        words::each(key, &blocks[..n], &further[..n], &mut words[..2 * n]);
+        for (to, words) in to.iter_mut().zip(words.as_chunks::<2>().0) {
+            *to = 1.0 - unit(words[usize::from(HALF)]);
         }
     }
 
@@ -211,7 +205,9 @@ versions! {
         // SAFETY: as above.
         unsafe { alone(key, first, sampler, out) }
     }
+}
 
+versions! {
     /// Makes the elements that are NaN one at a time.
     unsafe fn alone[S: Sampler][S](key: u64, first: u64, sampler: S, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {

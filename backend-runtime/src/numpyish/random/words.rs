@@ -1,16 +1,48 @@
 //! The words of many blocks of the generator, in memory order: those of [`philox`], many blocks side by side where the processor has AVX2 or AVX-512.
 //!
-//! The loops are written in instructions: of loops over arrays, as in [`philox_many`](crate::random::philox_many), the compiler makes ones that take more than twice the time
+//! The loops are written in instructions: of loops over arrays the compiler makes ones that take more than twice the time
 //! (`cargo xtask bench peers random_uniform`).
 
 use super::super::simd::set;
-use crate::random::{bits, philox};
+use crate::random::{bits, philox, philox_further};
+
+/// Which blocks of the generator.
+#[derive(Clone, Copy)]
+enum Blocks<'a> {
+    /// One after the other, from this number on.
+    From(u64),
+    /// Each of these, and number so much of those that belong to it ([`philox_further`]).
+    Each(&'a [u64], &'a [u32]),
+}
+
+impl Blocks<'_> {
+    /// The words of one of them.
+    fn words(self, key: u64, at: usize) -> [u32; 4] {
+        match self {
+            Blocks::From(first) => philox(key, first.wrapping_add(at as u64)),
+            Blocks::Each(blocks, further) => philox_further(key, blocks[at], further[at]),
+        }
+    }
+}
 
 /// Fills `out` with 64-bit numbers, two of each block from number `first` on ([`bits`]).
 pub fn fill(key: u64, first: u64, out: &mut [u64]) {
-    let done = groups(key, first, out);
+    fill_of(key, Blocks::From(first), out);
+}
+
+/// The same of any blocks, and number so much of those that belong to each of them ([`philox_further`]).
+///
+/// # Panics
+/// If there are not as many of both, and twice as many numbers.
+pub fn each(key: u64, blocks: &[u64], further: &[u32], out: &mut [u64]) {
+    assert!(blocks.len() == further.len() && out.len() == 2 * blocks.len(), "two numbers of each block");
+    fill_of(key, Blocks::Each(blocks, further), out);
+}
+
+fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
+    let done = groups(key, blocks, out);
     for (k, pair) in out[done..].chunks_mut(2).enumerate() {
-        let block = philox(key, first.wrapping_add((done / 2 + k) as u64));
+        let block = blocks.words(key, done / 2 + k);
         for (i, out) in pair.iter_mut().enumerate() {
             *out = bits(block, i);
         }
@@ -18,14 +50,14 @@ pub fn fill(key: u64, first: u64, out: &mut [u64]) {
 }
 
 /// Fills as much of `out` as whole groups of blocks take; how many numbers these are.
-fn groups(key: u64, first: u64, out: &mut [u64]) -> usize {
+fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     match set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the processor has these instructions.
-        1 => unsafe { x86::avx2(key, first, out) },
+        1 => unsafe { x86::avx2(key, blocks, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        2 => unsafe { x86::avx512(key, first, out) },
+        2 => unsafe { x86::avx512(key, blocks, out) },
         _ => 0,
     }
 }
@@ -34,6 +66,7 @@ fn groups(key: u64, first: u64, out: &mut [u64]) -> usize {
 /// lower ones alone.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::Blocks;
     use crate::random::{LOW, MULTIPLIERS, round_key};
     use std::arch::x86_64::*;
 
@@ -41,7 +74,7 @@ mod x86 {
     const REGISTERS: usize = 2;
 
     #[target_feature(enable = "avx2")]
-    pub fn avx2(key: u64, first: u64, out: &mut [u64]) -> usize {
+    pub fn avx2(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
         const LANES: usize = 4;
         let (groups, rest) = out.as_chunks_mut::<{ 2 * REGISTERS * LANES }>();
         let [m0, m1] = [_mm256_set1_epi64x(MULTIPLIERS[0].into()), _mm256_set1_epi64x(MULTIPLIERS[1].into())];
@@ -49,8 +82,21 @@ mod x86 {
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm256_setzero_si256(); 4]; REGISTERS];
             for (r, x) in x.iter_mut().enumerate() {
-                let block = first.wrapping_add(((k * REGISTERS + r) * LANES) as u64);
-                x[0] = _mm256_add_epi64(_mm256_set1_epi64x(block as i64), numbers);
+                let at = (k * REGISTERS + r) * LANES;
+                match blocks {
+                    Blocks::From(first) => {
+                        let first = first.wrapping_add(at as u64);
+                        x[0] = _mm256_add_epi64(_mm256_set1_epi64x(first as i64), numbers);
+                    }
+                    Blocks::Each(blocks, further) => {
+                        let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
+                        // SAFETY: as many as lanes of both.
+                        unsafe {
+                            x[0] = _mm256_loadu_si256(blocks.as_ptr().cast());
+                            x[2] = _mm256_cvtepu32_epi64(_mm_loadu_si128(further.as_ptr().cast()));
+                        }
+                    }
+                }
                 x[1] = _mm256_srli_epi64::<32>(x[0]);
             }
             for round in 0..10 {
@@ -81,7 +127,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f")]
-    pub fn avx512(key: u64, first: u64, out: &mut [u64]) -> usize {
+    pub fn avx512(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
         const LANES: usize = 8;
         /// Exclusive or of three, as a table of truth.
         const XOR: i32 = 0x96;
@@ -93,8 +139,21 @@ mod x86 {
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm512_setzero_si512(); 4]; REGISTERS];
             for (r, x) in x.iter_mut().enumerate() {
-                let block = first.wrapping_add(((k * REGISTERS + r) * LANES) as u64);
-                x[0] = _mm512_add_epi64(_mm512_set1_epi64(block as i64), numbers);
+                let at = (k * REGISTERS + r) * LANES;
+                match blocks {
+                    Blocks::From(first) => {
+                        let first = first.wrapping_add(at as u64);
+                        x[0] = _mm512_add_epi64(_mm512_set1_epi64(first as i64), numbers);
+                    }
+                    Blocks::Each(blocks, further) => {
+                        let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
+                        // SAFETY: as above.
+                        unsafe {
+                            x[0] = _mm512_loadu_si512(blocks.as_ptr().cast());
+                            x[2] = _mm512_cvtepu32_epi64(_mm256_loadu_si256(further.as_ptr().cast()));
+                        }
+                    }
+                }
                 x[1] = _mm512_srli_epi64::<32>(x[0]);
             }
             for round in 0..10 {
@@ -140,6 +199,23 @@ mod tests {
                     let mut words = vec![0; n];
                     fill(key, first, &mut words);
                     assert_eq!(words, expected, "{n} of {key} from {first} on, set {set}");
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn further_blocks_are_those_of_the_generator() {
+        for key in [0, u64::MAX, 0x0123_4567_89ab_cdef] {
+            for n in (0..40).chain([512]) {
+                let blocks: Vec<u64> = (0..n).map(|i| [7, u64::MAX, u64::from(u32::MAX), i][i as usize % 4]).collect();
+                let further: Vec<u32> = (0..n as u32).map(|i| [0, 3, u32::MAX, i][(i as usize / 4) % 4]).collect();
+                let all = blocks.iter().zip(&further).map(|(&block, &further)| philox_further(key, block, further));
+                let expected: Vec<u64> = all.flat_map(|block| [bits(block, 0), bits(block, 1)]).collect();
+                simd::with_each(|set| {
+                    let mut words = vec![0; 2 * n as usize];
+                    each(key, &blocks, &further, &mut words);
+                    assert_eq!(words, expected, "{n} of {key}, set {set}");
                 });
             }
         }
