@@ -362,11 +362,12 @@ impl Op {
         if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
     }
 
-    /// Whether an `each` expression is its operand in the second dtype of the row.
+    /// Whether an `each` expression is its operand in the dtype of the result: in the second one of the row, or in the real one. Where that
+    /// is its own, nothing is computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         let is_operand =
             |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
-        matches!(&expr.node, Node::Word(word, args) if word == "cast" && args.iter().all(is_operand))
+        matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(is_operand))
     }
 
     /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
