@@ -5,7 +5,7 @@ use crate::{
     array::Part,
     layout::grain,
     manipulation::{concat, flatten},
-    tree::{self, Node},
+    tree,
 };
 use backends::{options::*, prelude::*, runtime::rules};
 use std::borrow::Cow;
@@ -132,10 +132,7 @@ impl<F, J> Fold<F, J> {
             let rest = b.cut(&x.part, along, whole * grain..rows.len())?;
             values.extend(b.within.to_vec((self.local)(&rest, Axes::from(axes), false)?)?);
         }
-        let places: Vec<Node> = tree::grains(n, &rows).map(Node::grain).collect();
-        let left = tree::merge(&mut values, &places, size, self.join);
-        values.truncate(left * size);
-        Ok(values)
+        Ok(tree::merged(values, tree::grains(n, &rows), size, self.join))
     }
 }
 

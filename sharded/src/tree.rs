@@ -30,13 +30,6 @@ pub struct Node {
     index: usize,
 }
 
-impl Node {
-    /// One grain.
-    pub fn grain(index: usize) -> Node {
-        Node { level: 0, index }
-    }
-}
-
 /// The grains that a range of an axis of length `n` touches.
 pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
     rows.start / grain(n)..rows.end.div_ceil(grain(n))
@@ -56,12 +49,37 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     found
 }
 
+/// The values of the [`nodes`] that grains are merged to, given those of the grains, `size` each.
+pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
+    let Range { mut start, mut end } = grains;
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    // a level of the tree after the other, in place; what has no pair in it is left at one of the ends
+    while end - start > 1 {
+        let alone = if start.is_multiple_of(2) { 0 } else { size };
+        first.extend_from_slice(&values[..alone]);
+        if !end.is_multiple_of(2) {
+            last.push(values.split_off((end - start - 1) * size));
+        }
+        (start, end) = (start.div_ceil(2), end / 2);
+        for pair in 0..end - start {
+            let from = alone + 2 * pair * size;
+            for k in from..from + size {
+                values[pair * size + k - from] = join(values[k], values[k + size]);
+            }
+        }
+        values.truncate((end - start) * size);
+    }
+    first.append(&mut values);
+    first.extend(last.into_iter().rev().flatten());
+    first
+}
+
 fn pair(left: &Node, right: &Node) -> bool {
     left.level == right.level && left.index.is_multiple_of(2) && left.index + 1 == right.index
 }
 
 /// Joins the values of neighbouring nodes, `size` each, as far as they are pairs. What is left stands first; their number is the result.
-pub fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(T, T) -> T) -> usize {
+fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(T, T) -> T) -> usize {
     let mut found: Vec<Node> = Vec::new();
     for (k, &place) in places.iter().enumerate() {
         let (mut node, mut at) = (place, found.len());
@@ -116,11 +134,10 @@ mod tests {
                 let mut all = Vec::new();
                 for rows in &held {
                     let own = grains(n, rows);
-                    let mut values: Vec<u64> = own.clone().map(|index| index as u64 + 1).collect();
-                    let places: Vec<Node> = own.clone().map(Node::grain).collect();
-                    let left = merge(&mut values, &places, 1, join);
-                    assert_eq!(left, nodes(own).len());
-                    all.extend_from_slice(&values[..left]);
+                    let values: Vec<u64> = own.clone().map(|index| index as u64 + 1).collect();
+                    let values = merged(values, own.clone(), 1, join);
+                    assert_eq!(values.len(), nodes(own).len());
+                    all.extend(values);
                 }
                 total(all, n, &held, 1, join)
             };
@@ -129,6 +146,23 @@ mod tests {
             for ranks in [2, 3, 4, 5, 7, 16] {
                 if n.div_ceil(grain(n)) >= ranks {
                     assert_eq!(of(ranks), alone, "{n} over {ranks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_leave_what_pairs_of_neighbours_do() {
+        let join = |a: u64, b: u64| a.wrapping_mul(31) ^ b.rotate_left(7);
+        for start in 0..20 {
+            for end in start..start + 70 {
+                for size in [1, 3] {
+                    let values: Vec<u64> = (start * size..end * size).map(|k| k as u64 * 7919).collect();
+                    let places: Vec<Node> = (start..end).map(|index| Node { level: 0, index }).collect();
+                    let mut expected = values.clone();
+                    let left = merge(&mut expected, &places, size, join);
+                    expected.truncate(left * size);
+                    assert_eq!(merged(values, start..end, size, join), expected, "{start}..{end} of {size}");
                 }
             }
         }

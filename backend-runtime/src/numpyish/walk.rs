@@ -181,7 +181,8 @@ struct Boxes {
     /// A row is `step` indices of this axis, and all of the axes after it.
     axis: usize,
     step: usize,
-    /// An axis before it of which a box has several indices, and how many: one along which an operand is contiguous.
+    /// An axis before it of which a box has several indices, and how many: one along which an operand is contiguous, or the one before where nothing is
+    /// packed.
     tall: Option<(usize, usize)>,
 }
 
@@ -295,7 +296,10 @@ impl Boxes {
         let inner = dims.len() - 1;
         let long_rows = inner == 0 || dims[inner] >= LONG_ROW;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
-            return Boxes { axis: inner, step: dims[inner].clamp(1, SEGMENT), tall: None };
+            let step = dims[inner].clamp(1, SEGMENT);
+            // from row to row of a box it is one addition for each operand
+            let rows = if step == dims[inner] { SEGMENT / step } else { 1 };
+            return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
