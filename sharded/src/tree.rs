@@ -37,14 +37,13 @@ pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
 
 /// The nodes that grains are merged to where each pair `(2i, 2i + 1)` is: those of one rank, or what is left of all.
 pub fn nodes(grains: Range<usize>) -> Vec<Node> {
-    let mut found: Vec<Node> = Vec::new();
-    for index in grains {
-        let mut node = Node { level: 0, index };
-        while let Some(&before) = found.last().filter(|before| pair(before, &node)) {
-            found.pop();
-            node = Node { level: before.level + 1, index: before.index / 2 };
-        }
-        found.push(node);
+    let Range { mut start, end } = grains;
+    let mut found = Vec::new();
+    while start < end {
+        // the largest that begins here and ends in the range
+        let level = start.trailing_zeros().min((end - start).ilog2());
+        found.push(Node { level, index: start >> level });
+        start += 1 << level;
     }
     found
 }
@@ -162,6 +161,7 @@ mod tests {
                     let mut expected = values.clone();
                     let left = merge(&mut expected, &places, size, join);
                     expected.truncate(left * size);
+                    assert_eq!(nodes(start..end).len(), left);
                     assert_eq!(merged(values, start..end, size, join), expected, "{start}..{end} of {size}");
                 }
             }
