@@ -427,13 +427,9 @@ impl Scanned {
             for first in (0..len).step_by(BLOCK) {
                 let n = BLOCK.min(len - first);
                 let block = self.load(from + first, wide, n);
-                let to = to + initial + first;
-                if self.out == self.of {
-                    (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
-                } else {
-                    (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
-                    self.write(wide, to, n);
-                }
+                // gone over twice, which memory near by makes cheap
+                (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
+                self.write(wide, to + initial + first, n);
             }
         }
     }

@@ -77,7 +77,8 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     let op = "sort";
     let axis = rules::axis(op, axis, x.shape.len())?;
     let len = x.shape[axis];
-    if (1..=network::LONGEST).contains(&len) && axis + 1 == x.shape.len() {
+    let lanes = x.len().checked_div(len).unwrap_or(0);
+    if len <= network::LONGEST && lanes >= network::WORTH && axis + 1 == x.shape.len() {
         return network::sorted::<K>(op, x, descending);
     }
     let loops = K::loops(x.dtype);

@@ -16,6 +16,9 @@ use crate::Result;
 /// Elements of the longest lanes.
 pub const LONGEST: usize = 32;
 
+/// Lanes from which on it pays to sort them together.
+pub const WORTH: usize = 4;
+
 /// Lanes that are sorted together.
 const TOGETHER: usize = 16;
 
