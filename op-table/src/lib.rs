@@ -10,6 +10,7 @@ pub mod expr;
 pub mod fold;
 mod gradient;
 mod kind;
+mod loops;
 pub mod model;
 pub mod names;
 mod parse;

@@ -1,7 +1,7 @@
 //! What a table means: ops as data, with places, without TOML.
 
 use crate::{
-    expr::{Expr, Node, compose},
+    expr::{Expr, compose},
     text::{Span, Text},
 };
 pub use crate::{
@@ -339,52 +339,9 @@ impl Op {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
     }
 
-    /// Whether the arrays that an `each` expression is over are not all of the row's dtype.
-    pub fn mixes_dtypes(&self) -> bool {
-        self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
-    }
-
     /// Whether it is a scalar expression: what a formula can be made of.
     pub fn is_elementwise(&self) -> bool {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
-    }
-
-    /// The places of the operands of which elements go to the result of an `each` expression as they are, where it does nothing
-    /// else with elements of the row's dtype; none otherwise.
-    pub fn moved(&self, expr: &Expr) -> Vec<usize> {
-        let inputs: Vec<&Param> = self.inputs().collect();
-        let mut moved = Vec::new();
-        let moves = self.second.is_none()
-            && inputs.iter().all(|p| p.kind.elem() == Some(Elem::T) || p.kind.elem() == Some(Elem::Bool))
-            && expr.is_choice(&mut |name| moved.extend(inputs.iter().position(|p| p.name == name)));
-        moved.sort_unstable();
-        moved.dedup();
-        if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
-    }
-
-    /// Whether an `each` expression is its operand in the dtype of the result: in the second one of the row, or in the real one. Where that
-    /// is its own, nothing is computed.
-    pub fn converts(&self, expr: &Expr) -> bool {
-        let is_operand =
-            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
-        matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(is_operand))
-    }
-
-    /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
-    pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
-        let is_operand =
-            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
-        match &expr.node {
-            Node::Compare(_, both) => both.iter().all(is_operand),
-            Node::Word(word, args) => {
-                args.iter().all(is_operand)
-                    && model
-                        .words
-                        .get(word)
-                        .is_some_and(|w| !w.of_precision && !w.range_reduction.contains(&RangeReduction::Real))
-            }
-            _ => false,
-        }
     }
 
     /// Whether a formula can be reduced as an array is: an op over an array, axes or one axis, `keepdims` and numbers.

@@ -1,0 +1,51 @@
+//! What the loops of an op may rely on, which follows from its expression.
+
+use crate::{
+    expr::{Expr, Node},
+    model::{Elem, Model, Op, Param, RangeReduction},
+};
+
+impl Op {
+    /// Whether the arrays that an `each` expression is over are not all of the row's dtype.
+    pub fn mixes_dtypes(&self) -> bool {
+        self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
+    }
+
+    /// The places of the operands of which elements go to the result of an `each` expression as they are, where it does nothing
+    /// else with elements of the row's dtype; none otherwise.
+    pub fn moved(&self, expr: &Expr) -> Vec<usize> {
+        let inputs: Vec<&Param> = self.inputs().collect();
+        let mut moved = Vec::new();
+        let moves = self.second.is_none()
+            && inputs.iter().all(|p| p.kind.elem() == Some(Elem::T) || p.kind.elem() == Some(Elem::Bool))
+            && expr.is_choice(&mut |name| moved.extend(inputs.iter().position(|p| p.name == name)));
+        moved.sort_unstable();
+        moved.dedup();
+        if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
+    }
+
+    /// Whether an `each` expression is its operand in the dtype of the result: in the second one of the row, or in the real one. Where that
+    /// is its own, nothing is computed.
+    pub fn converts(&self, expr: &Expr) -> bool {
+        let is_operand =
+            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
+        matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(is_operand))
+    }
+
+    /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
+    pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
+        let is_operand =
+            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
+        match &expr.node {
+            Node::Compare(_, both) => both.iter().all(is_operand),
+            Node::Word(word, args) => {
+                args.iter().all(is_operand)
+                    && model
+                        .words
+                        .get(word)
+                        .is_some_and(|w| !w.of_precision && !w.range_reduction.contains(&RangeReduction::Real))
+            }
+            _ => false,
+        }
+    }
+}
