@@ -257,6 +257,9 @@ impl Plan {
 
     /// Calls `f` with outputs along the last axis, `widest` of them at most, and the number of the first.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
+        if outputs.is_empty() {
+            return; // of axes that may have no elements
+        }
         let (row, rest) =
             self.kept.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&row, rest)| (row, rest));
         let mut rows = Offsets::at(rest, outputs.start / row.len);
