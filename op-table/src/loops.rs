@@ -27,19 +27,15 @@ impl Op {
     /// Whether an `each` expression is its operand in the dtype of the result: in the second one of the row, or in the real one. Where that
     /// is its own, nothing is computed.
     pub fn converts(&self, expr: &Expr) -> bool {
-        let is_operand =
-            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
-        matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(is_operand))
+        matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
 
     /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
-        let is_operand =
-            |e: &Expr| matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array));
         match &expr.node {
-            Node::Compare(_, both) => both.iter().all(is_operand),
+            Node::Compare(_, both) => both.iter().all(|e| self.is_operand(e)),
             Node::Word(word, args) => {
-                args.iter().all(is_operand)
+                args.iter().all(|e| self.is_operand(e))
                     && model
                         .words
                         .get(word)
@@ -47,5 +43,10 @@ impl Op {
             }
             _ => false,
         }
+    }
+
+    /// Whether an expression is an array of the op, as it is.
+    fn is_operand(&self, e: &Expr) -> bool {
+        matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
     }
 }

@@ -188,8 +188,10 @@ impl Plan {
         let found = AtomicBool::new(false);
         parallel::parallel(blocks.div_ceil(SOME), CHEAP / (SOME * BLOCK), |range| {
             let mut scratch = NO_BLOCK;
-            let mut range = range.into_iter();
-            while let Some(some) = range.next().filter(|_| !found.load(Relaxed)) {
+            for some in range {
+                if found.load(Relaxed) {
+                    return;
+                }
                 let blocks = some * SOME..blocks.min((some + 1) * SOME);
                 let folded = Folded { from, folding, order: &self.order, blocks };
                 let mut value = 0_u8;
