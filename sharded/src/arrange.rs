@@ -37,6 +37,12 @@ impl<B: Backend> Sharded<B> {
         if layout.split.is_some() && layout.shape.contains(&0) {
             return self.empty_array(layout, part);
         }
+        self.filled(layout, part)
+    }
+
+    /// The same of an array that has elements, or is not split.
+    #[inline(always)]
+    fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
         ShardedArray { layout, part }
     }
@@ -83,8 +89,13 @@ impl<B: Backend> Sharded<B> {
     }
 
     /// What one rank alone has made of an array that is split along `axis`: split along it as it would be on more of them, else as the policy says.
+    #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
-        if self.may_split(self.within.shape(&x)[axis]) { self.settle_along(x, axis) } else { self.settle(x) }
+        let shape = self.within.shape(&x);
+        if !self.may_split(shape[axis]) || shape.contains(&0) {
+            return self.settle(x);
+        }
+        Ok(self.filled(Layout::along(shape, axis), x))
     }
 
     /// An array of the parts that the ranks have made: `part` is this rank's, of the rows that [`Sharded::range`] says.
@@ -154,14 +165,14 @@ impl<B: Backend> Sharded<B> {
             return Ok(x.into_owned().part);
         }
         let held = x.layout.ranges(self.ranks());
-        let shapes: Vec<Vec<usize>> = held.iter().map(|rows| x.layout.part(rows)).collect();
-        let counts: Vec<usize> = shapes.iter().map(|shape| shape.iter().product()).collect();
+        let row: usize = x.layout.shape[..axis].iter().chain(&x.layout.shape[axis + 1..]).product();
+        let counts: Vec<usize> = held.iter().map(|rows| rows.len() * row).collect();
         let mut all = self.gather_parts(op, &x.part, &counts)?;
         if x.layout.shape[..axis].iter().all(|&n| n == 1) {
             // the parts lie behind each other as they do in the whole
             return all.next(&self.within, &x.layout.shape);
         }
-        self.joined(shapes.iter().map(|shape| all.next(&self.within, shape)), axis)
+        self.joined(held.iter().map(|rows| all.next(&self.within, &x.layout.part(rows))), axis)
     }
 
     /// Arrays that have come, behind each other along an axis.

@@ -69,16 +69,20 @@ impl<F, J> Fold<F, J> {
     {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
+        let is_few = is_tree && x.layout.size() <= FEW;
         // what every rank has, and what one rank has alone where many would reduce all of it: nothing is joined
-        let has_all = b.ranks() == 1 && (!is_tree || x.layout.size() <= FEW || rounds_often::<T>());
+        let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
+        }
+        if is_few && matches!(axis, Axes::All) {
+            return b.settle((self.local)(&b.gather(op, Cow::Borrowed(x))?, axis, keepdims)?);
         }
         let left = Left::of(op, &x.layout, axis, keepdims)?;
         if !left.is_across {
             return left.placed(b, (self.local)(&x.part, axis, keepdims)?);
         }
-        if b.ranks() == 1 && !is_tree || is_tree && x.layout.size() <= FEW || rounds_often::<T>() && self.rounds {
+        if b.ranks() == 1 && !is_tree || is_few || rounds_often::<T>() && self.rounds {
             let whole =
                 if rounds_often::<T>() { b.whole(op, Cow::Borrowed(x))? } else { b.gather(op, Cow::Borrowed(x))? };
             return b.settle((self.local)(&whole, axis, keepdims)?);

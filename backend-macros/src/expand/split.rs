@@ -94,16 +94,18 @@ impl Expand<'_> {
                 Ok(())
             };
         }
+        // the plan is not needed any more where the call gives one array, whose layout is that of the plan
         let closed = match op.result {
-            // the plan is not needed any more, and its layout is that of the result
             Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
             _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
         };
         quote! {
             #made
             let #within = self.within();
-            let #result = #call.map_err(|why| self.explained(&#plan, why))?;
-            #closed
+            match #call {
+                Ok(#result) => #closed,
+                Err(why) => Err(self.explained(&#plan, why)),
+            }
         }
     }
 

@@ -86,6 +86,7 @@ functions! {
         exscan "MPI_Exscan" (Ptr, Ptr, c_int, Word, Word, Word);
         send "MPI_Send" (Ptr, c_int, Word, c_int, c_int, Word);
         recv "MPI_Recv" (Ptr, c_int, Word, c_int, c_int, Word, *mut Status);
+        send_recv "MPI_Sendrecv" (Ptr, c_int, Word, c_int, c_int, Ptr, c_int, Word, c_int, c_int, Word, *mut Status);
         start_barrier "MPI_Ibarrier" (Word, *mut Word);
         start_broadcast "MPI_Ibcast" (Ptr, c_int, Word, c_int, Word, *mut Word);
         start_all_gather "MPI_Iallgatherv" (Ptr, c_int, Word, Ptr, Ints, Ints, Word, Word, *mut Word);
