@@ -3,7 +3,10 @@
 use crate::{
     Backend, DiagonalOptions, Element, Error, Integer, LinspaceOptions, Real, Result, Slice, TrilOptions, TriuOptions,
     lazy,
-    runtime::{numpyish::triangles::triangle_indices, rules},
+    runtime::{
+        numpyish::{creation::all_indices, triangles::triangle_indices},
+        rules,
+    },
 };
 
 /// A matrix with this diagonal, or the diagonal of a matrix.
@@ -94,6 +97,9 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
         return b.zeros::<T>(whole);
     }
     rules::check_indices(OP, shape, T::DTYPE, T::MAX.cast())?;
+    if on_host(b)? {
+        return b.of_loop(all_indices(OP, shape)?);
+    }
     // views, where the library can: each element is written once, where it belongs
     let along = |(axis, &len): (usize, &usize)| {
         let mut lengths = vec![1; shape.len()];

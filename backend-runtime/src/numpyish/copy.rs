@@ -6,6 +6,7 @@ use super::{
     buffer::Buffer,
     parallel::{self},
     raw::{RawArray, View},
+    simd::versions,
 };
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
@@ -219,14 +220,16 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         (axis.from, axis.to) = (-axis.from, -axis.to);
     }
     let axes = simplified(axes);
-    let Some(longest) = (0..axes.len()).max_by_key(|&i| axes[i].len) else {
+    // of axes that are long enough for all threads the outermost, so that each of these writes elements that lie together
+    let outermost = axes.iter().position(|axis| axis.len >= TASKS);
+    let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
         // SAFETY: without axes there is one element.
         return unsafe { *to = *from };
     };
-    let Axis { len, from: from_step, to: to_step } = axes[longest];
+    let Axis { len, from: from_step, to: to_step } = axes[split];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     if rest * len <= FEW && axes.len() <= 2 {
-        let (i, j) = if let [i, j] = axes[..] { (i, j) } else { (ONE, axes[longest]) };
+        let (i, j) = if let [i, j] = axes[..] { (i, j) } else { (ONE, axes[split]) };
         // SAFETY: these are all the axes.
         return unsafe { rows(i, j, from, to) };
     }
@@ -234,7 +237,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     parallel::parallel(len, (parallel::CHEAP / rest).max(1), |range| {
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
-        part[longest].len = range.len();
+        part[split].len = range.len();
         // SAFETY: a part of the axes reaches a part of the elements; parts of different tasks share none.
         unsafe { serial(part, from, to) }
     });
@@ -242,6 +245,9 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
 
 /// Elements up to which the loops alone take less time than what is around them.
 const FEW: usize = 1024;
+
+/// Indices of an axis that is split over threads, unless all are shorter.
+const TASKS: usize = 64;
 
 /// An axis of one index.
 const ONE: Axis = Axis { len: 1, from: 0, to: 0 };
@@ -350,11 +356,22 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                     std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len).fill(MaybeUninit::new(*from))
                 }
                 // constants, so that the loops vectorise
-                (2, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.add(2 * n)),
+                (2, 1) => every_second::<U>(from, to, j.len),
                 (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
                 (f, t) => (0..j.len as isize).for_each(|n| *to.offset(n * t) = *from.offset(n * f)),
             }
         }
+    }
+}
+
+versions! {
+    /// Every second element of a row.
+    ///
+    /// # Safety
+    /// There are `n` of them, and room for as many.
+    unsafe fn every_second[U: Bits][U](from: *const U, to: *mut U, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { (0..n).for_each(|k| *to.add(k) = *from.add(2 * k)) }
     }
 }
 

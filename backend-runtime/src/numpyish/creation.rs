@@ -165,6 +165,29 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
+/// The index along each axis, of every place of a shape, whose indices the dtype holds.
+pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
+    typed(places(op, T::DTYPE, shape))
+}
+
+fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
+    let whole = [&[shape.len()], shape].concat();
+    let n = rules::count(op, &whole, dtype.size())?;
+    let mut out = Buffer::new(op, n, dtype)?;
+    let steps = Steps { n: shape.iter().copied().max().unwrap_or(0), from: 0.0, by: 1.0 };
+    let counted = counting(dtype, steps, Value::from_f64(dtype, 0.0), Value::from_f64(dtype, 1.0))?;
+    let strides = rules::c_strides(shape);
+    for axis in 0..shape.len() {
+        // along this axis the numbers, which are repeated along the others
+        let mut repeated = vec![0; shape.len()];
+        repeated[axis] = 1;
+        let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
+        copy::place(&mut out, n / shape.len() * axis, &strides, view);
+    }
+    // SAFETY: each axis has filled its index of the first axis.
+    unsafe { RawArray::new(op, whole, out) }
+}
+
 /// `num` evenly spaced values from start to stop.
 pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
     let last = endpoint.then(|| Value::of(stop));

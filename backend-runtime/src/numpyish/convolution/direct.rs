@@ -10,6 +10,10 @@ use std::ops::Range;
 /// Results of a row that are computed together: further ones are another task.
 const SPAN: usize = 1024;
 
+/// Up to so many products of a result, what is around a block takes longer than its loops: blocks that stay in the first-level cache then, instead of in
+/// registers.
+const FEW: usize = 16;
+
 /// Sums of the products of a kernel with the elements under it. `T` has the bits of the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
@@ -22,9 +26,12 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
             let start = task % spans * SPAN;
             let windows = start..row.min(start + SPAN);
             let one = plan.axes[2].stride == 1;
+            let few = plan.taps().saturating_mul(plan.inputs) <= FEW;
             // SAFETY: each task writes results of its own, of `T`.
             unsafe {
                 match (size_of::<T>(), one) {
+                    (..=4, true) if few => span::<T, 512, true>(terms, task / spans, windows),
+                    (8, true) if few => span::<T, 256, true>(terms, task / spans, windows),
                     (..=4, true) => span::<T, 64, true>(terms, task / spans, windows),
                     (..=4, false) => span::<T, 64, false>(terms, task / spans, windows),
                     (8, true) => span::<T, 32, true>(terms, task / spans, windows),
