@@ -6,8 +6,10 @@
 //! The number of threads is that of RAYON_NUM_THREADS.
 
 mod limits;
+mod noise;
 
 use backends::{expr, prelude::*};
+use noise::noise;
 use std::{
     error,
     hint::black_box,
@@ -22,17 +24,6 @@ type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
 /// Elements of the large arrays: the square and the cube of whole numbers.
 const N: usize = 1_000_000;
-
-/// Numbers in 0..1 that look random: splitmix64, as in the Python program.
-fn noise(seed: u64, count: usize) -> Vec<f64> {
-    let of = |i: u64| {
-        let mut z = seed.wrapping_mul(0x632B_E59B_D9B4_E019).wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    (0..count as u64).map(of).collect()
-}
 
 /// The columns of a stencil of 5 places on a grid of rows of 450.
 fn stencil(b: &Numpyish) -> Result<<Numpyish as Arrays>::Array<i64>> {

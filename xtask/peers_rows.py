@@ -20,20 +20,13 @@ import scipy.sparse
 import scipy.special as sp
 import torch
 import torch.nn.functional as tf
+from peers_noise import noise
 
 warnings.simplefilter("ignore")  # that an op is in beta
 threads = int(sys.argv[1])
 torch.set_num_threads(threads)
 ne.set_num_threads(threads)
 N = 1_000_000
-
-
-def noise(seed, count):
-    """Numbers in 0..1 that look random: splitmix64, as in the Rust program."""
-    z = np.uint64(seed * 0x632BE59BD9B4E019 % 2**64) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 2.0**53
 
 
 def arrays():

@@ -15,6 +15,7 @@ mod measure;
 mod mpi;
 mod pages;
 mod peers;
+mod programs;
 mod ratios;
 mod run;
 mod setup;
@@ -55,6 +56,8 @@ cargo xtask <task>
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
   peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a
                               part of the text
+  peers programs [PART] [THREADS..]
+                              whole small programs, op by op and as formulas, beside the same in NumPy and PyTorch, or those with a part of the name
   peers solvers               Poisson's equation by the linear solvers, and by SciPy's
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]

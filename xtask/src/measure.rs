@@ -57,7 +57,10 @@ pub fn callgrind(args: &[String]) -> Outcome {
 
 /// Builds a bench, or else an example, with optimisation and names; its program.
 pub fn built(name: &str) -> Outcome<PathBuf> {
-    let file = |folder: &str| root().join(folder).join(format!("{name}.rs")).exists();
+    let file = |folder: &str| {
+        let folder = root().join(folder);
+        folder.join(format!("{name}.rs")).exists() || folder.join(name).join("main.rs").exists()
+    };
     let what = if file("benches") {
         vec!["-p", BENCHES, "--bench", name]
     } else if file("examples") {

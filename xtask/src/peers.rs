@@ -4,6 +4,7 @@
 use crate::{
     heat,
     measure::built,
+    programs,
     run::{Outcome, cargo, environment, root, run},
     setup,
 };
@@ -36,12 +37,12 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [mlp | heat | solvers] [THREADS..]`
+/// `peers [mlp | heat | programs | solvers] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
-    if let [first, rest @ ..] = args
-        && first == "heat"
-    {
-        return heat::task(rest);
+    match args {
+        [first, rest @ ..] if first == "heat" => return heat::task(rest),
+        [first, rest @ ..] if first == "programs" => return programs::task(rest),
+        _ => {}
     }
     if args == ["solvers"] {
         return solvers();

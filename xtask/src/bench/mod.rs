@@ -3,9 +3,9 @@
 //! `list` reads the calls, `programs` runs those who make them, `machine` says what they ran on, `results` keeps what was found, `tables` and `pictures` show it.
 
 mod list;
-mod machine;
+pub mod machine;
 mod pictures;
-mod programs;
+pub mod programs;
 mod results;
 mod tables;
 

@@ -16,7 +16,7 @@ pub const OURS: &str = "ours";
 const ROUNDS: usize = 5;
 
 /// How long threads of OpenMP and of OpenBLAS wait for more work without giving their processor to others, and a little.
-const REST: Duration = Duration::from_millis(30);
+pub const REST: Duration = Duration::from_millis(30);
 
 /// A running program: a line in, a line out. It ends with this.
 pub struct Program {

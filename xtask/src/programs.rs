@@ -1,0 +1,241 @@
+//! `cargo xtask peers programs`: the programs of `benches/programs/`, op by op and as formulas, beside the same in NumPy and PyTorch, in one run.
+
+use crate::{
+    bench::{
+        machine::{self, Machine},
+        programs::{Program, REST, Time},
+    },
+    measure::built,
+    peers::PACKAGES,
+    run::{Outcome, environment, root},
+};
+use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
+
+/// How far results may be apart, of the sum of their absolute values.
+#[derive(Clone, Copy)]
+enum Apart {
+    /// Whole numbers.
+    Not,
+    /// Sums of float64 in other orders. Of the Mandelbrot set a place at its border would be more, but in 20 iterations none is so near to it.
+    Double,
+    /// The same of float32, with filters whose weights were rounded, and distances that are differences of larger numbers.
+    Single,
+    /// Of results by chance: the error of a mean of `n` is 0.53 / sqrt(n) of pi and 1.7 / sqrt(n) of the option, that of a difference 1.4
+    /// times as much. Five of these are not exceeded once in a million runs.
+    Chance,
+}
+
+impl Apart {
+    fn of(self, n: usize) -> f64 {
+        match self {
+            Apart::Not => 1e-13, // of the checksum itself, whose terms are added in other orders
+            Apart::Double => 1e-10,
+            Apart::Single => 1e-6,
+            Apart::Chance => 12.0 / (n as f64).sqrt(),
+        }
+    }
+}
+
+/// A program: its name, its dtype, sizes whose arrays fit into a core's cache and do not fit into any, and how far results may be apart.
+type Row = (&'static str, &'static str, [usize; 2], Apart);
+
+const PROGRAMS: [Row; 17] = [
+    ("heat equation", "float64", [128, 2048], Apart::Double),
+    ("Poisson, 3-D", "float32", [32, 192], Apart::Single),
+    ("game of life", "uint8", [256, 4096], Apart::Not),
+    ("Mandelbrot set", "complex128", [64, 768], Apart::Double),
+    ("k-means", "float32", [500, 50_000], Apart::Single),
+    ("nearest neighbours", "float32", [512, 6000], Apart::Single),
+    ("n bodies", "float64", [64, 1024], Apart::Double),
+    ("edges", "float32", [128, 2048], Apart::Single),
+    ("unsharp mask", "float32", [128, 2048], Apart::Single),
+    ("histogram equalisation", "uint8", [256, 2048], Apart::Not),
+    ("low-pass filter", "float64", [128, 2048], Apart::Double),
+    ("phase correlation", "float32", [128, 2048], Apart::Single),
+    ("pi by chance", "float64", [10_000, 4_000_000], Apart::Chance),
+    ("option price", "float64", [10_000, 4_000_000], Apart::Chance),
+    ("network", "float32", [32, 4096], Apart::Single),
+    ("logistic regression", "float64", [1000, 100_000], Apart::Double),
+    ("PageRank", "float64", [256, 2048], Apart::Double),
+];
+
+/// Those who run the programs, as columns, and what they are asked with: ours by a form, which stands last, the others by a name, which stands first.
+const COLUMNS: [(&str, &str); 5] = [
+    ("ours, ops", "ops"),
+    ("ours, `expr!`", "expr!"),
+    ("NumPy", "numpy"),
+    ("PyTorch", "torch"),
+    ("PyTorch, compiled", "compiled"),
+];
+const OURS: usize = 2;
+
+/// Quotients of columns, a peer's time over ours.
+const QUOTIENTS: [(usize, usize); 3] = [(2, 0), (3, 0), (4, 1)];
+
+const ROUNDS: usize = 5;
+
+/// What was found of a program with each column: nanoseconds, or why there are none.
+type Times = [Option<f64>; COLUMNS.len()];
+
+/// What a program answers: nanoseconds, its checksum, and the checksum's scale.
+fn parse(answer: &str) -> Outcome<[f64; 3]> {
+    let numbers: Vec<f64> = answer.split('\t').filter_map(|word| word.parse().ok()).collect();
+    numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))
+}
+
+/// Rounds of a program by all, and what is wrong with those who cannot run it or find something else.
+fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut Program) -> (Times, Vec<String>) {
+    let (name, _, _, apart) = *row;
+    let (mut rounds, mut sums, mut wrong) = (vec![Vec::new(); COLUMNS.len()], Vec::new(), BTreeMap::new());
+    for _ in 0..ROUNDS {
+        for (column, (peer, word)) in COLUMNS.iter().enumerate() {
+            if wrong.contains_key(&column) {
+                continue;
+            }
+            if threads > 1 {
+                thread::sleep(REST);
+            }
+            let answer = match column {
+                0..OURS => ours.ask(&format!("{name}\t{n}\t{word}")),
+                _ => python.ask(&format!("{word}\t{name}\t{n}")),
+            };
+            match answer.and_then(|answer| parse(&answer)) {
+                Ok([ns, sum, scale]) => {
+                    rounds[column].push(ns);
+                    sums.push((column, sum, scale));
+                }
+                Err(why) => {
+                    wrong.insert(column, format!("{name} of {n}, {peer}: {why}"));
+                }
+            }
+        }
+    }
+    if let Some(&(first, sum, scale)) = sums.first() {
+        for &(column, other, _) in &sums {
+            let is_same = (other - sum).abs() <= apart.of(n) * scale;
+            if !is_same {
+                let (other_name, first_name) = (COLUMNS[column].0, COLUMNS[first].0);
+                let text = format!("{name} of {n}: the checksum of {other_name} is {other}, of {first_name} {sum}");
+                wrong.insert(column, text);
+            }
+        }
+    }
+    let mut times = rounds.into_iter().map(|rounds| Some(Time::of(rounds)?.least));
+    (std::array::from_fn(|_| times.next().flatten()), wrong.into_values().collect())
+}
+
+/// The peers' times by ours: those of `QUOTIENTS`, and of the best peer by the best of ours.
+fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
+    let least = |times: &[Option<f64>]| times.iter().copied().flatten().reduce(f64::min);
+    let of = |peer: Option<f64>, own: Option<f64>| Some(peer? / own?);
+    let best = of(least(&times[OURS..]), least(&times[..OURS]));
+    std::array::from_fn(|k| QUOTIENTS.get(k).map_or(best, |&(peer, own)| of(times[peer], times[own])))
+}
+
+/// A row for each program and size, and the geometric means.
+fn table(rows: &[(Row, usize, Times)]) -> String {
+    let mut out = String::from("| program | dtype | n |");
+    for (name, _) in COLUMNS {
+        let _ = write!(out, " {name}, us |");
+    }
+    for (peer, own) in QUOTIENTS {
+        let _ = write!(out, " {} / {} |", COLUMNS[peer].0, COLUMNS[own].0);
+    }
+    let _ =
+        writeln!(out, " best peer / best of ours |\n|---|---|{}", "--:|".repeat(COLUMNS.len() + QUOTIENTS.len() + 2));
+    let cell = |x: Option<f64>, digits| x.map_or(String::new(), |x| format!("{x:.digits$}"));
+    let line = |out: &mut String, begin: &str, times: &Times, of: &[Option<f64>]| {
+        let micros = times.iter().map(|time| cell(time.map(|ns| ns / 1e3), 0));
+        let cells: Vec<String> = micros.chain(of.iter().map(|&x| cell(x, 2))).collect();
+        let _ = writeln!(out, "| {begin} | {} |", cells.join(" | "));
+    };
+    for ((name, dtype, ..), n, times) in rows {
+        line(&mut out, &format!("{name} | {dtype} | {n}"), times, &quotients(times));
+    }
+    for (what, which) in [("small", 0), ("large", 1), ("all", 2)] {
+        let of = rows.iter().filter(|((_, _, sizes, _), n, _)| sizes.get(which).is_none_or(|size| size == n));
+        let all: Vec<_> = of.map(|(.., times)| quotients(times)).collect();
+        let means: [_; QUOTIENTS.len() + 1] = std::array::from_fn(|k| mean(all.iter().filter_map(|of| of[k])));
+        line(&mut out, &format!("geometric mean, {what} | |"), &Times::default(), &means);
+    }
+    out
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let logs: Vec<f64> = numbers.map(f64::ln).collect();
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// `peers programs [PART OF A NAME] [THREADS..]`
+pub fn task(args: &[String]) -> Outcome {
+    let (part, threads) = match args {
+        [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),
+        args => ("", args),
+    };
+    let number =
+        |n: &String| n.parse().ok().filter(|&n: &usize| n > 0).ok_or_else(|| format!("`{n}` is no number of threads"));
+    let threads = if threads.is_empty() { vec![1, 2] } else { threads.iter().map(number).collect::<Outcome<_>>()? };
+    let wanted: Vec<Row> = PROGRAMS.into_iter().filter(|(name, ..)| name.contains(part)).collect();
+    if wanted.is_empty() {
+        return Err(format!("no program has `{part}` in its name"));
+    }
+    let python = environment("peers-venv", &PACKAGES)?;
+    let program = built("programs")?;
+    let mut wrong = Vec::new();
+    for threads in threads {
+        // what is compiled has the number of threads in it
+        let cache = root().join(format!("target/peers/compiled-{threads}"));
+        let environment =
+            ["RAYON", "OMP", "OPENBLAS", "MKL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));
+        let mut python = Command::new(&python);
+        python.arg(root().join("xtask/peers_programs.py")).arg(threads.to_string());
+        python.envs(environment.clone()).env("TORCHINDUCTOR_CACHE_DIR", cache);
+        let mut python = Program::start(&mut python)?;
+        let mut ours = Program::start(Command::new(&program).envs(environment))?;
+        let mut rows = Vec::new();
+        for row in &wanted {
+            eprintln!("threads: {threads}, {}", row.0);
+            for n in row.2 {
+                let (times, complaints) = measure(row, n, threads, &mut ours, &mut python);
+                rows.push((*row, n, times));
+                wrong.extend(complaints.into_iter().map(|why| format!("{why} (threads: {threads})")));
+            }
+        }
+        let (versions, machine) = (python.ask("versions")?, Machine::here().text());
+        println!("\nThreads: {threads}. {}, {machine}. {versions}.\n\n{}", machine::now(), table(&rows));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("what could not be run, or differs:\n{}", wrong.join("\n"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_divided_by_ours() {
+        let [first, second, ..] = PROGRAMS;
+        let rows = [
+            (first, first.2[0], [Some(1e3), Some(2e3), Some(4e3), Some(8e3), None]),
+            (second, second.2[1], [Some(4e3), Some(1e3), Some(4e3), Some(2e3), Some(5e2)]),
+        ];
+        let text = table(&rows);
+        assert!(
+            text.contains("| heat equation | float64 | 128 | 1 | 2 | 4 | 8 |  | 4.00 | 8.00 |  | 4.00 |\n"),
+            "{text}"
+        );
+        assert!(text.contains("| geometric mean, large | | |  |  |  |  |  | 1.00 | 0.50 | 0.50 | 0.50 |\n"), "{text}");
+        assert!(text.ends_with("| geometric mean, all | | |  |  |  |  |  | 2.00 | 2.00 | 0.50 | 1.41 |\n"), "{text}");
+    }
+
+    #[test]
+    fn answers_are_read() {
+        assert_eq!(parse("1500.5\t2\t-3e1"), Ok([1500.5, 2.0, -30.0]));
+        assert!(parse("1500").is_err() && parse("a\tb\tc").is_err());
+    }
+
+    #[test]
+    fn means_of_chance_may_be_further_apart() {
+        assert!(Apart::Chance.of(10_000) > 0.1 && Apart::Chance.of(4_000_000) < 0.01);
+        assert!(Apart::Not.of(1) < Apart::Double.of(1) && Apart::Double.of(1) < Apart::Single.of(1));
+    }
+}
