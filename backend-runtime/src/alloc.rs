@@ -269,8 +269,27 @@ mod system {
     use super::HUGE;
     use std::ptr::null_mut;
 
+    /// Tells the C library's allocator, which has the smaller blocks, to keep up to 64 MiB that are free at the end of its heap. By itself it gives them back from
+    /// 128 KiB on, and raises that limit, up to this one, when a large block is freed: it sees none of these here, and would fetch the same pages again
+    /// and again.
+    fn keep_heap() {
+        #[cfg(target_env = "gnu")]
+        {
+            use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+            static TOLD: AtomicBool = AtomicBool::new(false);
+            if !TOLD.swap(true, Relaxed) {
+                // SAFETY: limits that the library allows, which it may be told at any time.
+                unsafe {
+                    libc::mallopt(libc::M_MMAP_THRESHOLD, super::LARGE as libc::c_int);
+                    libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
+                }
+            }
+        }
+    }
+
     /// Zeros, at a page; of a huge page or more at one of these. Null if there are none.
     pub fn map(bytes: usize) -> *mut u8 {
+        keep_heap();
         let more = if bytes >= HUGE { HUGE } else { 0 };
         let Some(all) = bytes.checked_add(more) else { return null_mut() };
         // SAFETY: new memory, of which the ends that are not wanted are given back.

@@ -68,6 +68,9 @@ unsafe impl Sync for Fused<'_> {}
 /// Elements that are computed together where an operand has to be copied.
 const SEGMENT: usize = 256;
 
+/// Below this length of the last axis, what is around a call of the loop takes longer than copies of the elements of many rows.
+const SHORT: usize = 32;
+
 impl<'a> Fused<'a> {
     /// A formula over arrays that broadcast to one shape. Its elements have the order in memory that [`walk`] gives a result.
     ///
@@ -122,6 +125,12 @@ impl<'a> Fused<'a> {
     /// # Safety
     /// The offsets are those of elements of the source, and there is room for `n` elements.
     pub unsafe fn compute(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
+        if let [_, .., Dim { len: ..SHORT, .. }] = self.dims[..]
+            && stride == 1
+        {
+            // SAFETY: the caller's promise.
+            return unsafe { self.compute_short(offset as usize, n, out) };
+        }
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let mut done = 0;
         while done < n {
@@ -166,6 +175,63 @@ impl<'a> Fused<'a> {
                 kernel::stretch(self.kernel, self.op, x, scalars, out, count);
             }
             done += count;
+        }
+    }
+
+    /// As [`Fused::compute`], of neighbours where the last axis is too short for a call of the loop: those of many rows are copied together.
+    unsafe fn compute_short(&self, offset: usize, n: usize, out: *mut u8) {
+        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
+        let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
+        for done in (0..n).step_by(SEGMENT) {
+            let count = SEGMENT.min(n - done);
+            for (k, operand) in self.operands.iter().enumerate() {
+                if self.steps[k].iter().all(|step| *step == 0) {
+                    (x[k], scalars) = (operand.start, scalars | 1 << k);
+                    continue;
+                }
+                let to = copies[k].as_mut_ptr().cast::<u8>();
+                let (start, dims, steps) = (operand.start, &self.dims, &self.steps[k]);
+                // SAFETY: elements of the operand, by its distances, and room for a segment of 16 bytes each.
+                unsafe { by_bits!(operand.dtype, U => rows::<U>)(start, dims, steps, offset + done, count, to) };
+                x[k] = to;
+            }
+            // SAFETY: `count` elements of each operand, or one for all; room for as many results.
+            unsafe {
+                let out = out.add(done * self.dtype().size());
+                kernel::stretch(self.kernel, self.op, x, scalars, out, count);
+            }
+        }
+    }
+}
+
+/// Copies `n` elements of an operand together, from element number `first` of the result on.
+///
+/// # Safety
+/// The operand has an element at `steps` for every index of the axes; these have so many elements, and there is room for `n`.
+unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: usize, n: usize, to: *mut u8) {
+    let (start, to) = (start.cast::<U>(), to.cast::<U>());
+    let inner = dims.len() - 1;
+    let mut done = 0;
+    while done < n {
+        // where the row of this element begins, and how many rows come after it along the axis before
+        let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
+        for (dim, step) in dims[..inner].iter().zip(steps) {
+            let index = rest / dim.stride;
+            rest %= dim.stride;
+            from += index * step;
+            (next, count) = (*step, dim.len as isize - index);
+        }
+        let mut begin = rest as usize;
+        for row in 0..count {
+            for k in begin..dims[inner].len.min(begin + n - done) {
+                // SAFETY: the caller's promise.
+                unsafe { *to.add(done) = *start.offset(from + row * next + k as isize * steps[inner]) };
+                done += 1;
+            }
+            if done == n {
+                return;
+            }
+            begin = 0;
         }
     }
 }
