@@ -221,17 +221,36 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
             from += index * step;
             (next, count) = (*step, dim.len as isize - index);
         }
-        let mut begin = rest as usize;
-        for row in 0..count {
-            for k in begin..dims[inner].len.min(begin + n - done) {
-                // SAFETY: the caller's promise.
-                unsafe { *to.add(done) = *start.offset(from + row * next + k as isize * steps[inner]) };
-                done += 1;
+        let (len, step, mut begin) = (dims[inner].len, steps[inner], rest as usize);
+        let many = (count as usize * len - begin).min(n - done);
+        let first = from + begin as isize * step;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if step == 1 && next == len as isize {
+                to.add(done).copy_from_nonoverlapping(start.offset(first), many);
+                done += many;
+                continue;
             }
-            if done == n {
-                return;
+            // of a row that repeats the first one, and copies of what is there
+            let own = if next == 0 { many.min(len) } else { many };
+            let mut written = 0;
+            for row in 0.. {
+                let base = start.offset(from + row * next);
+                for k in begin..len.min(begin + own - written) {
+                    *to.add(done + written) = *base.offset(k as isize * step);
+                    written += 1;
+                }
+                if written == own {
+                    break;
+                }
+                begin = 0;
             }
-            begin = 0;
+            while written < many {
+                let more = written.min(many - written);
+                to.add(done + written).copy_from_nonoverlapping(to.add(done), more);
+                written += more;
+            }
+            done += many;
         }
     }
 }
