@@ -26,6 +26,9 @@ use std::{
 /// Blocks from this size on are ours.
 const LARGE: usize = 256 << 10;
 
+/// Smaller blocks from this size on are worth a look at how the system's allocator is set.
+const NOTABLE: usize = 16 << 10;
+
 /// Blocks begin at a multiple of this.
 const PAGE: usize = 4096;
 
@@ -150,8 +153,13 @@ unsafe impl GlobalAlloc for Pages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match class(&layout) {
             Some(bytes) => self.take(bytes).0,
-            // SAFETY: the caller's promise.
-            None => unsafe { System.alloc(layout) },
+            None => {
+                if layout.size() >= NOTABLE {
+                    system::keep_heap();
+                }
+                // SAFETY: the caller's promise.
+                unsafe { System.alloc(layout) }
+            }
         }
     }
 
@@ -272,7 +280,7 @@ mod system {
     /// Tells the C library's allocator, which has the smaller blocks, to keep up to 64 MiB that are free at the end of its heap. By itself it gives them back from
     /// 128 KiB on, and raises that limit, up to this one, when a large block is freed: it sees none of these here, and would fetch the same pages again
     /// and again.
-    fn keep_heap() {
+    pub fn keep_heap() {
         #[cfg(target_env = "gnu")]
         {
             use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -289,7 +297,6 @@ mod system {
 
     /// Zeros, at a page; of a huge page or more at one of these. Null if there are none.
     pub fn map(bytes: usize) -> *mut u8 {
-        keep_heap();
         let more = if bytes >= HUGE { HUGE } else { 0 };
         let Some(all) = bytes.checked_add(more) else { return null_mut() };
         // SAFETY: new memory, of which the ends that are not wanted are given back.
@@ -329,6 +336,8 @@ mod system {
 mod system {
     use super::PAGE;
     use std::alloc::{GlobalAlloc, Layout, System};
+
+    pub fn keep_heap() {}
 
     pub fn map(bytes: usize) -> *mut u8 {
         // SAFETY: there are bytes.
