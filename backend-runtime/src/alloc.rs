@@ -11,7 +11,7 @@
 //! # assert!(backend_runtime::alloc::usage().kept >= 8 << 20);
 //! ```
 //!
-//! in a program (as `backends::alloc::Pages`), blocks of 256 KiB or more that are freed are kept, up to a number of bytes, and given to
+//! in a program (as `backends::alloc::Pages`), blocks of 64 KiB or more that are freed are kept, up to a number of bytes, and given to
 //! whoever asks for as much next. They begin at a page, of 2 MiB or more at a huge page, which the system is asked for. Smaller blocks are those of [`System`].
 
 use std::{
@@ -24,7 +24,7 @@ use std::{
 };
 
 /// Blocks from this size on are ours.
-const LARGE: usize = 256 << 10;
+const LARGE: usize = 64 << 10;
 
 /// Smaller blocks from this size on are worth a look at how the system's allocator is set.
 const NOTABLE: usize = 16 << 10;
