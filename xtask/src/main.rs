@@ -6,6 +6,7 @@ mod build_cost;
 #[cfg(test)]
 mod circles;
 mod docs;
+mod examples;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
@@ -58,6 +59,9 @@ cargo xtask <task>
                               part of the text
   peers programs [PART] [THREADS..]
                               whole small programs, op by op and as formulas, beside the same in NumPy and PyTorch, or those with a part of the name
+  peers examples [epr | template | fluid] [THREADS..]
+                              the examples of these names beside PyEPRI, pyTME and Phi-ML, from start to result, by default all on 1 and 2 threads;
+                              fails where results differ; its packages have some GB
   peers solvers               Poisson's equation by the linear solvers, and by SciPy's
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
   build-cost [--of CHECKOUT] [--only PROGRAM]

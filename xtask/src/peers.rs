@@ -2,7 +2,7 @@
 //! `bench`.
 
 use crate::{
-    heat,
+    examples, heat,
     measure::built,
     programs,
     run::{Outcome, cargo, environment, root, run},
@@ -37,9 +37,10 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [mlp | heat | programs | solvers] [THREADS..]`
+/// `peers [examples | heat | mlp | programs | solvers] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
     match args {
+        [first, rest @ ..] if first == "examples" => return examples::task(rest),
         [first, rest @ ..] if first == "heat" => return heat::task(rest),
         [first, rest @ ..] if first == "programs" => return programs::task(rest),
         _ => {}

@@ -10,6 +10,7 @@ pub mod output;
 pub mod plans;
 pub mod ranks;
 pub mod trial;
+pub mod workers;
 
 /// Large arrays come and go in every step of the programs: their pages are kept for the next ones.
 #[global_allocator]

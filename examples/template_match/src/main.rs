@@ -20,6 +20,7 @@ use examples_common::{
     library::Library,
     output::Output,
     ranks::{self, Ranks},
+    workers,
 };
 use search::{Inputs, Share};
 use std::{error::Error, process::ExitCode};
@@ -40,8 +41,10 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let backend = ranks.open(options.backend, options.device.as_deref())?;
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
-    let share = Share::new(options, ranks)?;
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
+    // a GPU and libtorch have threads of their own, and what is sent to other ranks has one order
+    let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
+    let share = Share::new(options, ranks, threads)?;
     dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {
         None => search::run::<_, T>(&backend, options, inputs, &share, output.as_ref(), console),
         Some(b) => search::run::<_, T>(b, options, inputs, &share, output.as_ref(), console),
@@ -55,7 +58,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
 fn plan(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let backend = ranks.open(options.backend, options.device.as_deref())?;
     options.plans.run(&backend, console, |ranks, console| {
-        let (inputs, share) = (Inputs::read(options)?, Share::new(options, ranks)?);
+        let (inputs, share) = (Inputs::read(options)?, Share::new(options, ranks, 1)?);
         let b = ranks.sharded(&backend)?.ok_or("there are no ranks")?;
         dispatch!(options.dtype, T: [Float32, Float64] => match options.split {
             Split::Volume => search::run::<_, T>(&b, options, inputs, &share, None, console),

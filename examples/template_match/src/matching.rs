@@ -58,14 +58,25 @@ pub struct Matcher<'a, B: Backend, T: Precision> {
     spectrum: B::Array<T::Complex>,
     /// That of the squares, where they are needed.
     squares: Option<B::Array<T::Complex>>,
-    /// Sums and sums of squares of what lies under a mask that is not rotated.
-    under_mask: Option<[B::Array<T>; 2]>,
+    /// What correlations are multiplied by to be scores, of a mask that is not rotated.
+    norm: Option<B::Array<T>>,
 }
 
 /// The best scores, and which rotations have them.
 pub struct Best<B: Backend, T: Precision> {
     pub scores: B::Array<T>,
     pub rotations: B::Array<i32>,
+}
+
+impl<B: Backend, T: Precision> Best<B, T> {
+    /// The better of these and others at each place, of equal ones these.
+    pub fn or(&self, b: &B, other: &Self) -> Result<Self> {
+        let is_better = b.greater(&other.scores, &self.scores)?;
+        Ok(Best {
+            scores: b.r#where(&is_better, &other.scores, &self.scores)?,
+            rotations: b.r#where(&is_better, &other.rotations, &self.rotations)?,
+        })
+    }
 }
 
 impl<B: Backend, T: Precision> Template<B, T> {
@@ -118,9 +129,11 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         let lengths = [0, 1, 2].map(|axis| chunk.shape()[axis]);
         let chunk = b.asarray(chunk.mapv(T::of))?;
         let squares = if template.score == Score::Cc { None } else { Some(b.rfftn(b.square(&chunk)?)?) };
-        let mut matcher = Matcher { template, lengths, spectrum: b.rfftn(chunk)?, squares, under_mask: None };
+        let mut matcher = Matcher { template, lengths, spectrum: b.rfftn(chunk)?, squares, norm: None };
         if template.score == Score::FlcSphericalMask {
-            matcher.under_mask = Some(matcher.sums(&template.mask)?);
+            let weight = b.item(b.sum(&template.mask, ..)?)?.to_f64();
+            let ones = b.full(lengths, T::ONE)?;
+            matcher.norm = Some(matcher.normalized(ones, &template.mask, weight)?);
         }
         Ok(matcher)
     }
@@ -136,44 +149,38 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         self.template.backend.rfftn_with(x, RfftnOptions::new().s(self.lengths))
     }
 
-    /// The sums of the elements under a mask, and of their squares.
-    fn sums(&self, mask: &B::Array<T>) -> Result<[B::Array<T>; 2]> {
+    /// Correlations over the deviation of the elements under a mask of this sum.
+    fn normalized(&self, correlations: B::Array<T>, mask: &B::Array<T>, weight: f64) -> Result<B::Array<T>> {
         let mask = self.transform(mask)?;
         let squares = self.squares.as_ref().expect("scores with a mask have the squares");
-        Ok([self.correlate(&self.spectrum, &mask)?, self.correlate(squares, &mask)?])
+        let (sums, squares) = (self.correlate(&self.spectrum, &mask)?, self.correlate(squares, &mask)?);
+        let eps = backends::finfo(T::DTYPE)?.eps;
+        self.template.backend.norm_scores(correlations, squares, sums, weight, eps)
     }
 
     /// The scores of one rotation, over the whole chunk.
     fn scores(&self, rotation: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.template.backend;
         let rotated = self.template.rotated(rotation)?;
-        let scores = self.correlate(&self.spectrum, &self.transform(&rotated.template)?)?;
-        if self.template.score == Score::Cc {
-            return Ok(scores);
+        let mut scores = self.correlate(&self.spectrum, &self.transform(&rotated.template)?)?;
+        match (&self.norm, self.template.score) {
+            (_, Score::Cc) => {}
+            (Some(norm), _) => expr!(b, scores *= norm)?,
+            (None, _) => scores = self.normalized(scores, &rotated.mask, rotated.weight)?,
         }
-        let new;
-        let [sums, squares] = match &self.under_mask {
-            Some(sums) => sums,
-            None => {
-                new = self.sums(&rotated.mask)?;
-                &new
-            }
-        };
-        let eps = backends::finfo(T::DTYPE)?.eps;
-        b.norm_scores(scores, squares, sums, rotated.weight, eps)
+        Ok(scores)
     }
 
-    /// The best score at each place over the rotations of these numbers; of equal ones, the first. `done` is told how many there were.
-    pub fn best(&self, rotations: Range<usize>, mut done: impl FnMut(usize)) -> Result<Best<B, T>> {
+    /// The best score at each place over the rotations of these numbers; of equal ones, the first. `done` is told of each.
+    pub fn best(&self, rotations: Range<usize>, done: impl Fn()) -> Result<Best<B, T>> {
         let b = &self.template.backend;
         let mut best =
             Best { scores: b.full(self.lengths, T::of(f64::NEG_INFINITY))?, rotations: b.zeros(self.lengths)? };
-        let first = rotations.start;
         for index in rotations {
             let scores = self.scores(&self.template.rotations[index])?;
             let better = b.max_score_over_rotations(scores, best.scores, best.rotations, index as i64)?;
             best = Best { scores: better.scores, rotations: better.rotations };
-            done(index + 1 - first);
+            done();
         }
         Ok(best)
     }

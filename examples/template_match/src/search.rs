@@ -1,10 +1,10 @@
 //! The program proper: generic over the backend and the precision.
 
 use crate::{
-    chunks,
+    chunks::{self, Chunk},
     cli::{Options, Split},
     joined::joined,
-    matching::{Matcher, Score, Template},
+    matching::{Best, Matcher, Score, Template},
     peaks::{Peak, Peaks},
     picture::Subject,
     rotations::{self, Matrix},
@@ -17,9 +17,10 @@ use examples_common::{
     console::Console,
     output::{Begun, File, Output},
     ranks::Ranks,
+    workers,
 };
 use ndarray::{Array3, ArrayD, SliceInfoElem};
-use std::{error::Error, fmt::Write, io, path::Path, time::Instant};
+use std::{error::Error, fmt::Write, io, ops::Range, path::Path, time::Instant};
 
 /// The names of the files that there are in the end.
 pub fn file_names() -> Vec<String> {
@@ -101,18 +102,50 @@ pub struct Share {
     world: Option<World>,
     /// How much memory the arrays of a part of the volume may take, over all ranks that they are split over.
     memory: u64,
+    /// Threads among which this rank's rotations are divided: loops over a part of the volume are too short to gain as much by several.
+    threads: usize,
 }
 
 impl Share {
     /// All of it where there is one rank alone.
-    pub fn new(options: &Options, ranks: &Ranks) -> Result<Share, Box<dyn Error>> {
+    pub fn new(options: &Options, ranks: &Ranks, threads: usize) -> Result<Share, Box<dyn Error>> {
         let half = ranks.memory()?.map_or(u64::MAX, |free| free / 2);
         let memory = options.memory.unwrap_or(half);
         Ok(match options.split {
-            Split::Volume => Share { world: None, memory: memory.saturating_mul(ranks.size() as u64) },
-            Split::Rotations => Share { world: ranks.world().cloned(), memory },
+            Split::Volume => Share { world: None, memory: memory.saturating_mul(ranks.size() as u64), threads },
+            Split::Rotations => Share { world: ranks.world().cloned(), memory, threads },
         })
     }
+
+    /// The parts of the volume, and among how many threads rotations are divided. Each thread has arrays of its own: where these would not fit into
+    /// memory without more parts, or there are few rotations, the threads share the loops of one rotation after the other.
+    fn divided(
+        &self,
+        shape: [usize; 3],
+        template: [usize; 3],
+        size: usize,
+        rotations: usize,
+    ) -> Result<(Vec<Chunk>, usize), String> {
+        let parts = chunks::split(shape, template, size, self.memory)?;
+        let of_threads = chunks::split(shape, template, size, self.memory / self.threads as u64);
+        let fit = of_threads.is_ok_and(|of_threads| of_threads.len() == parts.len());
+        Ok((parts, if fit && rotations >= 2 * self.threads { self.threads } else { 1 }))
+    }
+}
+
+/// The best scores of these rotations, divided among threads.
+fn best<B: Backend, T: Precision>(
+    b: &B,
+    matcher: &Matcher<'_, B, T>,
+    rotations: Range<usize>,
+    threads: usize,
+    done: impl Fn() + Sync,
+) -> backends::Result<Best<B, T>> {
+    let parts = cuts(rotations.len(), threads).into_iter();
+    let parts = parts.map(|part| rotations.start + part.start..rotations.start + part.end);
+    let mut found = workers::each(parts, |part| matcher.best(part, &done)).into_iter();
+    let first = found.next().expect("there is one part at least")?;
+    found.try_fold(first, |best, other| best.or(b, &other?))
 }
 
 /// The files of all scores and their rotations, while they are written.
@@ -146,8 +179,8 @@ pub fn run<B: Backend, T: Precision>(
     let start = Instant::now();
     let shape = inputs.target.shape();
     let template_shape = [0, 1, 2].map(|axis| inputs.template.shape()[axis]);
-    let chunks = chunks::split(shape, template_shape, size_of::<T>(), share.memory)?;
     let rotations = inputs.rotations.len();
+    let (chunks, threads) = share.divided(shape, template_shape, size_of::<T>(), rotations)?;
     console.say(format!("{rotations} rotations, the volume in {} parts", chunks.len()));
 
     let template =
@@ -159,15 +192,15 @@ pub fn run<B: Backend, T: Precision>(
     let own =
         share.world.as_ref().map_or(0..rotations, |world| cuts(rotations, world.size()).swap_remove(world.rank()));
     let bar = console.progress("match", own.len() * chunks.len());
-    for (number, chunk) in chunks.iter().enumerate() {
+    for chunk in &chunks {
         let matcher = Matcher::new(&template, chunk.read(&mut inputs.target)?)?;
-        let mut best = matcher.best(own.clone(), |done| bar.set_position((number * own.len() + done) as u64))?;
+        let mut found = best(b, &matcher, own.clone(), threads, || bar.inc(1))?;
         if let Some(world) = &share.world {
-            best = joined(b, world, &best)?;
+            found = joined(b, world, &found)?;
         }
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
-        let scores = b.to_ndarray(&best.scores)?.slice(&part[..]).to_owned();
-        let best_rotations = b.to_ndarray(&best.rotations)?.slice(&part[..]).to_owned();
+        let scores = b.to_ndarray(&found.scores)?.slice(&part[..]).to_owned();
+        let best_rotations = b.to_ndarray(&found.rotations)?.slice(&part[..]).to_owned();
         // those of a plan mean nothing
         let is_planned = options.plans.are_asked_for();
         if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite() && !is_planned) {
