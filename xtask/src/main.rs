@@ -51,8 +51,9 @@ cargo xtask <task>
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   bench peers [PART] [THREADS..]
-                              the calls of benches/peers.txt and of the table beside NumPy, SciPy, numexpr and PyTorch, or those with a part of the
-                              text or of their group; writes docs/peers/ when it is all of them, and names what got slower
+                              the calls of benches/peers.txt and of the table beside NumPy, SciPy, numexpr, PyTorch, ndarray, candle, faer, burn
+                              and rstsr, or those with a part of the text or of their group; writes docs/peers/ when it is all of them, and names
+                              what got slower
   peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
   peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a

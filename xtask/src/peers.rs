@@ -68,7 +68,7 @@ pub fn task(args: &[String]) -> Outcome {
     };
     let mut programs = vec![built(bench)?];
     if mlp {
-        programs.push(networks()?);
+        programs.push(outside("networks", "backends-peers-of-networks", "")?);
     }
     let script = root().join(script);
     let words: Vec<String> = sizes.iter().map(ToString::to_string).collect();
@@ -94,13 +94,17 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The program of burn and candle, which is no part of the workspace.
-fn networks() -> Outcome<PathBuf> {
-    let target = root().join("target/networks");
+/// The program of a crate of other libraries in a folder of `benches`, which is no part of the workspace, with flags of the compiler.
+pub fn outside(folder: &str, program: &str, flags: &str) -> Outcome<PathBuf> {
+    let target = root().join("target").join(folder);
+    let manifest = root().join("benches").join(folder).join("Cargo.toml");
     let mut command = cargo();
-    command.args(["build", "--release", "--manifest-path"]).arg(root().join("benches/networks/Cargo.toml"));
+    command.args(["build", "--release", "--manifest-path"]).arg(manifest);
+    if !flags.is_empty() {
+        command.env("RUSTFLAGS", flags);
+    }
     run(command.env("CARGO_TARGET_DIR", &target))?;
-    Ok(target.join("release/backends-peers-of-networks"))
+    Ok(target.join("release").join(program))
 }
 
 fn read(lines: &str, times: &mut Times) {

@@ -6,8 +6,20 @@ use op_table::{
     model::{Kind, Map, Op},
 };
 
-/// The programs of other libraries, as the list's columns and what the Python program calls them.
-pub const PEERS: [(&str, &str); 3] = [("NumPy, SciPy", "numpy"), ("PyTorch", "torch"), ("numexpr", "numexpr")];
+/// Other libraries, and what their programs call them: those of Python first, then those of Rust.
+pub const PEERS: [(&str, &str); 8] = [
+    ("NumPy, SciPy", "numpy"),
+    ("PyTorch", "torch"),
+    ("numexpr", "numexpr"),
+    ("ndarray", "ndarray"),
+    ("candle", "candle"),
+    ("faer", "faer"),
+    ("burn", "burn"),
+    ("rstsr", "rstsr"),
+];
+
+/// So many are of Python, with a text of their own in the list. Those of Rust are told ours, and say themselves what they lack.
+pub const OF_PYTHON: usize = 3;
 
 /// A call with its arrays, and the same in other libraries.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,8 +28,8 @@ pub struct Case {
     /// What tables say.
     pub name: String,
     pub call: String,
-    /// The texts of [`PEERS`].
-    pub peers: [Option<String>; PEERS.len()],
+    /// The texts of those [`PEERS`] that are of Python.
+    pub peers: [Option<String>; OF_PYTHON],
     /// The arrays that are made for it, as the programs read them.
     pub arrays: String,
     /// Dtype and size, where the list says them.

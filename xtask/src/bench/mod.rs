@@ -1,4 +1,5 @@
-//! `cargo xtask bench peers`: the calls of `benches/peers.txt` and rows of the op table beside the same in NumPy, SciPy, numexpr and PyTorch.
+//! `cargo xtask bench peers`: the calls of `benches/peers.txt` and rows of the op table beside the same in NumPy, SciPy, numexpr, PyTorch and
+//! other Rust libraries.
 //!
 //! `list` reads the calls, `programs` runs those who make them, `machine` says what they ran on, `results` keeps what was found, `tables` and `pictures` show it.
 
@@ -11,14 +12,14 @@ mod tables;
 
 use crate::{
     measure::built,
-    peers::PACKAGES,
+    peers::{PACKAGES, outside},
     run::{Outcome, environment, root},
     setup::failed,
     table,
 };
 use list::Case;
 use machine::{Limits, Machine};
-use programs::Program;
+use programs::{Program, Programs};
 use results::{Row, Run};
 use std::{fs, path::Path, process::Command};
 
@@ -30,6 +31,12 @@ const LOWERED: [(&str, &str); 5] = [
     ("OPENBLAS_CORETYPE", "Haswell"),
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
 ];
+
+/// The processor that Rust's libraries are compiled for: this one, or that of the lowered instruction set. Kernels that faer, burn and candle choose at run time are not
+/// told of it.
+fn compiled_for(machine: &Machine) -> &'static str {
+    if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
+}
 
 /// `bench peers [PART OF A CALL OR A GROUP] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
@@ -47,28 +54,32 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let folder = root().join("target/peers");
     let machine = Machine::here();
+    let rust = outside("rust_peers", "backends-rust-peers", compiled_for(&machine))?;
     let history = results::history(&folder, &machine)?;
     let mut run = Run { date: machine::now(), machine, versions: String::new(), limits: Vec::new(), rows: Vec::new() };
     let mut wrong = Vec::new();
     for &threads in &threads {
         let environment =
-            ["RAYON", "OMP", "OPENBLAS", "MKL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));
+            ["RAYON", "OMP", "OPENBLAS", "MKL", "MATMUL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));
         let mut python = Command::new(&python);
         python.arg(root().join("xtask/peers_rows.py")).arg(threads.to_string()).envs(environment.clone());
         if run.machine.simd == "avx2" {
             python.envs(LOWERED);
         }
-        let mut python = Program::start(&mut python)?;
-        let mut ours = Program::start(Command::new(&program).envs(environment))?;
-        run.versions = python.ask("versions")?;
-        let limits = Limits::parse(&ours.ask("limits")?)?;
+        let mut programs = Programs {
+            python: Program::start(&mut python)?,
+            rust: Program::start(Command::new(&rust).envs(environment.clone()))?,
+            ours: Program::start(Command::new(&program).envs(environment))?,
+        };
+        run.versions = format!("{}, {}", programs.python.ask("versions")?, programs.rust.ask("versions")?);
+        let limits = Limits::parse(&programs.ours.ask("limits")?)?;
         let mut group = "";
         for case in &cases {
             if group != case.group {
                 group = &case.group;
                 eprintln!("threads: {threads}, {group}");
             }
-            match programs::measure(case, threads, &mut ours, &mut python) {
+            match programs::measure(case, threads, &mut programs) {
                 Ok((times, bytes)) => run.rows.extend(row(case, threads, times, bytes, &limits)),
                 Err(why) => wrong.push(format!("{}: {why}", case.name)),
             }

@@ -8,7 +8,8 @@ use super::{
 };
 use std::fmt::Write;
 
-const COLOURS: [&str; 4] = ["#1b6ca8", "#e08e0b", "#3a9d5d", "#8a4fa3"];
+const COLOURS: [&str; 9] =
+    ["#1b6ca8", "#e08e0b", "#3a9d5d", "#8a4fa3", "#c0392b", "#16a3b8", "#8d6e4b", "#d46aa8", "#9aa51d"];
 
 /// The colour of a program, the best of the others last.
 fn colour(place: usize) -> &'static str {

@@ -1,6 +1,6 @@
 //! The programs of a run, each of which is asked for one call at a time: what disturbs the machine for a while disturbs all of them.
 
-use super::list::{Case, PEERS};
+use super::list::{Case, OF_PYTHON, PEERS};
 use crate::run::Outcome;
 use std::{
     io::{BufRead, BufReader, Write},
@@ -70,9 +70,28 @@ impl Time {
 /// The times of a call by program, and the bytes that it goes through.
 pub type Measured = (Vec<(&'static str, Time)>, f64);
 
-/// Rounds of a call by all that have it. What is wrong with ours is an error, with a peer's text too, unless the text is a guess.
-/// Between two programs of several threads is a rest.
-pub fn measure(case: &Case, threads: usize, ours: &mut Program, python: &mut Program) -> Outcome<Measured> {
+/// The programs of a run: ours, that of Python's libraries, and that of Rust's.
+pub struct Programs {
+    pub ours: Program,
+    pub python: Program,
+    pub rust: Program,
+}
+
+/// What the program of Rust's libraries answers where a library has no such call.
+const LACKING: &str = "-";
+
+/// Sums of results that are as close are of the same results.
+const CLOSE: f64 = 1e-2;
+
+/// Whether two libraries of Rust have computed the same, by the sums of their results' elements.
+fn same(a: f64, b: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= CLOSE * a.abs().min(b.abs())
+}
+
+/// Rounds of a call by all that have it. What is wrong with ours is an error, with a peer's text too, unless the text is a guess, and so are two results of Rust's
+/// libraries that are not the same, unless they are random. Between two programs of several threads is a rest.
+pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<Measured> {
+    let Programs { ours, python, rust } = programs;
     let rest = || {
         if threads > 1 {
             thread::sleep(REST);
@@ -82,20 +101,36 @@ pub fn measure(case: &Case, threads: usize, ours: &mut Program, python: &mut Pro
     rounds.extend(PEERS.map(|(name, _)| (name, Vec::new())));
     let mut lacking = [false; PEERS.len()];
     let mut bytes = 0.0;
+    let mut first: Option<(&str, f64)> = None;
+    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
     for _ in 0..ROUNDS {
         rest();
         let answer = ours.ask(&format!("{}\t{}", case.arrays, case.call))?;
         let (ns, of_bytes) = answer.split_once('\t').ok_or("the answer is no time")?;
-        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no time"));
         rounds[0].1.push(number(ns)?);
         bytes = number(of_bytes)?;
-        for (place, (peer, text)) in PEERS.iter().zip(&case.peers).enumerate() {
-            let Some(text) = text.as_ref().filter(|_| !lacking[place]) else { continue };
+        for (place, (name, word)) in PEERS.iter().enumerate() {
+            let of_python = place < OF_PYTHON;
+            let text = if of_python { case.peers[place].as_ref() } else { Some(&case.call) };
+            let Some(text) = text.filter(|_| !lacking[place]) else { continue };
             rest();
-            match python.ask(&format!("{}\t{}\t{text}", peer.1, case.arrays)) {
-                Ok(ns) => rounds[place + 1].1.push(number(&ns)?),
-                Err(_) if case.guessed => lacking[place] = true,
-                Err(why) => return Err(format!("{}: {why}", peer.0)),
+            let program = if of_python { &mut *python } else { &mut *rust };
+            let answer = match program.ask(&format!("{word}\t{}\t{text}", case.arrays)) {
+                Ok(answer) if answer != LACKING => answer,
+                Err(why) if !case.guessed => return Err(format!("{name}: {why}")),
+                _ => {
+                    lacking[place] = true;
+                    continue;
+                }
+            };
+            let (ns, total) = answer.split_once('\t').map_or((answer.as_str(), None), |(ns, total)| (ns, Some(total)));
+            rounds[place + 1].1.push(number(ns)?);
+            if let Some(total) = total.filter(|_| !case.call.starts_with("random")) {
+                let total = number(total)?;
+                let (other, of_other) = *first.get_or_insert((name, total));
+                if !same(total, of_other) {
+                    return Err(format!("{name}: the sum of the result is {total}, and {of_other} in {other}"));
+                }
             }
         }
     }
@@ -106,6 +141,12 @@ pub fn measure(case: &Case, threads: usize, ours: &mut Program, python: &mut Pro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_are_the_same_but_for_rounding() {
+        assert!(same(100.0, 100.5) && same(f64::NAN, f64::NAN) && same(f64::INFINITY, f64::INFINITY) && same(0.0, 0.0));
+        assert!(!same(100.0, 102.0) && !same(1.0, f64::NAN) && !same(1.0, f64::INFINITY) && !same(0.0, 1e-9));
+    }
 
     #[test]
     fn the_least_and_the_middle_of_rounds() {
