@@ -277,9 +277,9 @@ mod system {
     use super::HUGE;
     use std::ptr::null_mut;
 
-    /// Tells the C library's allocator, which has the smaller blocks, to keep up to 64 MiB that are free at the end of its heap. By itself it gives them back from
-    /// 128 KiB on, and raises that limit, up to this one, when a large block is freed: it sees none of these here, and would fetch the same pages again
-    /// and again.
+    /// Tells the C library's allocator, which has the smaller blocks and those of libraries in C, to keep up to 64 MiB that are free at the end of its heap, and to take
+    /// blocks up to 32 MiB from there. It goes to both limits by itself, from 128 KiB, as large blocks are freed: of the program's it sees none here, and
+    /// would fetch the same pages again and again. Once one limit is set it changes none, so that both are set.
     pub fn keep_heap() {
         #[cfg(target_env = "gnu")]
         {
@@ -288,7 +288,7 @@ mod system {
             if !TOLD.swap(true, Relaxed) {
                 // SAFETY: limits that the library allows, which it may be told at any time.
                 unsafe {
-                    libc::mallopt(libc::M_MMAP_THRESHOLD, super::LARGE as libc::c_int);
+                    libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
                     libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
                 }
             }

@@ -179,6 +179,9 @@ impl<'a> Fused<'a> {
     }
 
     /// As [`Fused::compute`], of neighbours where the last axis is too short for a call of the loop: those of many rows are copied together.
+    ///
+    /// # Safety
+    /// As for [`Fused::compute`]; there are two axes or more.
     unsafe fn compute_short(&self, offset: usize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);

@@ -80,7 +80,7 @@ pub struct Programs {
 /// What the program of Rust's libraries answers where a library has no such call.
 const LACKING: &str = "-";
 
-/// Sums of results that are as close are of the same results.
+/// Sums of results that are as close are of the same results: those of float16 are rounded at other places, and another op's are further apart.
 const CLOSE: f64 = 1e-2;
 
 /// Whether two libraries of Rust have computed the same, by the sums of their results' elements.
