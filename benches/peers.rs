@@ -3,8 +3,9 @@
 //! A line in, `ARRAYS TAB CALL`; a line out, `NANOSECONDS TAB BYTES`: the least time of a call, and how many bytes it reads and writes at least. Or `! WHY`. `limits`
 //! asks for what the machine can do.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS.
+//! The number of threads is that of RAYON_NUM_THREADS. With the argument `pages` large arrays are in memory of `backends::alloc::Pages`.
 
+mod allocator;
 mod limits;
 mod noise;
 
@@ -244,6 +245,9 @@ impl Program {
 }
 
 fn main() -> Tried<()> {
+    if std::env::args().any(|word| word == "pages") {
+        allocator::keep_pages();
+    }
     let b = Numpyish::new();
     let named = arrays(&b)?;
     let (arrays, run): (_, Run) = (Variables::new(), Box::new(|| Ok(V::None)));

@@ -66,6 +66,12 @@ pub fn usage() -> Usage {
     Usage { in_use: IN_USE.load(Relaxed), peak: PEAK.load(Relaxed), kept }
 }
 
+/// Whether [`Pages`] is the program's allocator, and had a large block: the pages of results are there already but for the first few.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) fn keeps_pages() -> bool {
+    IN_USE.load(Relaxed) > 0
+}
+
 /// Counts [`Usage::peak`] from now on.
 pub fn reset_peak() {
     PEAK.store(IN_USE.load(Relaxed), Relaxed);

@@ -158,7 +158,12 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    const USES_AVX512: bool = F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
+    /// Truth values of wide numbers gain because it has masks of a bit for each number, which AVX2 packs in several steps.
+    const USES_AVX512: bool = match T::DTYPE.kind() {
+        DTypeKind::Real | DTypeKind::Complex if F::GAINS_FROM_AVX512 => true,
+        DTypeKind::Complex => false,
+        _ => matches!(F::Out::DTYPE, DType::Bool) && matches!(size_of::<T>(), 4 | 8),
+    };
 
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };

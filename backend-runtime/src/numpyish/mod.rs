@@ -29,6 +29,8 @@ pub mod sorting;
 pub mod source;
 pub mod special;
 pub mod statistics;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod stream;
 mod team;
 pub mod triangles;
 pub mod typed;

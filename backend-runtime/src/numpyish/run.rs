@@ -8,7 +8,23 @@ use super::{
     simd::set,
     walk::{self, Part},
 };
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::stream;
 use crate::{Result, rules};
+
+/// [`stretch`], or that of a result that is written past the caches where a call reads and writes so many bytes that this is faster.
+#[inline]
+fn chosen(bytes: usize) -> Stretch {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if stream::pays(bytes) {
+        return stream::stretch;
+    }
+    let _ = bytes;
+    stretch
+}
+
+/// What computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.
+type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MOST], u8, *mut u8, usize);
 
 /// The result of [`run`].
 pub enum Computed {
@@ -145,6 +161,8 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
         return Ok(Computed::Like { lead, c_order: n == 0, buffer });
     }
     let all = Pointers { op, x, out: std::ptr::null_mut() };
+    let most = operands.iter().map(View::len).max().unwrap_or(0);
+    let stretch = chosen(most * kernel.output.size() + operands.iter().map(|o| o.len() * o.dtype.size()).sum::<usize>());
     let compute = |parts: &[Part], out: *mut u8, n: usize| {
         let all = &all;
         let mut x = [std::ptr::null(); MOST];
@@ -195,6 +213,8 @@ unsafe fn alike_into(
     out: *mut u8,
 ) {
     let all = Pointers { op, x, out };
+    let arrays = (0..kernel.operands as usize).filter(|i| scalars >> i & 1 == 0);
+    let stretch = chosen(n * (kernel.output.size() + arrays.map(|i| kernel.inputs[i].size()).sum::<usize>()));
     parallel::parallel_timed(n, 1, |range| {
         let all = &all;
         // SAFETY: the caller's promise; different tasks write different parts of the result.

@@ -69,7 +69,8 @@ pub fn task(args: &[String]) -> Outcome {
         let mut programs = Programs {
             python: Program::start(&mut python)?,
             rust: Program::start(Command::new(&rust).envs(environment.clone()))?,
-            ours: Program::start(Command::new(&program).envs(environment))?,
+            ours: Program::start(Command::new(&program).arg("pages").envs(environment.clone()))?,
+            without_pages: Program::start(Command::new(&program).envs(environment))?,
         };
         run.versions = format!("{}, {}", programs.python.ask("versions")?, programs.rust.ask("versions")?);
         let limits = Limits::parse(&programs.ours.ask("limits")?)?;
@@ -121,7 +122,7 @@ fn row(case: &Case, threads: usize, times: Vec<(&str, programs::Time)>, bytes: f
     let Case { group, name, call, dtype, size, flops, .. } = case.clone();
     let limit = limits.least(bytes, flops, &dtype);
     let times: Vec<_> = times.into_iter().map(|(name, time)| (name.to_owned(), time)).collect();
-    (times.len() > 1).then_some(Row { group, name, call, dtype, size, threads, bytes, limit, times })
+    (times.len() > 2).then_some(Row { group, name, call, dtype, size, threads, bytes, limit, times })
 }
 
 fn write(path: &Path, text: &str) -> Outcome {

@@ -11,6 +11,8 @@ use std::{
 
 /// Whose times are divided by.
 pub const OURS: &str = "ours";
+/// The name of this library in a program with the system's allocator, while [`OURS`] has `backends::alloc::Pages`.
+pub const WITHOUT_PAGES: &str = "without `Pages`";
 
 /// Rounds of a call, in each of which all programs make it.
 const ROUNDS: usize = 5;
@@ -70,9 +72,10 @@ impl Time {
 /// The times of a call by program, and the bytes that it goes through.
 pub type Measured = (Vec<(&'static str, Time)>, f64);
 
-/// The programs of a run: ours, that of Python's libraries, and that of Rust's.
+/// The programs of a run: ours, with two allocators, that of Python's libraries, and that of Rust's.
 pub struct Programs {
     pub ours: Program,
+    pub without_pages: Program,
     pub python: Program,
     pub rust: Program,
 }
@@ -91,24 +94,26 @@ fn same(a: f64, b: f64) -> bool {
 /// Rounds of a call by all that have it. What is wrong with ours is an error, with a peer's text too, unless the text is a guess, and so are two results of Rust's
 /// libraries that are not the same, unless they are random. Between two programs of several threads is a rest.
 pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<Measured> {
-    let Programs { ours, python, rust } = programs;
+    let Programs { ours, without_pages, python, rust } = programs;
     let rest = || {
         if threads > 1 {
             thread::sleep(REST);
         }
     };
-    let mut rounds = vec![(OURS, Vec::new())];
+    let mut rounds = vec![(OURS, Vec::new()), (WITHOUT_PAGES, Vec::new())];
     rounds.extend(PEERS.map(|(name, _)| (name, Vec::new())));
     let mut lacking = [false; PEERS.len()];
     let mut bytes = 0.0;
     let mut first: Option<(&str, f64)> = None;
     let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
     for _ in 0..ROUNDS {
-        rest();
-        let answer = ours.ask(&format!("{}\t{}", case.arrays, case.call))?;
-        let (ns, of_bytes) = answer.split_once('\t').ok_or("the answer is no time")?;
-        rounds[0].1.push(number(ns)?);
-        bytes = number(of_bytes)?;
+        for (program, (_, times)) in [&mut *ours, &mut *without_pages].into_iter().zip(&mut rounds) {
+            rest();
+            let answer = program.ask(&format!("{}\t{}", case.arrays, case.call))?;
+            let (ns, of_bytes) = answer.split_once('\t').ok_or("the answer is no time")?;
+            times.push(number(ns)?);
+            bytes = number(of_bytes)?;
+        }
         for (place, (name, word)) in PEERS.iter().enumerate() {
             let of_python = place < OF_PYTHON;
             let text = if of_python { case.peers[place].as_ref() } else { Some(&case.call) };
@@ -124,7 +129,7 @@ pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<
                 }
             };
             let (ns, total) = answer.split_once('\t').map_or((answer.as_str(), None), |(ns, total)| (ns, Some(total)));
-            rounds[place + 1].1.push(number(ns)?);
+            rounds[place + 2].1.push(number(ns)?);
             if let Some(total) = total.filter(|_| !case.call.starts_with("random")) {
                 let total = number(total)?;
                 let (other, of_other) = *first.get_or_insert((name, total));

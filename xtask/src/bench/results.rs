@@ -2,7 +2,7 @@
 
 use super::{
     machine::{Limits, Machine},
-    programs::{OURS, Time},
+    programs::{OURS, Time, WITHOUT_PAGES},
 };
 use crate::{run::Outcome, setup::failed};
 use serde_json::{Value, json};
@@ -38,8 +38,14 @@ impl Row {
 
     /// The same to the fastest of the others.
     pub fn to_best(&self) -> Option<f64> {
-        let others = self.times.iter().filter(|(name, _)| name != OURS);
-        others.filter_map(|(name, _)| self.ratio(name)).min_by(f64::total_cmp)
+        self.best_to(OURS)
+    }
+
+    /// How many times as fast as the fastest of the other libraries one of our programs is.
+    pub fn best_to(&self, of: &str) -> Option<f64> {
+        let others = self.times.iter().filter(|(name, _)| ![OURS, WITHOUT_PAGES].contains(&name.as_str()));
+        let best = others.map(|(_, time)| time.least).min_by(f64::total_cmp)?;
+        Some(best / self.time(of)?.least)
     }
 }
 

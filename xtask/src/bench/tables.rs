@@ -2,6 +2,7 @@
 
 use super::{
     list::PEERS,
+    programs::{OURS, WITHOUT_PAGES},
     results::{Row, Run},
 };
 use std::fmt::Write;
@@ -61,18 +62,19 @@ pub fn page(run: &Run, threads: usize) -> String {
     out.push_str(
         "\nMade by `cargo xtask bench peers`. Microseconds, the least and the middle of rounds in which all make a call one after the other; ratios are the others' time over \
          ours, so above 1 ours is faster. The limit is what the machine needs for the bytes, or the multiplications, that a call has to go through, over our time; it is above \
-         1 where arrays stay in a cache.\n",
+         1 where arrays stay in a cache. Our program has `backends::alloc::Pages` as its allocator; without it is the same with the system's, as all others.\n",
     );
     let heads = PEERS.map(|(name, _)| format!("to {name}")).join(" | ");
     let _ =
-        writeln!(out, "\n| group | {heads} | to the best | below {BELOW} |\n|---|{}", "--:|".repeat(PEERS.len() + 2));
+        writeln!(out, "\n| group | {heads} | to the best | below {BELOW} | {WITHOUT_PAGES}, to the best |\n|---|{}", "--:|".repeat(PEERS.len() + 3));
     let sums = [("all", all.clone())];
     for (group, rows) in groups.iter().chain(&sums) {
         let cell =
             |mean: &Option<Mean>| mean.map_or(String::new(), |Mean { mean, count }| format!("{mean:.2} ({count})"));
         let cells: Vec<String> = means(rows).iter().map(cell).collect();
         let (below, of) = (slow(rows).len(), rows.iter().filter(|row| row.to_best().is_some()).count());
-        let _ = writeln!(out, "| {group} | {} | {below} of {of} |", cells.join(" | "));
+        let without = cell(&Mean::of(rows.iter().filter_map(|row| row.best_to(WITHOUT_PAGES))));
+        let _ = writeln!(out, "| {group} | {} | {below} of {of} | {without} |", cells.join(" | "));
     }
     let slow = slow(&all);
     if !slow.is_empty() {
@@ -97,16 +99,16 @@ fn table(rows: &[&Row]) -> String {
         PEERS.iter().map(|(peer, _)| *peer).filter(|peer| rows.iter().any(|row| row.time(peer).is_some())).collect();
     let heads = |format: fn(&str) -> String| used.iter().map(|peer| format(peer)).collect::<String>();
     let mut out = format!(
-        "| call | ours | middle |{}{} best / ours | limit |\n|---|--:|--:|--:|--:|{}\n",
+        "| call | ours | middle | {WITHOUT_PAGES} |{}{} best / ours | limit |\n|---|--:|--:|--:|--:|--:|{}\n",
         heads(|peer| format!(" {peer} |")),
         heads(|peer| format!(" x {peer} |")),
         "--:|".repeat(2 * used.len())
     );
     for row in rows {
-        let Some(ours) = row.time(super::programs::OURS) else { continue };
+        let Some(ours) = row.time(OURS) else { continue };
         let ratio = |ratio: Option<f64>| ratio.map_or(" |".into(), |ratio| format!(" {ratio:.2} |"));
         let _ = write!(out, "| `{}` | {} | {} |", row.name, micros(ours.least), micros(ours.median));
-        for peer in &used {
+        for peer in [WITHOUT_PAGES].iter().chain(&used) {
             out.push_str(&row.time(peer).map_or(" |".into(), |time| format!(" {} |", micros(time.least))));
         }
         for peer in &used {

@@ -26,6 +26,9 @@ pub const EXP: [f32; 5] = [0.16666667, 0.04166648, 0.008333282, 0.0013933397, 0.
 /// `(sinh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1`.
 pub const SINH: [f32; 4] = [0.16666667, 0.008333311, 0.00019842635, 2.7839199e-06];
 
+/// `(tanh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 5/8`.
+pub const TANH: [f32; 5] = [-0.33333284, 0.13331483, -0.053742826, 0.020648288, -0.005714357];
+
 /// The bits of sqrt(1/2), the least mantissa of a logarithm.
 pub const HALF_ROOT: u32 = 0x3f3504f3;
 

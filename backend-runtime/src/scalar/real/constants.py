@@ -127,6 +127,7 @@ def write(t, degrees):
         lambda r: (mp.exp(r) - 1 - r - r * r / 2) / r**3 if abs(r) > 1e-8 else mp.mpf(1) / 6,
         lambda r: r * r + small, -ln2 / 2 * 1.001, ln2 / 2 * 1.001, degrees["EXP"])
     t.poly("SINH", "`(sinh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 1`.", odd(mp.sinh, "1/6"), by_z, 0, 1, degrees["SINH"], 2)
+    t.poly("TANH", "`(tanh(x) - x) / x^3` by powers of `x^2`, for `|x| <= 5/8`.", odd(mp.tanh, "-1/3"), by_z, 0, mp.mpf(25) / 64, degrees["TANH"], 1)
     # logarithms
     zmax = (mp.sqrt(2) - 1) ** 2 / (mp.sqrt(2) + 1) ** 2 * 1.001
     series = lambda z: (mp.log1p(mp.sqrt(z)) - mp.log1p(-mp.sqrt(z)) - 2 * mp.sqrt(z)) / mp.sqrt(z) ** 3 if z > 1e-16 else mp.mpf(2) / 3
@@ -200,5 +201,5 @@ def write(t, degrees):
 
 
 if __name__ == "__main__":
-    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "LOG": 6, "LOG_NEXT": 7, "INVERSE_CBRT": 6, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ATAN_NEXT": 11, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
-    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "LOG": 2, "LOG_NEXT": 2, "INVERSE_CBRT": 3, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ATAN_NEXT": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})
+    write(Format("f64", 53, 11), {"EXP": 9, "SINH": 7, "TANH": 10, "LOG": 6, "LOG_NEXT": 7, "INVERSE_CBRT": 6, "SIN": 5, "COS": 5, "ASIN": 11, "ATAN": 10, "ATAN_NEXT": 11, "ERF": 12, "ERF_TAIL": 11, "ERFC": 22})
+    write(Format("f32", 24, 8), {"EXP": 4, "SINH": 3, "TANH": 4, "LOG": 2, "LOG_NEXT": 2, "INVERSE_CBRT": 3, "SIN": 2, "COS": 2, "ASIN": 4, "ATAN": 4, "ATAN_NEXT": 4, "ERF": 6, "ERF_TAIL": 5, "ERFC": 9})

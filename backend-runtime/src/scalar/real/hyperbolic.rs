@@ -1,9 +1,9 @@
 //! The hyperbolic functions and their inverses.
 
 use super::F;
-use super::constants::{LN_2, SINH, SINH_MAX};
+use super::constants::{LN_2, ROUNDER, SINH, SINH_MAX, TANH};
 use super::exact::{polynomial, quotient, sum, sum_ordered};
-use super::exp::{Parts, between, parts, powers, scale};
+use super::exp::{Parts, between, parts, power_of_two, powers, scale, short_parts};
 use super::log::log1p_of;
 
 /// The hyperbolic sine and cosine of `x >= 0`, taken apart: they are `2^shift` times `sine` and `cosine`.
@@ -32,34 +32,40 @@ pub(super) fn sine_near_0(x: F) -> F {
     x.mul_add(z * polynomial(z, &SINH), x)
 }
 
-/// Hyperbolic sine. Within 1 ulp.
+/// Half of `e^x` for `0 <= x`, or for [`SINH_MAX`] if that is less, and half of `e^-x`.
+#[inline(always)]
+fn halves(x: F) -> (F, F) {
+    let (n, high) = short_parts(if x > SINH_MAX { SINH_MAX } else { x });
+    let half = scale(1.0 + high, n - 1.0);
+    (half, 0.25 / half)
+}
+
+/// Hyperbolic sine. Within 2 ulp.
 #[inline(always)]
 pub fn sinh(x: F) -> F {
     let size = x.abs();
-    let parts = hyperbola(size, SINH_MAX);
-    let large = scale(parts.sine, parts.shift);
-    (if size < 1.0 { sine_near_0(size) } else { large }).copysign(x)
+    let (half, inverse) = halves(size);
+    (if size < 1.0 { sine_near_0(size) } else { half - inverse }).copysign(x)
 }
 
 /// Hyperbolic cosine. Within 2 ulp.
 #[inline(always)]
 pub fn cosh(x: F) -> F {
-    let parts = hyperbola(x.abs(), SINH_MAX);
-    scale(parts.cosine, parts.shift)
+    let (half, inverse) = halves(x.abs());
+    half + inverse
 }
 
-/// Hyperbolic tangent. Within 1 ulp.
+/// Hyperbolic tangent. Within 2 ulp.
 #[inline(always)]
 pub fn tanh(x: F) -> F {
-    // (e^2x - 1) / (e^2x + 1); from 20 on that is 1
-    let Parts { n, high, low } = parts(2.0 * between(0.0, 20.0, x.abs()));
-    let (first, second) = powers(n);
-    let power = first * second;
-    let (above, above_low) = sum(power - 1.0, power * high);
-    let above_low = above_low + power * low;
-    let (below, below_low) = sum(above, 2.0);
-    let (ratio, lost) = quotient(above, above_low, below, below_low + above_low);
-    (ratio + lost).copysign(x)
+    let size = x.abs();
+    let z = size * size;
+    let near = size.mul_add(z * polynomial(z, &TANH), size);
+    // from 20 on it is 1
+    let (n, high) = short_parts(2.0 * if size > 20.0 { 20.0 } else { size });
+    let power = power_of_two(n + ROUNDER);
+    let far = 1.0 - 2.0 / power.mul_add(1.0 + high, 1.0);
+    (if size < 0.625 { near } else { far }).copysign(x)
 }
 
 /// Inverse hyperbolic sine. Within 2 ulp.
@@ -70,7 +76,8 @@ pub fn asinh(x: F) -> F {
     let large = size > LARGE;
     let square = size * size;
     let (sum, lost) = sum_ordered(size, square / (1.0 + (1.0 + square).sqrt()));
-    log1p_doubled(if large { size } else { sum }, if large { 0.0 } else { lost }, large).copysign(x)
+    let value = log1p_doubled(if large { size } else { sum }, if large { 0.0 } else { lost }, large);
+    (if size < F::INFINITY { value } else { size }).copysign(x)
 }
 
 /// Inverse hyperbolic cosine; NaN below 1. Within 2 ulp.
@@ -81,7 +88,8 @@ pub fn acosh(x: F) -> F {
     let over = x - 1.0;
     let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
     let value = log1p_doubled(if large { x } else { sum }, if large { 0.0 } else { lost }, large);
-    if x >= 1.0 { value } else { F::NAN }
+    let limit = if x >= 1.0 { x } else { F::NAN };
+    if (x >= 1.0) & (x < F::INFINITY) { value } else { limit }
 }
 
 /// Inverse hyperbolic tangent; NaN beyond 1. Within 2 ulp.
@@ -90,8 +98,8 @@ pub fn atanh(x: F) -> F {
     let size = x.abs();
     let (below, below_low) = sum_ordered(1.0, -size);
     let (ratio, lost) = quotient(2.0 * size, 0.0, below, below_low);
-    let ratio = if size == 1.0 { F::INFINITY } else { ratio };
-    (0.5 * log1p_of(ratio, lost)).copysign(x)
+    let limit = if size == 1.0 { F::INFINITY } else { F::NAN };
+    (if size < 1.0 { 0.5 * log1p_of(ratio, lost) } else { limit }).copysign(x)
 }
 
 /// From here on `x + 1` is `x`, and `x^2` does not overflow below it.

@@ -18,6 +18,13 @@ pub(super) struct Split {
     power: Bits,
 }
 
+/// Whether it is positive, normal and finite: where a loop knows that of its elements, nothing is computed for others.
+#[inline(always)]
+pub fn is_usual(x: F) -> bool {
+    const LEAST: Bits = F::MIN_POSITIVE.to_bits();
+    x.to_bits().wrapping_sub(LEAST) < EXPONENT - LEAST
+}
+
 /// Splits a positive normal number.
 #[inline(always)]
 fn split_normal(x: F) -> Split {
@@ -32,7 +39,7 @@ fn split_normal(x: F) -> Split {
 /// Splits a positive number.
 #[inline(always)]
 pub(super) fn split(x: F) -> Split {
-    let subnormal = x < F::MIN_POSITIVE;
+    let subnormal = !is_usual(x) & (x < F::MIN_POSITIVE);
     let s = split_normal(if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x });
     Split { k: if subnormal { s.k - (MANTISSA + 1) as F } else { s.k }, ..s }
 }
@@ -67,10 +74,11 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
 
 /// `value`, the logarithm of `x`, or the special value for 0, infinity, NaN and negative numbers.
 #[inline(always)]
-fn with_limits(x: F, value: F) -> F {
-    let value = if x == F::INFINITY { x } else { value };
-    let value = if x == 0.0 { F::NEG_INFINITY } else { value };
-    if x >= 0.0 { value } else { F::NAN }
+pub(super) fn with_limits(x: F, value: F) -> F {
+    let limit = if x == F::INFINITY { x } else { value };
+    let limit = if x == 0.0 { F::NEG_INFINITY } else { limit };
+    let limit = if x >= 0.0 { limit } else { F::NAN };
+    if is_usual(x) { value } else { limit }
 }
 
 /// Natural logarithm. Within 1 ulp.
@@ -99,10 +107,11 @@ pub fn log10(x: F) -> F {
 #[inline(always)]
 pub fn log1p(x: F) -> F {
     // the sign is that of x also for -0
-    log1p_of(x, 0.0).copysign(x)
+    let value = log1p_of(x, 0.0);
+    if is_usual(x) { value } else { with_limits(1.0 + x, value).copysign(x) }
 }
 
-/// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`.
+/// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`, for `1 + x` above 0 and finite.
 #[inline(always)]
 pub(super) fn log1p_of(x: F, rest: F) -> F {
     let u = 1.0 + x;
@@ -111,7 +120,7 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
     // 2^-k, by way of 2^(1 - k), which is 0 where 2^-k would be subnormal
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let f = (s.m - 1.0) + (dropped + rest) * inverse;
-    with_limits(u, join(s.k, f))
+    join(s.k, f)
 }
 
 /// `log(exp(x) + exp(y))` without overflow between, by NumPy's formula: within 2 ulp of the larger of the two terms

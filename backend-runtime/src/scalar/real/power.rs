@@ -7,7 +7,7 @@ use super::constants::{
 };
 use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::{exp_of, power_of_two};
-use super::log::{Split, split};
+use super::log::{Split, is_usual, split};
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
@@ -38,16 +38,25 @@ pub(super) fn wide_log(x: F) -> Wide {
 /// `x` to the power of `y`, with the special cases of C99. Within 1 ulp.
 #[inline(always)]
 pub fn pow(x: F, y: F) -> F {
-    let size = x.abs();
+    let usual = is_usual(x);
+    let size = if usual { x } else { x.abs() };
     let (log, log_low) = wide_log(size);
-    let log = if size == 0.0 { F::NEG_INFINITY } else { log };
-    let log = if size == F::INFINITY { F::INFINITY } else { log };
+    let limit = if size == 0.0 { F::NEG_INFINITY } else { log };
+    let limit = if size == F::INFINITY { F::INFINITY } else { limit };
+    let log = if usual { log } else { limit };
     let (exponent, lost) = product(log, y);
     let rest = log_low.mul_add(y, lost);
     // beyond this the result is 0 or infinite, and the rest may be NaN
     let value = exp_of(exponent, if exponent.abs() < -2.0 * EXP_MIN { rest } else { 0.0 });
+    // also to powers that are infinite or NaN
     let value = if size == 1.0 { 1.0 } else { value };
+    if usual { value } else { power_of_other(x, y, value) }
+}
 
+/// `x` to the power of `y`, where that of `|x|` is `value`.
+#[inline(always)]
+fn power_of_other(x: F, y: F, value: F) -> F {
+    let size = x.abs();
     let whole = y.trunc() == y;
     let odd = whole & ((0.5 * y).trunc() != 0.5 * y);
     let value = if odd { value.copysign(x) } else { value };
@@ -59,7 +68,8 @@ pub fn pow(x: F, y: F) -> F {
 /// Cube root, with the sign of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn cbrt(x: F) -> F {
-    let size = x.abs();
+    let usual = is_usual(x);
+    let size = if usual { x } else { x.abs() };
     // 2^(3 third) y, with y in about [0.35, 2.83)
     let Split { k, m, .. } = split(size);
     let third = k.mul_add(1.0 / 3.0, ROUNDER) - ROUNDER;
@@ -77,7 +87,8 @@ pub fn cbrt(x: F) -> F {
     let (cube, cube_low) = product(second, root);
     let excess = (cube - y) + second_low.mul_add(root, cube_low);
     let value = (square * (1.0 / 3.0)).mul_add(-excess, root) * power_of_two(third + ROUNDER);
-    (if (size > 0.0) & (size < F::INFINITY) { value } else { size }).copysign(x)
+    let limit = (if (size > 0.0) & (size < F::INFINITY) { value } else { size }).copysign(x);
+    if usual { value } else { limit }
 }
 
 /// `sqrt(x^2 + y^2)` without overflow between; infinite if either is, also beside NaN. Within 1 ulp.

@@ -1,0 +1,154 @@
+//! Results that are larger than the caches, written past them.
+//!
+//! A usual store reads the line of memory that it writes to before. Where a result and what it is computed of do not stay in a cache that reading is a
+//! third of the traffic of a sum of two arrays, half of that of a copy: such results are computed by blocks that stay near, and these are written with the
+//! processor's streaming stores, which read nothing. Pages that are new were cleared by the system a moment ago and lie in a cache, where usual stores are
+//! the faster ones: so only programs whose allocator keeps pages ([`Pages`](crate::alloc::Pages)) have this.
+
+use super::kernel::{self, Kernel, MOST, advanced};
+use crate::alloc;
+use std::{arch::x86_64 as arch, mem::MaybeUninit, sync::OnceLock};
+
+/// A line of the caches.
+const LINE: usize = 64;
+
+/// Bytes that are computed before they are written.
+const BLOCK: usize = 2048;
+
+/// They begin at a page, as large results do. A processor takes a load for one of the bytes that were stored just before where their addresses are the same
+/// in their last 12 bits, and waits: the operands of the next elements are further on than what was written of these.
+#[repr(align(4096))]
+struct Block(MaybeUninit<[u8; BLOCK]>);
+
+/// Whether streaming stores are the faster ones where a call reads and writes so many bytes.
+#[inline]
+pub fn pays(bytes: usize) -> bool {
+    /// Smaller calls are in some cache of any processor.
+    const LEAST: usize = 4 << 20;
+    bytes >= LEAST && bytes > last_cache() && alloc::keeps_pages()
+}
+
+/// Bytes of the largest cache.
+fn last_cache() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        /// Of a processor that does not say.
+        const USUAL: usize = 32 << 20;
+        // the leaves of Intel's and AMD's processors that describe their caches, in one form
+        let caches = [4, 0x8000_001d].map(|leaf| {
+            let known = arch::__cpuid(leaf & 0x8000_0000).eax >= leaf;
+            (0..if known { 8 } else { 0 })
+                .map(|cache| arch::__cpuid_count(leaf, cache))
+                .take_while(|cache| cache.eax & 0x1f != 0)
+                .map(|cache| {
+                    let part = |low: u32, bits: u32| (cache.ebx >> low & ((1 << bits) - 1)) as usize + 1;
+                    part(22, 10) * part(12, 10) * part(0, 12) * (cache.ecx as usize + 1)
+                })
+                .max()
+        });
+        caches.into_iter().flatten().max().unwrap_or(USUAL)
+    })
+}
+
+/// [`kernel::stretch`], with a result that is written past the caches.
+///
+/// # Safety
+/// As for that function.
+#[inline(never)]
+pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+    let size = kernel.output().size();
+    // up to the first whole line
+    let head = out.align_offset(LINE) / size;
+    if n * size < 4 * BLOCK || !(out.addr() + head * size).is_multiple_of(LINE) {
+        // SAFETY: the caller's promise.
+        return unsafe { kernel::stretch(kernel, op, x, scalars, out, n) };
+    }
+    let mut block = Block(MaybeUninit::uninit());
+    let near: *mut u8 = block.0.as_mut_ptr().cast();
+    // SAFETY: parts of the stretch; there is room for a block, and what is written of it has been computed.
+    unsafe {
+        kernel::stretch(kernel, op, x, scalars, out, head);
+        let mut done = head;
+        while done < n {
+            let len = (BLOCK / size).min(n - done);
+            let (here, to) = (advanced(kernel, x, scalars, done), out.add(done * size));
+            if len * size == BLOCK {
+                kernel::stretch(kernel, op, here, scalars, near, len);
+                write(near, to);
+            } else {
+                kernel::stretch(kernel, op, here, scalars, to, len);
+            }
+            done += len;
+        }
+        // these stores are not ordered among others: whoever learns of the result later has to see it
+        arch::_mm_sfence();
+    }
+}
+
+/// Writes a block past the caches.
+///
+/// # Safety
+/// Both are of [`BLOCK`] bytes, and begin at a line; the first has been written.
+unsafe fn write(from: *const u8, to: *mut u8) {
+    let (from, to) = (from.cast::<arch::__m128i>(), to.cast::<arch::__m128i>());
+    for i in 0..BLOCK / size_of::<arch::__m128i>() {
+        // SAFETY: the caller's promise.
+        unsafe { arch::_mm_stream_si128(to.add(i), from.add(i).read()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex, Each, EachSource, Element, numpyish::kernel::kernel};
+    use std::ptr::from_ref;
+
+    /// `x + x + y`
+    struct Op;
+    impl EachSource for Op {
+        const NAME: &'static str = "op";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &[];
+        const PARAMS: &'static [&'static str] = &[];
+    }
+    impl<T: Element + std::ops::Add<Output = T>> Each<2, T> for Op {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, [x, y]: [T; 2]) -> T {
+            x + x + y
+        }
+    }
+
+    /// Results at every place of a line, of lengths that are no multiple of a block.
+    fn same<T: Element + std::ops::Add<Output = T>>(of: impl Fn(usize) -> T) {
+        let kernel = kernel::<2, T, Op>();
+        for (shift, n) in [(0, 8192), (1, 5000), (7, 9001), (3, 0), (5, 17), (2, 2048)] {
+            let x: Vec<T> = (0..n).map(&of).collect();
+            for scalars in [0, 0b10] {
+                let y = if scalars == 0 { x.clone() } else { vec![of(3)] };
+                let mut out = vec![of(0); shift + n + 1];
+                let operands = [from_ref(&x[..]).cast(), from_ref(&y[..]).cast()];
+                let mut at = [std::ptr::null(); MOST];
+                at[..2].copy_from_slice(&operands);
+                // SAFETY: `n` elements of each operand, or one, and room for the result.
+                unsafe { stretch(kernel, from_ref(&Op).cast(), at, scalars, out[shift..].as_mut_ptr().cast(), n) };
+                let y = |i: usize| if scalars == 0 { x[i] } else { of(3) };
+                assert!((0..n).all(|i| out[shift + i] == x[i] + x[i] + y(i)));
+                assert!(out[..shift].iter().chain(&out[shift + n..]).all(|&x| x == of(0)), "nothing else is written");
+            }
+        }
+    }
+
+    #[test]
+    fn results_are_the_same_at_any_place() {
+        same(|i| i as f64);
+        same(|i| i as f32);
+        same(|i| i as u8 & 31);
+        same(|i| Complex::new(i as f64, 1.0));
+    }
+
+    #[test]
+    fn the_largest_cache_has_a_size() {
+        assert!((64 << 10..4 << 30).contains(&last_cache()), "{}", last_cache());
+    }
+}
