@@ -126,7 +126,7 @@ pub trait EachSource: 'static {
     /// loop of its own, as one for both would compute the two for every element.
     const CHOOSES: bool = false;
 
-    /// Whether there is little to compute where its one operand is above 0: blocks of such elements have a loop of their own.
+    /// Whether there is much less to compute where its first operand is positive, normal and finite: blocks of such elements have a loop of their own.
     const IS_CHEAP_ABOVE_0: bool = false;
 
     /// The parameter that [`EachSource::CHOOSES`] speaks of.

@@ -56,6 +56,8 @@ pub struct Word {
     pub range_reduction: Vec<RangeReduction>,
     /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
     pub wide_vectors: bool,
+    /// Whether there is much less to compute where its first operand is a positive, normal and finite number.
+    pub cheap_above_0: bool,
     /// Whether its value depends on the precision of the dtype, and not only on those of its operands.
     pub of_precision: bool,
     /// Its derivatives by its operands, over these (`a`, `b`) and its value (`y`); fewer than it has operands where none is known.

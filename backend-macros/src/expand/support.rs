@@ -130,7 +130,8 @@ impl Expand<'_> {
                 fn chosen(&self) -> bool { self.#name }
             )
         });
-        let cheap = op.inputs().all(|p| real.expr.is_cheap_above_0(&p.name, self.model)).then(|| {
+        let first = op.inputs().next();
+        let cheap = first.is_some_and(|p| real.expr.is_cheap_above_0(&p.name, self.model)).then(|| {
             quote!(
                 const IS_CHEAP_ABOVE_0: bool = true;
             )

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16, element::same, formula,
-    scalar::needs_range_reduction,
+    scalar::{float32, float64, needs_range_reduction},
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, slice::from_ref};
 
@@ -150,8 +150,8 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// Whether blocks of elements above 0 have a loop of their own.
-    const LOOKS_AT_SIGNS: bool = N == 1 && F::IS_CHEAP_ABOVE_0 && matches!(T::DTYPE, DType::Float32 | DType::Float64);
+    /// Whether blocks in which the elements of the first operand are positive, normal and finite have a loop of their own.
+    const LOOKS_AT_SIGNS: bool = F::IS_CHEAP_ABOVE_0 && matches!(T::DTYPE, DType::Float32 | DType::Float64);
 
     /// Loops that are bound by their loads get forms for scalars, which save one.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
@@ -406,9 +406,16 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
                 let len = SIGNS.min(n - i);
                 let mut all = true;
                 for k in 0..len {
-                    all &= is_above_0(*p.add(i + k));
+                    all &= is_positive_normal(*p.add(i + k));
                 }
-                let (x, out) = ([p.add(i); OPERANDS], out.add(i));
+                let out = out.add(i);
+                let mut x = [p.add(i); OPERANDS];
+                if const { N > 1 } {
+                    x[1] = q.add(i);
+                }
+                if const { N > 2 } {
+                    x[2] = r.add(i);
+                }
                 if all {
                     elements::<N, T, F, NEAR, ABOVE_0>(op, x, out, len);
                 } else {
@@ -428,23 +435,30 @@ const NOTHING: u8 = 0;
 const CHOSEN: u8 = 1;
 /// That it is false.
 const NOT_CHOSEN: u8 = 2;
-/// That all elements are above 0.
+/// That all elements of the first operand are above 0, and normal.
 const ABOVE_0: u8 = 3;
 
 /// Elements whose signs are looked at together.
 const SIGNS: usize = 128;
 
-/// Whether it is a real number above 0; false for dtypes that are computed in another one.
+/// Whether it is a real number above 0, and a normal one; false for dtypes that are computed in another one.
 #[inline(always)]
-fn is_above_0<T: Element>(x: T) -> bool {
+fn is_positive_normal<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     if let Some(x) = same::<T, f64>(x) {
-        x[0] > 0.0
+        float64::is_positive_normal(x[0])
     } else if let Some(x) = same::<T, f32>(x) {
-        x[0] > 0.0
+        float32::is_positive_normal(x[0])
     } else {
         false
     }
+}
+
+/// Whether it is a real number above 0, which the compiler does not conclude from the bits.
+#[inline(always)]
+fn is_above_0<T: Element>(x: T) -> bool {
+    let x = from_ref(&x);
+    same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
 }
 
 /// The loop over slices, of which something is `KNOWN`.
@@ -476,7 +490,10 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
             match KNOWN {
                 CHOSEN => assert_unchecked(op.chosen()),
                 NOT_CHOSEN => assert_unchecked(!op.chosen()),
-                ABOVE_0 => assert_unchecked(is_above_0(at[0])),
+                ABOVE_0 => {
+                    assert_unchecked(is_positive_normal(at[0]));
+                    assert_unchecked(is_above_0(at[0]));
+                }
                 _ => {}
             }
             *out.add(i) = op.apply(at);

@@ -219,8 +219,20 @@ impl Expr {
         }
     }
 
-    /// Whether it computes much less for a number above 0 of this name than for others.
+    /// Whether it computes much less for a positive, normal and finite number of this name than for others: a word that does is in it, or it is a choice
+    /// between what is cheap above 0 and what is not.
     pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
+        let mut has_word = false;
+        self.walk(&mut |expr| {
+            if let Node::Word(word, args) = &expr.node {
+                let is_of = args.first().is_some_and(|arg| matches!(&arg.node, Node::Name(name) if name == of));
+                has_word |= is_of && model.words.get(word).is_some_and(|word| word.cheap_above_0);
+            }
+        });
+        has_word || self.is_choice_above_0(of, model)
+    }
+
+    fn is_choice_above_0(&self, of: &str, model: &Model) -> bool {
         let Node::If(parts) = &self.node else { return false };
         let [condition, above, other] = &**parts;
         let Node::Compare(Comparison::Greater, both) = &condition.node else { return false };

@@ -193,7 +193,8 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        let keys = ["set", "args", "result", "op", "range_reduction", "wide_vectors", "of_precision", "d"];
+        let keys =
+            ["set", "args", "result", "op", "range_reduction", "wide_vectors", "cheap_above_0", "of_precision", "d"];
         self.known_keys(row, &keys, "a word");
         let Some(set) = self.word(row, "set") else {
             return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
@@ -227,7 +228,8 @@ impl Parser<'_> {
             }
         }
         let op = self.word(row, "op").map(|op| (op.text, op.span));
-        let (wide_vectors, of_precision) = (self.flag(row, "wide_vectors"), self.flag(row, "of_precision"));
+        let [wide_vectors, cheap_above_0, of_precision] =
+            ["wide_vectors", "cheap_above_0", "of_precision"].map(|key| self.flag(row, key));
         let mut derivatives = Vec::new();
         for (k, text) in self.list(row, "d").unwrap_or_default().into_iter().enumerate() {
             if k == args {
@@ -242,8 +244,18 @@ impl Parser<'_> {
             }
         }
         if self.name(name, "a word") {
-            let word =
-                Word { set: set.text, args, result, op, range_reduction, wide_vectors, of_precision, derivatives };
+            let set = set.text;
+            let word = Word {
+                set,
+                args,
+                result,
+                op,
+                range_reduction,
+                wide_vectors,
+                cheap_above_0,
+                of_precision,
+                derivatives,
+            };
             self.model.words.insert(name.text.clone(), word);
         }
     }

@@ -18,9 +18,9 @@ pub(super) struct Split {
     power: Bits,
 }
 
-/// Whether it is positive, normal and finite: where a loop knows that of its elements, nothing is computed for others.
+/// Whether it is positive and normal, and so finite: where a loop knows that of its elements, nothing is computed for others.
 #[inline(always)]
-pub fn is_usual(x: F) -> bool {
+pub fn is_positive_normal(x: F) -> bool {
     const LEAST: Bits = F::MIN_POSITIVE.to_bits();
     x.to_bits().wrapping_sub(LEAST) < EXPONENT - LEAST
 }
@@ -39,7 +39,7 @@ fn split_normal(x: F) -> Split {
 /// Splits a positive number.
 #[inline(always)]
 pub(super) fn split(x: F) -> Split {
-    let subnormal = !is_usual(x) & (x < F::MIN_POSITIVE);
+    let subnormal = !is_positive_normal(x) & (x < F::MIN_POSITIVE);
     let s = split_normal(if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x });
     Split { k: if subnormal { s.k - (MANTISSA + 1) as F } else { s.k }, ..s }
 }
@@ -78,7 +78,7 @@ pub(super) fn with_limits(x: F, value: F) -> F {
     let limit = if x == F::INFINITY { x } else { value };
     let limit = if x == 0.0 { F::NEG_INFINITY } else { limit };
     let limit = if x >= 0.0 { limit } else { F::NAN };
-    if is_usual(x) { value } else { limit }
+    if is_positive_normal(x) { value } else { limit }
 }
 
 /// Natural logarithm. Within 1 ulp.
@@ -108,7 +108,7 @@ pub fn log10(x: F) -> F {
 pub fn log1p(x: F) -> F {
     // the sign is that of x also for -0
     let value = log1p_of(x, 0.0);
-    if is_usual(x) { value } else { with_limits(1.0 + x, value).copysign(x) }
+    if is_positive_normal(x) { value } else { with_limits(1.0 + x, value).copysign(x) }
 }
 
 /// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`, for `1 + x` above 0 and finite.

@@ -7,7 +7,7 @@ use super::constants::{
 };
 use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::{exp_of, power_of_two};
-use super::log::{Split, is_usual, split};
+use super::log::{Split, is_positive_normal, split};
 
 /// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
 #[inline(always)]
@@ -38,7 +38,7 @@ pub(super) fn wide_log(x: F) -> Wide {
 /// `x` to the power of `y`, with the special cases of C99. Within 1 ulp.
 #[inline(always)]
 pub fn pow(x: F, y: F) -> F {
-    let usual = is_usual(x);
+    let usual = is_positive_normal(x);
     let size = if usual { x } else { x.abs() };
     let (log, log_low) = wide_log(size);
     let limit = if size == 0.0 { F::NEG_INFINITY } else { log };
@@ -68,7 +68,7 @@ fn power_of_other(x: F, y: F, value: F) -> F {
 /// Cube root, with the sign of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn cbrt(x: F) -> F {
-    let usual = is_usual(x);
+    let usual = is_positive_normal(x);
     let size = if usual { x } else { x.abs() };
     // 2^(3 third) y, with y in about [0.35, 2.83)
     let Split { k, m, .. } = split(size);

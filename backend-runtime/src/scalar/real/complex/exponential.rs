@@ -4,10 +4,9 @@
 //! in range.
 
 use super::super::constants::{EXP_MAX, EXP_MIN};
-use super::super::exp::{between, parts, powers};
+use super::super::exp::{between, parts, powers, scale};
 use super::super::hyperbolic::{hyperbola, sine_near_0};
 use super::super::{F, cos as cosine, exp as exponential, expm1 as exponential_less_1, sin as sine};
-use super::super::{cosh as hyperbolic_cosine, sinh as hyperbolic_sine};
 use super::{C, turn, turn_back};
 
 /// From here on exponentials count as infinite: only a subnormal sine would bring one into range.
@@ -83,17 +82,23 @@ pub fn cosh(x: C) -> C {
     C::new(re, if stays { zero } else { im })
 }
 
+/// From here on the hyperbolic sine and cosine are the same.
+const FAR: F = 22.0;
+
 /// Hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: C) -> C {
     let (cos, sin) = (cosine(x.im), sine(x.im));
     // (sinh cosh + i sin cos) / (sinh^2 + cos^2), where nothing cancels
-    let (sinh, cosh) = (hyperbolic_sine(x.re), hyperbolic_cosine(x.re));
+    let size = x.re.abs();
+    let parts = hyperbola(size, FAR);
+    let sinh = if size < 1.0 { sine_near_0(size) } else { scale(parts.sine, parts.shift) };
+    let cosh = scale(parts.cosine, parts.shift);
     let below = sinh.mul_add(sinh, cos * cos);
-    let (re, im) = ((sinh * cosh / below).abs(), sin * cos / below);
+    let (re, im) = (sinh * cosh / below, sin * cos / below);
     // far out sinh is cosh is e^|x| / 2
-    let far = x.re.abs() > 22.0;
-    let (re, im) = if far { (1.0, 4.0 * sin * cos * exponential(-2.0 * x.re.abs())) } else { (re, im) };
+    let far = size > FAR;
+    let (re, im) = if far { (1.0, 4.0 * sin * cos * exponential(-2.0 * size)) } else { (re, im) };
     let im = if x.re.is_infinite() & !x.im.is_finite() { F::copysign(0.0, x.im) } else { im };
     let im = if x.im == 0.0 { x.im } else { im };
     let re = if x.re == 0.0 { 0.0 } else { re };
