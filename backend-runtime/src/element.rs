@@ -512,7 +512,7 @@ mod impls {
     macro_rules! int {
         ($($t:ident $dtype:ident $wide:ident $from:ident;)*) => {$(
             element!($t, $dtype, $wide, cast(x) = U::$from(x as $wide), i64 = |x: i64| x as $t, u64 = |x: u64| x as $t,
-                f64 = |x: f64| x as $t, complex = |x: Complex<f64>| x.re as $t);
+                f64 = integer::$t::from_f64, complex = |x: Complex<f64>| integer::$t::from_f64(x.re));
             impl Ordered for $t {
                 const LOWEST: $t = <$t>::MIN;
                 const HIGHEST: $t = <$t>::MAX;

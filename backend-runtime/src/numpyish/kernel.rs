@@ -158,11 +158,18 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
 
     /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
     /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    /// Truth values of wide numbers gain because it has masks of a bit for each number, which AVX2 packs in several steps.
-    const USES_AVX512: bool = match T::DTYPE.kind() {
-        DTypeKind::Real | DTypeKind::Complex if F::GAINS_FROM_AVX512 => true,
-        DTypeKind::Complex => false,
-        _ => matches!(F::Out::DTYPE, DType::Bool) && matches!(size_of::<T>(), 4 | 8),
+    /// Truth values of wide numbers gain because it has masks of a bit for each number, which AVX2 packs in several steps, and
+    /// conversions between reals and integers of 64 bits because AVX2 has none.
+    const USES_AVX512: bool = {
+        use DTypeKind::{Complex, Real, Signed, Unsigned};
+        match (T::DTYPE.kind(), F::Out::DTYPE) {
+            (Real | Complex, _) if F::GAINS_FROM_AVX512 => true,
+            (Complex, _) => false,
+            (_, DType::Bool) => matches!(size_of::<T>(), 4 | 8),
+            (Signed | Unsigned, DType::Float32) => size_of::<T>() == 8,
+            (Real, out) => matches!(out.kind(), Signed | Unsigned),
+            _ => false,
+        }
     };
 
     /// The kernel, with its op.

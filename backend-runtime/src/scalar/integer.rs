@@ -2,6 +2,23 @@
 
 macro_rules! common {
     ($t:ident) => {
+        /// `x as T`: truncated toward 0, the nearest number of the type beyond its range, 0 for NaN. In these steps a loop vectorises.
+        #[inline(always)]
+        pub fn from_f64(x: f64) -> $t {
+            /// The first number above the range, a power of two.
+            const ABOVE: f64 = 2.0 * ($t::MAX / 2 + 1) as f64;
+            let low = if $t::MIN == 0 { x > -1.0 } else { x >= $t::MIN as f64 };
+            let inside = low & (x < ABOVE);
+            let near = if inside { x } else { 0.0 };
+            // SAFETY: a number that is in the range of the type when it is truncated, and so in that of a wider one.
+            let whole = unsafe {
+                if $t::BITS < 32 { near.to_int_unchecked::<i32>() as $t } else { near.to_int_unchecked::<$t>() }
+            };
+            let limit = if x >= ABOVE { $t::MAX } else { 0 };
+            let limit = if x < 0.0 { $t::MIN } else { limit };
+            if inside { whole } else { limit }
+        }
+
         /// Shifts left; 0 where the shift is negative or not below the width.
         #[inline(always)]
         pub fn shift_left(x: $t, by: $t) -> $t {
@@ -187,3 +204,30 @@ macro_rules! unsigned {
     )*};
 }
 unsigned!(u8 u16 u32 u64);
+
+#[cfg(test)]
+mod tests {
+    macro_rules! as_rust_converts {
+        ($($t:ident)*) => {$(
+            let mut edges = vec![0.0, -0.0, 0.5, -0.5, -1.0, f64::MAX, f64::MIN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324];
+            for edge in [$t::MIN as f64, $t::MAX as f64] {
+                for near in [edge.next_down(), edge, edge.next_up(), edge - 1.0, edge - 0.5, edge + 0.5, edge + 1.0] {
+                    edges.extend([near, -near]);
+                }
+            }
+            let mut bits = 1_u64;
+            edges.extend((0..10_000).map(|_| {
+                bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                f64::from_bits(bits)
+            }));
+            for x in edges {
+                assert_eq!(super::$t::from_f64(x), x as $t, "{x:e}");
+            }
+        )*};
+    }
+
+    #[test]
+    fn floats_become_integers_as_in_rust() {
+        as_rust_converts!(i8 u8 i16 u16 i32 u32 i64 u64);
+    }
+}

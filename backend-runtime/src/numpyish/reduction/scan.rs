@@ -491,29 +491,50 @@ versions! {
         }
     }
 
-    /// The same of short lanes, one element after the other: what one of them waits for, others have meanwhile.
+    /// The same of short lanes, four at a time: what one of them waits for, others have meanwhile.
     unsafe fn lanes[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, count: usize) {
         let (x, out) = (x.cast::<A>(), out.cast::<A>());
-        let quarter = quarter_of::<A, F>(n);
-        for lane in 0..count {
-            // SAFETY: `n` elements of both in each lane.
-            unsafe {
-                let (x, out) = (x.add(lane * n), out.add(lane * n));
-                let mut before = F::identity::<A>();
-                let mut i = 0;
-                while i < 4 * quarter {
-                    let mut own = F::identity::<A>();
-                    for i in i..i + quarter {
-                        own = F::join(own, *x.add(i));
-                        *out.add(i) = F::join(before, own);
-                    }
-                    before = F::join(before, own);
-                    i += quarter;
+        let four = count / 4 * 4;
+        // SAFETY: `n` elements of both in each lane.
+        unsafe {
+            for lane in (0..four).step_by(4) {
+                side_by_side::<A, F, 4>(x.add(lane * n), out.add(lane * n), n);
+            }
+            for lane in four..count {
+                side_by_side::<A, F, 1>(x.add(lane * n), out.add(lane * n), n);
+            }
+        }
+    }
+}
+
+/// Scans `W` lanes of `n` elements each, one after the other in memory.
+///
+/// # Safety
+/// Both have so many elements.
+#[inline(always)]
+unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *mut A, n: usize) {
+    let quarter = quarter_of::<A, F>(n);
+    let mut before = [F::identity::<A>(); W];
+    let mut i = 0;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while i < 4 * quarter {
+            let mut own = [F::identity::<A>(); W];
+            for i in i..i + quarter {
+                for k in 0..W {
+                    own[k] = F::join(own[k], *x.add(k * n + i));
+                    *out.add(k * n + i) = F::join(before[k], own[k]);
                 }
-                for i in i..n {
-                    before = F::join(before, *x.add(i));
-                    *out.add(i) = before;
-                }
+            }
+            for k in 0..W {
+                before[k] = F::join(before[k], own[k]);
+            }
+            i += quarter;
+        }
+        for i in i..n {
+            for k in 0..W {
+                before[k] = F::join(before[k], *x.add(k * n + i));
+                *out.add(k * n + i) = before[k];
             }
         }
     }
