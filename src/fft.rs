@@ -222,9 +222,9 @@ fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize, wave: Wave
     let spectrum = b.rfft(joined(b, [even, odd])?)?;
     // twice a number is exact: it does not matter where the factor stands
     let turns = b.multiply(turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?, R::Complex::from_f64(2.0))?;
-    let turned = b.multiply(spectrum, turns)?;
-    let tail = b.flip(last(b, &turned, 1, n.div_ceil(2), 1)?, -1)?;
-    joined(b, [b.real(&turned)?, expr!(b, -imag(tail))?])
+    let mirrored = |x: &_| b.flip(last(b, x, 1, n.div_ceil(2), 1)?, -1);
+    let (tail, tail_turns) = (mirrored(&spectrum)?, mirrored(&turns)?);
+    joined(b, [expr!(b, real(spectrum * turns))?, expr!(b, -imag(tail * tail_turns))?])
 }
 
 fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
@@ -232,7 +232,7 @@ fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B
     let head = last(b, x, 0, count, 1)?;
     let tail = joined(b, [zero(b, x)?, b.flip(last(b, x, n + 1 - count, n, 1)?, -1)?])?;
     let turns = turns::<B, R>(b, count, 0.0, PI / (2 * n) as f64)?;
-    let spectrum = b.multiply(b.complex(head, b.negative(tail)?)?, turns)?;
+    let spectrum = expr!(b, complex(head, -tail) * turns)?;
     let y = b.irfft_with(spectrum, IrfftOptions::new().n(n).norm(Norm::Forward))?;
     let half = n.div_ceil(2);
     interleaved(b, &last(b, &y, 0, half, 1)?, &b.flip(last(b, &y, half, n, 1)?, -1)?, n)

@@ -74,13 +74,19 @@ pub fn unravel_index<B: Backend, T: Integer>(
         return Ok(shape.iter().map(|_| indices.clone()).collect());
     }
     check_places(b, OP, indices, len, 0)?;
-    let indices = b.astype::<i64, _>(indices)?;
+    let Some((_, inner)) = shape.split_first() else { return Ok(Vec::new()) };
+    // from the last axis on, with one division for each but the first: no index is outside
+    let mut rows = b.astype::<i64, _>(indices)?;
     let mut along = Vec::new();
-    for (&len, stride) in shape.iter().zip(rules::c_strides(shape)) {
-        let (stride, len) = (lazy(stride as i64), lazy(len as i64));
-        let index = lazy(&indices).op2(ops::floor_divide {}, stride).op2(ops::remainder {}, len);
+    for &len in inner.iter().rev() {
+        let len = lazy(len as i64);
+        let above = lazy(&rows).op2(ops::floor_divide {}, len).eval(b)?;
+        let index = lazy(&rows).op2(ops::subtract {}, lazy(&above).op2(ops::multiply {}, len));
         along.push(index.astype::<T>().eval(b)?);
+        rows = above;
     }
+    along.push(b.astype::<T, _>(&rows)?);
+    along.reverse();
     Ok(along)
 }
 

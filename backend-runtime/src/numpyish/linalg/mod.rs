@@ -1,4 +1,4 @@
-//! Matrix products: `gemm` for floats, our own loop for integers, which wrap.
+//! Matrix products: `gemm` for floats, loops of our own for integers, which wrap, and for matrices and vectors, which wait for memory.
 
 mod cross;
 mod dense;
@@ -6,6 +6,7 @@ mod diagonal;
 mod factor;
 mod pack;
 mod sparse;
+mod vector;
 
 pub use cross::cross_of_rows;
 pub use diagonal::diagonal;
@@ -97,8 +98,8 @@ fn multiply(dtype: DType) -> Multiply {
         Int16 | UInt16 => integer_product::<u16>,
         Int32 | UInt32 => integer_product::<u32>,
         Int64 | UInt64 => integer_product::<u64>,
-        Float16 | BFloat16 | Float32 => float_product::<f32>,
-        Float64 => float_product::<f64>,
+        Float16 | BFloat16 | Float32 => real_product::<f32>,
+        Float64 => real_product::<f64>,
         Complex64 => float_product::<Complex<f32>>,
         Complex128 => float_product::<Complex<f64>>,
     }
@@ -192,6 +193,20 @@ impl Matrices {
 
     fn at(&self, offset: isize) -> Matrix {
         Matrix { start: self.first.start.wrapping_offset(offset * self.size), ..self.first }
+    }
+}
+
+/// A product of real floats.
+///
+/// # Safety
+/// As [`Multiply`] says; `T` is `f32` or `f64`.
+unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match vector::operands::<T>(a, b, shape) {
+            Some((matrix, x, sizes)) => vector::product(to.cast(), matrix, x, sizes, alone),
+            None => float_product::<T>(to, a, b, shape, alone),
+        }
     }
 }
 

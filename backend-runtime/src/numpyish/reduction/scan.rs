@@ -5,16 +5,16 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::Buffer,
+    buffer::{self, Buffer},
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
     manipulation::{broadcast_to, concat},
-    parallel::{self, CHEAP},
+    parallel::{self, CHEAP, Shared},
     raw::{RawArray, View, view},
     simd::versions,
     typed::typed,
 };
-use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules};
+use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules, threads};
 use std::{mem::MaybeUninit, ops::Range};
 
 /// Running sum along one axis, or of all elements.
@@ -203,6 +203,10 @@ struct Scan {
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements, from the value `carry` on, which becomes the last. The results may be written over them.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
+    /// Whether [`Scan::block`] scans quarters, so that blocks can be scanned before what comes before them is known.
+    splits: bool,
+    /// Writes the values of the four quarters of `n` elements.
+    quarters: unsafe fn(x: *const u8, n: usize, values: *mut u8),
     /// Scans lanes of `n` elements each, one after the other in memory, from the value of no elements on.
     lanes: unsafe fn(x: *const u8, out: *mut u8, n: usize, count: usize),
 }
@@ -215,6 +219,8 @@ impl Scan {
             row: row::<A, F>,
             quarter: quarter::<A, F>,
             block: block::<A, F>,
+            splits: quarter_of::<A, F>(BLOCK) > 0,
+            quarters: quarters::<A, F>,
             lanes: lanes::<A, F>,
         }
     }
@@ -281,6 +287,14 @@ fn scan(
         let tiles = inner.div_ceil(TILE);
         let of = computed_in(dtype);
         let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
+        if inner == 1 && lanes.splits(len, out.len() / after) {
+            for slab in 0..out.len() / after {
+                // SAFETY: lanes of these lengths.
+                unsafe { lanes.long_lane(op, slab * before, slab * after, len, initial)? };
+            }
+            // SAFETY: every element has been written.
+            return unsafe { RawArray::new(op, shape, out) };
+        }
         parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
             if inner == 1 && lanes.takes_lanes(len, initial) {
                 // SAFETY: a task writes its own lanes.
@@ -419,19 +433,81 @@ impl Scanned {
     /// Scans one lane, a block at a time.
     unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
         let mut carry = self.scan.identity;
-        // SAFETY: the lanes are those of both arrays; tiles have room for a block.
+        // SAFETY: the lanes are those of both arrays.
         unsafe {
             if initial > 0 {
-                convert(self.of, self.out, carry.start(), self.to.add(to * self.out.size()), 1);
+                self.initial(to);
             }
             for first in (0..len).step_by(BLOCK) {
-                let n = BLOCK.min(len - first);
-                let block = self.load(from + first, wide, n);
-                // gone over twice, which memory near by makes cheap
-                (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
-                self.write(wide, to + initial + first, n);
+                self.block(from + first, to + initial + first, BLOCK.min(len - first), &mut carry, wide);
             }
         }
+    }
+
+    /// Writes the value of no elements.
+    unsafe fn initial(&self, to: usize) {
+        let to = to * self.out.size();
+        // SAFETY: an element of the result.
+        unsafe { convert(self.of, self.out, self.scan.identity.start(), self.to.add(to), 1) };
+    }
+
+    /// Scans a block of a lane from a value on, which becomes the last.
+    unsafe fn block(&self, from: usize, to: usize, n: usize, carry: &mut Value, wide: &mut Tile) {
+        // SAFETY: the elements are those of both arrays; a tile has room for a block.
+        unsafe {
+            let block = self.load(from, wide, n);
+            // gone over twice, which memory near by makes cheap
+            if self.out == self.of {
+                (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
+            } else {
+                (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
+                self.write(wide, to, n);
+            }
+        }
+    }
+
+    /// Whether a lane of so many elements is scanned by several threads: there are more of these than lanes.
+    fn splits(&self, len: usize, lanes: usize) -> bool {
+        self.scan.splits && len >= 4 * CHEAP && lanes < threads::count()
+    }
+
+    /// [`Scanned::lane`], on several threads: the quarters of all blocks first, from which follows what comes before each block.
+    unsafe fn long_lane(&self, op: &'static str, from: usize, to: usize, len: usize, initial: usize) -> Result<()> {
+        let blocks = len.div_ceil(BLOCK);
+        let length = |block: usize| BLOCK.min(len - block * BLOCK);
+        let mut quarters = buffer::repeated(op, blocks, [Value::ZERO; 4])?;
+        let all = Shared::new(&mut quarters);
+        parallel::parallel(blocks, CHEAP / BLOCK, |range| {
+            let mut wide = NO_TILE;
+            // SAFETY: blocks of the lane, and their values, which are one task's; there is room for four in each.
+            unsafe {
+                for (block, values) in range.clone().zip(all.part(range)) {
+                    let x = self.load(from + block * BLOCK, &mut wide, length(block));
+                    (self.scan.quarters)(x, length(block), values.as_mut_ptr().cast());
+                }
+            }
+        });
+        let mut before = self.scan.identity;
+        for values in &mut quarters {
+            let own = std::mem::replace(values, [before; 4]);
+            for k in 0..4 {
+                // SAFETY: a value of the dtype, and one of the four.
+                unsafe { (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1) };
+            }
+        }
+        if initial > 0 {
+            // SAFETY: the first element of the lane.
+            unsafe { self.initial(to) };
+        }
+        parallel::parallel(blocks, CHEAP / BLOCK, |range| {
+            let mut wide = NO_TILE;
+            for block in range {
+                let (first, mut before) = (block * BLOCK, quarters[block][0]);
+                // SAFETY: a block of the lanes of both arrays, which is one task's.
+                unsafe { self.block(from + first, to + initial + first, length(block), &mut before, &mut wide) };
+            }
+        });
+        Ok(())
     }
 }
 
@@ -488,6 +564,21 @@ versions! {
                 *out.add(i) = before;
             }
             *carry = before;
+        }
+    }
+
+    /// The values of the quarters alone.
+    unsafe fn quarters[A: Numeric, F: Join][A, F](x: *const u8, n: usize, values: *mut u8) {
+        let (x, quarter) = (x.cast::<A>(), n / 4);
+        let mut last = [F::identity::<A>(); 4];
+        // SAFETY: `n` elements, and room for four.
+        unsafe {
+            for i in 0..quarter {
+                for (k, last) in last.iter_mut().enumerate() {
+                    *last = F::join(*last, *x.add(k * quarter + i));
+                }
+            }
+            values.cast::<[A; 4]>().write(last);
         }
     }
 
@@ -567,6 +658,34 @@ mod tests {
         assert!(zero.iter().all(|&x| x == 0.0), "{zero:?}");
         let small = products(&[1e300, 1.0, 1e-200, 1e-200, 1.0, 1.0, 1.0, 1.0])[7];
         assert!((small / 1e-100 - 1.0).abs() < 1e-12, "{small}");
+    }
+
+    #[test]
+    fn long_lanes_have_the_same_bits_on_any_number_of_threads() {
+        let x = counting::<f64>(&[2, 300_001]).mapv(|i| (i * 0.37).sin()).into_shared();
+        let small = x.mapv(|x| x as f32).into_shared();
+        let ints = x.mapv(|x| (x * 100.0) as i16).into_shared();
+        let of = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let flat = cumulative_sum(&B, &x, None, true).unwrap().mapv(f64::to_bits);
+                let rows = cumulative_sum(&B, &small, Some(1), false).unwrap().mapv(f32::to_bits);
+                let ints = cumulative_prod(&B, &ints, None, false).unwrap();
+                (flat, rows, ints, cumulative_prod(&B, &x, Some(1), false).unwrap().mapv(f64::to_bits))
+            })
+        };
+        let one = of(1);
+        assert!(of(3) == one && of(8) == one);
+        let mut sum = 0.0;
+        let exact = x
+            .iter()
+            .map(|x| {
+                sum += x;
+                sum
+            })
+            .collect::<Vec<f64>>();
+        let flat = one.0.iter().skip(1).map(|bits| f64::from_bits(*bits));
+        assert!(flat.zip(exact).all(|(a, b)| (a - b).abs() < 1e-8));
     }
 
     #[test]
