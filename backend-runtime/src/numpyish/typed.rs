@@ -210,6 +210,8 @@ unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
     match shape {
         // the usual rank without the detours of the dynamic one, which reads lengths that were just written: that stalls
         &[_] => Array::from_vec(v).into_shared().into_dyn(),
+        // SAFETY: the caller's promise: of one element.
+        [] => unsafe { Array::from_shape_vec_unchecked((), v) }.into_shared().into_dyn(),
         // SAFETY: the caller's promise.
         shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
     }

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
+use lanes::Lanes;
 use plan::Plan;
 use reading::Reading;
 
@@ -123,6 +124,32 @@ pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
     variance("std", x, axis, correction, keepdims, f64::sqrt)
 }
 
+/// The value of all elements of an array of one axis that are few and lie together, as a plan would have it computed: to make one takes longer.
+fn of_few(
+    op: &'static str,
+    x: Source<'_>,
+    axis: Axes,
+    keepdims: bool,
+    folding: fn(DType) -> &'static Folding,
+) -> Option<Result<RawArray>> {
+    let of = computed_in(sum_dtype(x.dtype));
+    let few = x.shape.len() == 1 && (1..=fold::BLOCK).contains(&x.shape[0]);
+    let together = x.formula().is_none() && x.strides.first() == Some(&1);
+    if !few || !together || keepdims || axis != Axes::All || x.dtype != of {
+        return None;
+    }
+    let folded = |of| {
+        let value = Buffer::new(op, 1, of)?;
+        // SAFETY: the elements of the array, which are of the dtype that the folding is for, but for the sign of integers, and room for a value of it.
+        unsafe {
+            let folding = folding(of);
+            (folding.lanes)(&Lanes::one(x.start, x.shape[0], std::ptr::null(), value.start()));
+            RawArray::new(op, Vec::new(), value)
+        }
+    };
+    Some(folded(of))
+}
+
 fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
     Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
@@ -158,6 +185,9 @@ unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given
 
 /// A sum, in `f32` for 16-bit floats, else in the dtype of the result.
 fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    if let Some(value) = of_few(op, x, axis, keepdims, fold::sums) {
+        return value;
+    }
     let plan = plan(op, x, axis, keepdims)?;
     let result = sum_dtype(x.dtype);
     let values = if plan.inputs() == 0 {
@@ -200,6 +230,9 @@ fn extreme(
     keepdims: bool,
     folding: fn(DType) -> &'static Folding,
 ) -> Result<RawArray> {
+    if let Some(value) = of_few(op, x, axis, keepdims, folding) {
+        return value;
+    }
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
     let plan = Plan::new(op, x, &axes, keepdims);
