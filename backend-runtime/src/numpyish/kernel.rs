@@ -8,7 +8,9 @@ use super::{
     simd::{SETS, set, versions},
 };
 use crate::{
-    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16, element::same, formula,
+    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16,
+    element::same,
+    formula,
     scalar::{float32, float64, needs_range_reduction},
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, slice::from_ref};

@@ -1,5 +1,7 @@
 //! A kernel over arrays: which way through memory, how many threads, and where the result goes.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::stream;
 use super::{
     buffer::Buffer,
     kernel::{Kernel, MOST, Pointers, advanced, blocks, stretch, stretch_over},
@@ -8,8 +10,6 @@ use super::{
     simd::set,
     walk::{self, Part},
 };
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::stream;
 use crate::{Result, rules};
 
 /// [`stretch`], or that of a result that is written past the caches where a call reads and writes so many bytes that this is faster.
@@ -162,7 +162,8 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     }
     let all = Pointers { op, x, out: std::ptr::null_mut() };
     let most = operands.iter().map(View::len).max().unwrap_or(0);
-    let stretch = chosen(most * kernel.output.size() + operands.iter().map(|o| o.len() * o.dtype.size()).sum::<usize>());
+    let stretch =
+        chosen(most * kernel.output.size() + operands.iter().map(|o| o.len() * o.dtype.size()).sum::<usize>());
     let compute = |parts: &[Part], out: *mut u8, n: usize| {
         let all = &all;
         let mut x = [std::ptr::null(); MOST];

@@ -245,17 +245,8 @@ impl Parser<'_> {
         }
         if self.name(name, "a word") {
             let set = set.text;
-            let word = Word {
-                set,
-                args,
-                result,
-                op,
-                range_reduction,
-                wide_vectors,
-                cheap_above_0,
-                of_precision,
-                derivatives,
-            };
+            let word =
+                Word { set, args, result, op, range_reduction, wide_vectors, cheap_above_0, of_precision, derivatives };
             self.model.words.insert(name.text.clone(), word);
         }
     }

@@ -65,8 +65,11 @@ pub fn page(run: &Run, threads: usize) -> String {
          1 where arrays stay in a cache. Our program has `backends::alloc::Pages` as its allocator; without it is the same with the system's, as all others.\n",
     );
     let heads = PEERS.map(|(name, _)| format!("to {name}")).join(" | ");
-    let _ =
-        writeln!(out, "\n| group | {heads} | to the best | below {BELOW} | {WITHOUT_PAGES}, to the best |\n|---|{}", "--:|".repeat(PEERS.len() + 3));
+    let _ = writeln!(
+        out,
+        "\n| group | {heads} | to the best | below {BELOW} | {WITHOUT_PAGES}, to the best |\n|---|{}",
+        "--:|".repeat(PEERS.len() + 3)
+    );
     let sums = [("all", all.clone())];
     for (group, rows) in groups.iter().chain(&sums) {
         let cell =

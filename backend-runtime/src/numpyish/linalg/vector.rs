@@ -10,12 +10,13 @@ use super::{
     Matrix,
 };
 use crate::{Numeric, rules::Product};
+use std::{array::from_fn, hint::black_box, slice};
 
 /// Running sums of a row.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
-/// Elements of a result that stay in the first-level cache.
-const BLOCK: usize = 1024;
+/// Elements of a vector, or of a result, that stay in the first-level cache.
+const BLOCK: usize = 2048;
 
 /// Results that a task has at least: whole lines of the caches.
 const GROUP: usize = 64;
@@ -68,18 +69,17 @@ struct Ends<T> {
 unsafe impl<T> Sync for Ends<T> {}
 
 versions! {
-    /// Rows whose elements lie together, `row` apart.
+    /// Rows whose elements lie together, `row` apart: a block of the vector at a time, which stays in the first-level cache.
     unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, inner: usize) {
-        let pairs = rows / 2 * 2;
-        // SAFETY: the caller's rows, vector and results.
-        unsafe {
-            for i in (0..pairs).step_by(2) {
-                let sums = dots::<T, 2>(a.offset(i as isize * row), row, x, inner);
-                *to.add(i) = sums[0];
-                *to.add(i + 1) = sums[1];
-            }
-            for i in pairs..rows {
-                *to.add(i) = dots::<T, 1>(a.offset(i as isize * row), row, x, inner)[0];
+        for first in (0..inner).step_by(BLOCK) {
+            let n = BLOCK.min(inner - first);
+            for i in 0..rows {
+                // SAFETY: the caller's rows, vector and results.
+                unsafe {
+                    let a = a.offset(i as isize * row).add(first);
+                    let sum = dot(slice::from_raw_parts(a, n), slice::from_raw_parts(x.add(first), n));
+                    *to.add(i) = if first == 0 { sum } else { (*to.add(i)).plus(sum) };
+                }
             }
         }
     }
@@ -96,7 +96,7 @@ versions! {
                     *to.add(i) = T::ZERO;
                 }
                 for k in (0..fours).step_by(4) {
-                    let columns: [*const T; 4] = std::array::from_fn(|j| a.offset((k + j) as isize * column));
+                    let columns: [*const T; 4] = from_fn(|j| a.offset((k + j) as isize * column));
                     let x = [*x.add(k), *x.add(k + 1), *x.add(k + 2), *x.add(k + 3)];
                     for i in 0..n {
                         let sum = (*to.add(i)).plus((*columns[0].add(i)).times(x[0]));
@@ -116,40 +116,27 @@ versions! {
     }
 }
 
-/// The products of rows with a vector.
-///
-/// # Safety
-/// There are `R` rows of `n` elements, `row` apart, and as many in the vector.
+/// The sum of the products of a row and a vector, in sums side by side.
 #[inline(always)]
-unsafe fn dots<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T, n: usize) -> [T; R] {
-    let mut sums = [[T::ZERO; LANES]; R];
-    let whole = n / LANES * LANES;
-    // SAFETY: the caller's promise.
-    unsafe {
-        for k in (0..whole).step_by(LANES) {
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let a = a.offset(r as isize * row).add(k);
-                for (j, sum) in sums.iter_mut().enumerate() {
-                    *sum = sum.plus((*a.add(j)).times(*x.add(k + j)));
-                }
-            }
+fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
+    let mut sums = [T::ZERO; LANES];
+    let (many, rest) = a.as_chunks::<LANES>();
+    let (many_x, rest_x) = x.as_chunks::<LANES>();
+    for (a, x) in many.iter().zip(many_x) {
+        for j in 0..LANES {
+            sums[j] = sums[j].plus(a[j].times(x[j]));
         }
-        let mut out = [T::ZERO; R];
-        for (r, out) in out.iter_mut().enumerate() {
-            let mut width = LANES / 2;
-            while width > 0 {
-                for j in 0..width {
-                    sums[r][j] = sums[r][j].plus(sums[r][j + width]);
-                }
-                width /= 2;
-            }
-            *out = sums[r][0];
-            for k in whole..n {
-                *out = out.plus((*a.offset(r as isize * row).add(k)).times(*x.add(k)));
-            }
-        }
-        out
     }
+    // in memory: the compiler would give the loop above the short vectors of what follows
+    black_box(&mut sums);
+    let mut half = LANES / 2;
+    while half > 0 {
+        for j in 0..half {
+            sums[j] = sums[j].plus(sums[j + half]);
+        }
+        half /= 2;
+    }
+    rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
 #[cfg(test)]
