@@ -383,7 +383,7 @@ fn of_halves(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
         "add(x, y)" => with!(arrays, |x: V<f16>, y: V<f16>| &x + &y),
         "exp(x)" => with!(arrays, |x: V<f16>| x.exp()),
-        "sum(x, ..)" => with!(arrays, |x: V<f16>| x.sum()),
+        // its `sum` is made in halves, which many ones do not change
         _ => None,
     }
 }
