@@ -27,12 +27,9 @@ struct Parts {
 
 constexpr double ROUNDER = 6755399441055744.0, LN_2_HIGH = 0.6931471805598903, LN_2_LOW = 5.497923018708371e-14;
 
-inline Parts exp_parts(double x) {
-    double n = fma(x, 1.4426950408889634, ROUNDER) - ROUNDER;
-    double near = fma(n, -LN_2_HIGH, x);
-    Sum r = sum_ordered(near, n * -LN_2_LOW);
-    double square = r.high * r.high;
-    double odd = 2.0923886473811102e-09, even = 2.5109096050977908e-08;
+// (e^r - 1 - r) / r^2
+inline double exp_series(double r) {
+    double square = r * r, odd = 2.0923886473811102e-09, even = 2.5109096050977908e-08;
     odd = fma(odd, square, 2.7557245126345326e-07);
     even = fma(even, square, 2.7557244077640206e-06);
     odd = fma(odd, square, 2.480158735669221e-05);
@@ -41,7 +38,14 @@ inline Parts exp_parts(double x) {
     even = fma(even, square, 0.00833333333332162);
     odd = fma(odd, square, 0.04166666666666669);
     even = fma(even, square, 0.16666666666666677);
-    double tail = fma(square, fma(r.high, fma(odd, r.high, even), 0.5), r.low);
+    return fma(r, fma(odd, r, even), 0.5);
+}
+
+inline Parts exp_parts(double x) {
+    double n = fma(x, 1.4426950408889634, ROUNDER) - ROUNDER;
+    double near = fma(n, -LN_2_HIGH, x);
+    Sum r = sum_ordered(near, n * -LN_2_LOW);
+    double tail = fma(r.high * r.high, exp_series(r.high), r.low);
     Sum value = sum_ordered(r.high, tail);
     return Parts{n, value.high, value.low};
 }
@@ -54,8 +58,10 @@ inline double scaled_by(double x, double n) {
 }
 
 inline double exact_exp(double x) {
-    Parts parts = exp_parts(between(-746.0, 710.0, x));
-    return scaled_by(1.0 + (parts.high + parts.low), parts.n);
+    x = between(-746.0, 710.0, x);
+    double n = fma(x, 1.4426950408889634, ROUNDER) - ROUNDER;
+    double r = fma(n, -LN_2_LOW, fma(n, -LN_2_HIGH, x));
+    return scaled_by(1.0 + fma(r * r, exp_series(r), r), n);
 }
 
 inline double exact_expm1(double x) {
