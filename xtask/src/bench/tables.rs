@@ -147,7 +147,11 @@ mod tests {
         let rows = vec![
             row("a", "fast(x)", [("ours", 1.0), (WITHOUT_PAGES, 2.0), ("NumPy, SciPy", 4.0), ("PyTorch", 9.0)]),
             row("a", "slow(x)", [("ours", 4.0), (WITHOUT_PAGES, 1.0), ("NumPy, SciPy", 4.0), ("PyTorch", 2.0)]),
-            row("b", "slower(x)", [("ours", 100.0), (WITHOUT_PAGES, 100.0), ("NumPy, SciPy", 25.0), ("PyTorch", 250.0)]),
+            row(
+                "b",
+                "slower(x)",
+                [("ours", 100.0), (WITHOUT_PAGES, 100.0), ("NumPy, SciPy", 25.0), ("PyTorch", 250.0)],
+            ),
         ];
         let run =
             Run { date: "now".into(), machine: Machine::default(), versions: String::new(), limits: Vec::new(), rows };

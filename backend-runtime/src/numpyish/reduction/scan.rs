@@ -617,15 +617,15 @@ unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *m
                     *out.add(k * n + i) = F::join(before[k], own[k]);
                 }
             }
-            for k in 0..W {
-                before[k] = F::join(before[k], own[k]);
+            for (before, own) in before.iter_mut().zip(own) {
+                *before = F::join(*before, own);
             }
             i += quarter;
         }
         for i in i..n {
-            for k in 0..W {
-                before[k] = F::join(before[k], *x.add(k * n + i));
-                *out.add(k * n + i) = before[k];
+            for (k, before) in before.iter_mut().enumerate() {
+                *before = F::join(*before, *x.add(k * n + i));
+                *out.add(k * n + i) = *before;
             }
         }
     }

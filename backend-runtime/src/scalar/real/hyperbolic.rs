@@ -88,8 +88,8 @@ pub fn acosh(x: F) -> F {
     let over = x - 1.0;
     let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
     let value = log1p_doubled(if large { x } else { sum }, if large { 0.0 } else { lost }, large);
-    let limit = if x >= 1.0 { x } else { F::NAN };
-    if (x >= 1.0) & (x < F::INFINITY) { value } else { limit }
+    let value = if x < F::INFINITY { value } else { x };
+    if x >= 1.0 { value } else { F::NAN }
 }
 
 /// Inverse hyperbolic tangent; NaN beyond 1. Within 2 ulp.
