@@ -141,6 +141,10 @@ fn bytes(b: &Numpyish, x: &V) -> usize {
 /// A call that is ready to be made, and is given the result where that is asked for.
 type Run = Box<dyn FnMut(Option<&mut V>) -> Result<()>>;
 
+fn no_call() -> Run {
+    Box::new(|_| Ok(()))
+}
+
 /// Calls of few elements, where reading a script's variables would be most of the time, and formulas, which no script has.
 fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
@@ -199,7 +203,7 @@ impl Program {
     fn prepare(&mut self, items: &str, call: &str) -> Tried<()> {
         if self.items != items || self.arrays.is_empty() {
             // the memory of the last ones first
-            (self.arrays, self.run, self.call) = (Variables::new(), Box::new(|_| Ok(())), String::new());
+            (self.arrays, self.run, self.call) = (Variables::new(), no_call(), String::new());
             self.arrays.clone_from(&self.named);
             for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
                 let (name, value) = made(&self.b, seed as u64 + 1, item)?;
@@ -266,7 +270,7 @@ fn main() -> Tried<()> {
     }
     let b = Numpyish::new();
     let named = arrays(&b)?;
-    let (arrays, run): (_, Run) = (Variables::new(), Box::new(|_| Ok(())));
+    let (arrays, run) = (Variables::new(), no_call());
     let (items, call) = (String::new(), String::new());
     let mut program = Program { b, named, items, arrays, call, run, bytes: 0 };
     for line in stdin().lock().lines() {
