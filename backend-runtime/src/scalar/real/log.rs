@@ -74,7 +74,7 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
 
 /// `value`, the logarithm of `x`, or the special value for 0, infinity, NaN and negative numbers.
 #[inline(always)]
-pub(super) fn with_limits(x: F, value: F) -> F {
+fn with_limits(x: F, value: F) -> F {
     let limit = if x == F::INFINITY { x } else { value };
     let limit = if x == 0.0 { F::NEG_INFINITY } else { limit };
     let limit = if x >= 0.0 { limit } else { F::NAN };
