@@ -111,7 +111,7 @@ pub unsafe fn map_lanes<'f>(
         let inner: usize = shape[axis + 1..].iter().product();
         let source = LaneReader { start: x.start, dtype: x.dtype, lane };
         let (target, out_size) = (Target(result.start()), out.dtype.size());
-        in_groups(lanes, lane.len.max(out.len), grain, &|range| {
+        in_tasks(lanes.div_ceil(GROUP), GROUP * lane.len.max(out.len), grain, &|range| {
             let target = &target;
             let mut f = new()?;
             let input = Buffer::new(op, if source.direct() { 0 } else { GROUP * lane.len }, x.dtype)?;
@@ -171,7 +171,7 @@ pub unsafe fn lanes_in_place<'f>(
     // lanes of one element lie one after the other too
     let contiguous = inner == 1 || len == 1;
     let (target, bytes) = (Target(x), len * dtype.size());
-    in_groups(lanes, len, grain, &|range| {
+    in_tasks(lanes.div_ceil(GROUP), GROUP * len, grain, &|range| {
         let target = &target;
         let mut f = new()?;
         let buffer = Buffer::new(op, if contiguous { 0 } else { GROUP * len }, dtype)?;
@@ -201,8 +201,8 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Address that the tasks of a map write to, each its own lanes.
-struct Target(*mut u8);
+/// Address that the tasks write to, each its own lanes.
+pub struct Target(pub *mut u8);
 
 // SAFETY: each task writes lanes of its own.
 unsafe impl Sync for Target {}
@@ -212,15 +212,16 @@ fn lane_start(k: usize, len: usize, inner: usize) -> usize {
     k / inner * len * inner + k % inner
 }
 
-/// Runs `f` on ranges of groups of lanes, on several threads; the first error of any is the error of all.
-fn in_groups(
-    lanes: usize,
-    len: usize,
+/// Runs `f` on ranges of the groups of lanes, each of so many elements, on several threads; the first error of any is the error
+/// of all.
+pub fn in_tasks(
+    groups: usize,
+    elements: usize,
     grain: usize,
     f: &(dyn Fn(std::ops::Range<usize>) -> Result<()> + Sync),
 ) -> Result<()> {
     let failed: OnceLock<Error> = OnceLock::new();
-    parallel::parallel(lanes.div_ceil(GROUP), grain / (GROUP * len.max(1)), |range| {
+    parallel::parallel(groups, grain / elements.max(1), |range| {
         if let Err(e) = f(range) {
             failed.get_or_init(|| e);
         }

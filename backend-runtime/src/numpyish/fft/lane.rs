@@ -1,5 +1,9 @@
-//! Transforms of one lane, with plans that are made once per length.
+//! Transforms of one lane, and the plans of all transforms, which are made once per length.
 
+use super::{
+    stockham,
+    vector::{Plain, Vector},
+};
 use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
@@ -10,6 +14,15 @@ use std::{
 
 /// `f32` and `f64`: what transforms are computed in.
 pub trait Engine: Precision + FftNum {
+    /// Vectors where there are no others.
+    type Plain: Vector<Real = Self>;
+    /// Vectors of AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Real = Self>;
+    /// Vectors of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Real = Self>;
+
     /// The plans of this precision.
     fn plans() -> &'static Mutex<Plans<Self>>;
 
@@ -18,8 +31,14 @@ pub trait Engine: Precision + FftNum {
 }
 
 macro_rules! engine {
-    ($($r:ident)*) => {$(
+    ($($r:ident $lanes:literal $avx2:ident $avx512:ident)*) => {$(
         impl Engine for $r {
+            type Plain = Plain<$r, $lanes>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = std::arch::x86_64::$avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = std::arch::x86_64::$avx512;
+
             fn plans() -> &'static Mutex<Plans<$r>> {
                 static PLANS: LazyLock<Mutex<Plans<$r>>> = LazyLock::new(|| Mutex::new(Plans::new()));
                 &PLANS
@@ -32,7 +51,7 @@ macro_rules! engine {
         }
     )*};
 }
-engine!(f32 f64);
+engine!(f32 8 __m256 __m512 f64 4 __m256d __m512d);
 
 /// Planners keep the plans they made; after this many new lengths they start again, so that memory stays bounded.
 const MOST: usize = 256;
@@ -41,6 +60,8 @@ const MOST: usize = 256;
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
     real: RealFftPlanner<R>,
+    /// Of transforms of several lanes at once; none where the length is not one for these.
+    side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
     /// Which transforms of a length have a plan: a bit for each of [`Which`].
     lengths: HashMap<usize, u8>,
 }
@@ -52,6 +73,7 @@ enum Which {
     Inverse = 2,
     RealToHalf = 4,
     HalfToReal = 8,
+    SideBySide = 16,
 }
 
 /// Bytes that a planner allocates at most, at one time, to make a plan for `n` points.
@@ -66,7 +88,12 @@ pub fn plan_bytes<R>(n: usize) -> usize {
 
 impl<R: FftNum> Plans<R> {
     fn new() -> Plans<R> {
-        Plans { complex: FftPlanner::new(), real: RealFftPlanner::new(), lengths: Default::default() }
+        Plans {
+            complex: FftPlanner::new(),
+            real: RealFftPlanner::new(),
+            side_by_side: HashMap::new(),
+            lengths: HashMap::new(),
+        }
     }
 
     /// The planners, which have a plan of this kind or room to make one.
@@ -114,6 +141,22 @@ pub fn real_to_half<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn Rea
 /// The plan of transforms from non-negative frequencies to `n` real points, exponent +2 pi i jk / n.
 pub fn half_to_real<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn ComplexToReal<R>>> {
     with_plans(op, n, Which::HalfToReal, |p| p.real.plan_fft_inverse(n))
+}
+
+/// The plan of complex transforms of `n` points in several lanes at once, exponent -2 pi i jk / n, where the length is one for
+/// these.
+pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
+    if !(2..=stockham::LONGEST).contains(&n) {
+        return Ok(None);
+    }
+    with_plans::<R, _>(op, n, Which::SideBySide, |p| {
+        if let Some(known) = p.side_by_side.get(&n) {
+            return Ok(known.clone());
+        }
+        let plan = stockham::Plan::new(op, n)?.map(Arc::new);
+        p.side_by_side.insert(n, plan.clone());
+        Ok(plan)
+    })?
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
-//! Fourier transforms: `rustfft` and `realfft` along one lane, our own loops over the lanes of any axis.
+//! Fourier transforms: `rustfft` and `realfft` along one lane, our own loops over the lanes of any axis. Complex lanes that lie
+//! side by side are transformed several at a time (`stockham`).
 
+mod columns;
 mod lane;
 mod passes;
+mod stockham;
+mod vector;
 
 use super::{
     NdArray, Numpyish,

@@ -9,9 +9,15 @@ use super::{
         parallel::COSTLY,
         raw::{RawArray, View},
     },
+    columns::{Columns, LINE},
     lane::{self, Engine},
+    stockham::Plan,
 };
-use crate::{ComplexFloat, DType, DTypeKind, Element, Error, Float, Norm, Numeric, Result, rules::Direction};
+use crate::{
+    ComplexFloat, DType, DTypeKind, Element, Error, Float, Norm, Numeric, Result,
+    rules::{self, Direction},
+};
+use std::sync::Arc;
 
 /// A transform of `n` points along an axis. Lanes that are longer are cut, shorter ones are continued by zeros.
 #[derive(Clone, Copy)]
@@ -55,6 +61,21 @@ impl Pass {
         if x.dtype.kind() != DTypeKind::Complex {
             return self.real_lanes::<R>(x, self.n);
         }
+        let mut shape = x.shape.to_vec();
+        shape[self.axis] = self.n;
+        if let Some(plan) = self.side_by_side::<R>(&shape)? {
+            let out = Buffer::new(self.op, rules::count(self.op, &shape, x.dtype.size())?, x.dtype)?;
+            // SAFETY: the elements of `x`, and room for those of the result, all of which are written.
+            return unsafe {
+                self.columns(plan, x.shape[self.axis], x.strides[self.axis]).run(
+                    layout::dims(x),
+                    x.start.cast(),
+                    &shape,
+                    out.start().cast(),
+                )?;
+                RawArray::new(self.op, shape, out)
+            };
+        }
         let (from_len, n) = (x.shape[self.axis], self.n);
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
@@ -78,6 +99,12 @@ impl Pass {
         if view.shape[self.axis] != self.n || !view.is_c_order() {
             return self.complex::<R>(view);
         }
+        if let Some(plan) = self.side_by_side::<R>(view.shape)? {
+            let columns = self.columns(plan, self.n, strides[self.axis]);
+            // SAFETY: the elements are those of an array that is ours alone, in C order.
+            unsafe { columns.run(layout::dims(view), view.start.cast(), view.shape, x.start_mut().cast())? };
+            return Ok(x);
+        }
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |_, lane| {
@@ -89,6 +116,24 @@ impl Pass {
         // SAFETY: the elements are those of an array that is ours alone, in C order.
         unsafe { layout::lanes_in_place(self.op, x.start_mut(), view.dtype, view.shape, self.axis, COSTLY, &new)? };
         Ok(x)
+    }
+
+    /// The plan for several lanes of a result at a time, where they lie side by side in a cache line, and the length is one for it.
+    fn side_by_side<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
+        let inner: usize = shape[self.axis + 1..].iter().product();
+        if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
+    }
+
+    fn columns<R: Engine>(&self, plan: Arc<Plan<R>>, from_len: usize, stride: isize) -> Columns<R> {
+        Columns {
+            op: self.op,
+            axis: self.axis,
+            plan,
+            inverse: self.direction == Direction::Inverse,
+            scale: R::of(self.direction.scale(self.norm, self.n)),
+            from_len,
+            stride,
+        }
     }
 
     /// Transforms a complex lane in place.

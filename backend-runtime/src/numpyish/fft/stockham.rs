@@ -1,0 +1,434 @@
+//! Transforms of as many lanes as a register has numbers, side by side: each instruction does the same in all of them, so that
+//! nothing is moved within registers.
+//!
+//! The algorithm is Stockham's, decimation in frequency with mixed radices, which needs no reordering: C. Van Loan,
+//! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage with `s` transforms of
+//! `r m` points each makes `r s` of `m` points: for each `p < m` and `q < s`, a butterfly takes the points `q + s (p + m j)`
+//! for `j < r`, and its result `k` goes, times e^(-2 pi i p k / (r m)), to `q + s (r p + k)`.
+
+use super::{
+    super::{buffer, simd},
+    lane::Engine,
+    vector::Vector,
+};
+use crate::{Result, scalar::float64};
+
+/// The longest transforms that are computed so: the two arrays of a longer one leave the processor's second cache, and
+/// transforms of one lane in parts of the length of its square root are as fast.
+pub const LONGEST: usize = 1 << 14;
+
+/// What transforms of one length have in common.
+pub struct Plan<R> {
+    /// The number of points.
+    pub points: usize,
+    stages: Vec<Stage<R>>,
+}
+
+struct Stage<R> {
+    /// Points of a butterfly.
+    radix: usize,
+    /// Points of the transforms that it leaves.
+    rest: usize,
+    /// The powers of e^(-2 pi i / radix), real and imaginary parts.
+    roots: Vec<R>,
+    /// What the results but the first of the butterfly number `p` are multiplied by.
+    twiddles: Vec<R>,
+}
+
+/// The radices of a number of points, or none if it has another factor.
+fn radices(mut n: usize) -> Option<Vec<usize>> {
+    let mut radices = Vec::new();
+    for odd in [7, 5, 3] {
+        while n.is_multiple_of(odd) {
+            n /= odd;
+            radices.push(odd);
+        }
+    }
+    if !n.is_power_of_two() {
+        return None;
+    }
+    // as few stages as there can be, but two of 4 points in place of 8 and 2
+    let twos = n.trailing_zeros() as usize;
+    let (eights, fours) = match twos % 3 {
+        0 => (twos / 3, 0),
+        1 if twos == 1 => (0, 0),
+        1 => (twos / 3 - 1, 2),
+        _ => (twos / 3, 1),
+    };
+    radices.extend(std::iter::repeat_n(2, usize::from(twos == 1)));
+    radices.extend(std::iter::repeat_n(8, eights));
+    radices.extend(std::iter::repeat_n(4, fours));
+    Some(radices)
+}
+
+/// The parts of e^(-2 pi i k / n). The angle is reduced to an eighth of a turn in whole numbers.
+fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
+    let quarters = 4 * (k % n) / n;
+    let rest = 4 * (k % n) - quarters * n;
+    let angle = |of: usize| std::f64::consts::FRAC_PI_2 * of as f64 / n as f64;
+    let (cos, sin) = if 2 * rest <= n {
+        (float64::cos(angle(rest)), float64::sin(angle(rest)))
+    } else {
+        (float64::sin(angle(n - rest)), float64::cos(angle(n - rest)))
+    };
+    let (cos, sin) = [(cos, sin), (-sin, cos), (-cos, -sin), (sin, -cos)][quarters];
+    [R::of(cos), R::of(-sin)]
+}
+
+impl<R: Engine> Plan<R> {
+    /// The plan of so many points, of which there are two or more, if their number has no other factors than 2, 3, 5 and 7.
+    pub fn new(op: &'static str, points: usize) -> Result<Option<Plan<R>>> {
+        let Some(radices) = radices(points) else {
+            return Ok(None);
+        };
+        let mut stages = buffer::vec(op, radices.len())?;
+        let mut length = points;
+        for radix in radices {
+            let rest = length / radix;
+            let mut twiddles = buffer::vec(op, 2 * rest * (radix - 1))?;
+            for p in 0..rest {
+                (1..radix).for_each(|k| twiddles.extend(root::<R>(p * k, length)));
+            }
+            let roots = (0..radix).flat_map(|k| root::<R>(k, radix)).collect();
+            stages.push(Stage { radix, rest, roots, twiddles });
+            length = rest;
+        }
+        Ok(Some(Plan { points, stages }))
+    }
+}
+
+/// The points of several lanes: those of number `i` begin at `i * stride` numbers after the first.
+#[derive(Clone, Copy)]
+pub struct Points<R> {
+    /// Where the first ones are.
+    pub start: *mut R,
+    /// From the points of one number to those of the next.
+    pub stride: isize,
+    /// How many there are; those after them are zeros.
+    pub len: usize,
+    /// Complex numbers one after the other; else all real parts and then all imaginary ones.
+    pub pairs: bool,
+    /// Real and imaginary parts change places, which makes an inverse transform of one that is not, and back.
+    pub swapped: bool,
+}
+
+impl<R: Copy> Points<R> {
+    /// # Safety
+    /// The points with a number below `len` are there.
+    #[inline(always)]
+    unsafe fn load<V: Vector<Real = R>>(&self, i: usize, zero: V) -> Complex<V> {
+        if i >= self.len {
+            return Complex { re: zero, im: zero };
+        }
+        // SAFETY: the caller's promise.
+        let [re, im] = unsafe {
+            let from = self.start.offset(i as isize * self.stride);
+            if self.pairs { V::split(from) } else { [V::load(from), V::load(from.add(V::LANES))] }
+        };
+        if self.swapped { Complex { re: im, im: re } } else { Complex { re, im } }
+    }
+
+    /// # Safety
+    /// There is room for the points of this number, which nobody else uses.
+    #[inline(always)]
+    unsafe fn store<V: Vector<Real = R>>(&self, i: usize, x: Complex<V>) {
+        let [re, im] = if self.swapped { [x.im, x.re] } else { [x.re, x.im] };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to = self.start.offset(i as isize * self.stride);
+            if self.pairs {
+                V::join(re, im, to);
+            } else {
+                re.store(to);
+                im.store(to.add(V::LANES));
+            }
+        }
+    }
+}
+
+/// Complex numbers of several lanes.
+#[derive(Clone, Copy)]
+struct Complex<V> {
+    re: V,
+    im: V,
+}
+
+// SAFETY of all: the caller runs them where the vector's instructions are.
+impl<V: Vector> Complex<V> {
+    #[inline(always)]
+    unsafe fn add(self, x: Self) -> Self {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { Complex { re: self.re.add(x.re), im: self.im.add(x.im) } }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(self, x: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.sub(x.re), im: self.im.sub(x.im) } }
+    }
+
+    /// `self + i x`.
+    #[inline(always)]
+    unsafe fn add_i(self, x: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.sub(x.im), im: self.im.add(x.re) } }
+    }
+
+    /// `self - i x`.
+    #[inline(always)]
+    unsafe fn sub_i(self, x: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.add(x.im), im: self.im.sub(x.re) } }
+    }
+
+    /// `self` times a real number.
+    #[inline(always)]
+    unsafe fn scaled(self, factor: V) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.mul(factor), im: self.im.mul(factor) } }
+    }
+
+    /// `self` times a real number, plus `term`.
+    #[inline(always)]
+    unsafe fn scaled_add(self, factor: V, term: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.mul_add(factor, term.re), im: self.im.mul_add(factor, term.im) } }
+    }
+
+    /// `self` times the complex number at an address.
+    #[inline(always)]
+    unsafe fn turned(self, by: *const V::Real) -> Self {
+        // SAFETY: as above, and two numbers are there.
+        unsafe {
+            let (re, im) = (V::splat(*by), V::splat(*by.add(1)));
+            Complex { re: self.re.mul_sub(re, self.im.mul(im)), im: self.re.mul_add(im, self.im.mul(re)) }
+        }
+    }
+}
+
+/// Transforms of `P` points in registers. `roots` has the powers of e^(-2 pi i / P).
+trait Butterfly<V: Vector, const P: usize> {
+    unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P];
+}
+
+struct Two;
+struct Four;
+struct Eight;
+/// Any odd number of points.
+struct Odd;
+
+impl<V: Vector> Butterfly<V, 2> for Two {
+    #[inline(always)]
+    unsafe fn of(x: [Complex<V>; 2], _: *const V::Real) -> [Complex<V>; 2] {
+        // SAFETY: the caller's promise.
+        unsafe { [x[0].add(x[1]), x[0].sub(x[1])] }
+    }
+}
+
+impl<V: Vector> Butterfly<V, 4> for Four {
+    #[inline(always)]
+    unsafe fn of(x: [Complex<V>; 4], _: *const V::Real) -> [Complex<V>; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (even, odd) = ([x[0].add(x[2]), x[0].sub(x[2])], [x[1].add(x[3]), x[1].sub(x[3])]);
+            [even[0].add(odd[0]), even[1].sub_i(odd[1]), even[0].sub(odd[0]), even[1].add_i(odd[1])]
+        }
+    }
+}
+
+impl<V: Vector> Butterfly<V, 8> for Eight {
+    #[inline(always)]
+    unsafe fn of(x: [Complex<V>; 8], roots: *const V::Real) -> [Complex<V>; 8] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let even = Four::of([x[0], x[2], x[4], x[6]], roots);
+            let odd = Four::of([x[1], x[3], x[5], x[7]], roots);
+            // the first and third odd ones are turned by an eighth and three eighths: (1 - i) / sqrt 2, (-1 - i) / sqrt 2
+            let half = V::splat(*roots.add(2));
+            let first = Complex { re: odd[1].re.add(odd[1].im), im: odd[1].im.sub(odd[1].re) }.scaled(half);
+            let third = Complex { re: odd[3].im.sub(odd[3].re), im: odd[3].re.add(odd[3].im) }.scaled(half);
+            [
+                even[0].add(odd[0]),
+                even[1].add(first),
+                even[2].sub_i(odd[2]),
+                Complex { re: even[3].re.add(third.re), im: even[3].im.sub(third.im) },
+                even[0].sub(odd[0]),
+                even[1].sub(first),
+                even[2].add_i(odd[2]),
+                Complex { re: even[3].re.sub(third.re), im: even[3].im.add(third.im) },
+            ]
+        }
+    }
+}
+
+impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
+    #[inline(always)]
+    unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P] {
+        let (mut sums, mut differences, mut out) = (x, x, x);
+        // SAFETY: the caller's promise; there are 2 P numbers in `roots`.
+        unsafe {
+            for j in 1..=P / 2 {
+                sums[j] = x[j].add(x[P - j]);
+                differences[j] = x[j].sub(x[P - j]);
+                out[0] = out[0].add(sums[j]);
+            }
+            for k in 1..=P / 2 {
+                let mut even = sums[1].scaled_add(V::splat(*roots.add(2 * k)), x[0]);
+                let mut odd = differences[1].scaled(V::splat(*roots.add(2 * k + 1)));
+                for j in 2..=P / 2 {
+                    let turn = roots.add(2 * (j * k % P));
+                    even = sums[j].scaled_add(V::splat(*turn), even);
+                    odd = differences[j].scaled_add(V::splat(*turn.add(1)), odd);
+                }
+                out[k] = even.add_i(odd);
+                out[P - k] = even.sub_i(odd);
+            }
+        }
+        out
+    }
+}
+
+/// One stage. The last has no twiddle factors, and its results are multiplied by `scale`.
+#[inline(always)]
+unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, const LAST: bool>(
+    stage: &Stage<V::Real>,
+    s: usize,
+    scale: V::Real,
+    from: Points<V::Real>,
+    to: Points<V::Real>,
+) {
+    let (m, roots) = (stage.rest, stage.roots.as_ptr());
+    // SAFETY: the caller's promise; there are P - 1 twiddle factors for each butterfly.
+    unsafe {
+        let (zero, scale) = (V::splat(Default::default()), V::splat(scale));
+        for p in 0..m {
+            let twiddles = stage.twiddles.as_ptr().add(2 * p * (P - 1));
+            for q in 0..s {
+                let mut x = [from.load(q + s * p, zero); P];
+                for j in 1..P {
+                    x[j] = from.load(q + s * (p + m * j), zero);
+                }
+                let y = B::of(x, roots);
+                for k in 0..P {
+                    let y = match k {
+                        _ if LAST => y[k].scaled(scale),
+                        0 => y[0],
+                        _ => y[k].turned(twiddles.add(2 * (k - 1))),
+                    };
+                    to.store(q + s * (P * p + k), y);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
+    one: &Stage<V::Real>,
+    s: usize,
+    scale: V::Real,
+    from: Points<V::Real>,
+    to: Points<V::Real>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match one.radix {
+            2 => stage::<V, Two, 2, LAST>(one, s, scale, from, to),
+            3 => stage::<V, Odd, 3, LAST>(one, s, scale, from, to),
+            4 => stage::<V, Four, 4, LAST>(one, s, scale, from, to),
+            5 => stage::<V, Odd, 5, LAST>(one, s, scale, from, to),
+            7 => stage::<V, Odd, 7, LAST>(one, s, scale, from, to),
+            _ => stage::<V, Eight, 8, LAST>(one, s, scale, from, to),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn transform<V: Vector<Real: Engine>>(
+    plan: &Plan<V::Real>,
+    scale: V::Real,
+    from: Points<V::Real>,
+    to: Points<V::Real>,
+    scratch: [*mut V::Real; 2],
+) {
+    let between = |k: usize| Points {
+        start: scratch[k % 2],
+        stride: 2 * V::LANES as isize,
+        len: plan.points,
+        pairs: false,
+        swapped: false,
+    };
+    let Some((last, others)) = plan.stages.split_last() else { return };
+    let (mut s, mut from) = (1, from);
+    for (k, one) in others.iter().enumerate() {
+        // SAFETY: the caller's promise; the stages use the two arrays in turn.
+        unsafe { any_stage::<V, false>(one, s, scale, from, between(k + 1)) };
+        from = between(k + 1);
+        s *= one.radix;
+    }
+    // SAFETY: as above.
+    unsafe { any_stage::<V, true>(last, s, scale, from, to) }
+}
+
+type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 2]);
+
+/// The transform for the instruction set of this process.
+#[derive(Clone, Copy)]
+pub struct Kernel<R> {
+    /// Lanes at a time.
+    pub lanes: usize,
+    run: Run<R>,
+}
+
+impl<R: Engine> Kernel<R> {
+    /// The best one.
+    pub fn new() -> Kernel<R> {
+        unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+            // SAFETY: the caller's promise.
+            unsafe { transform::<R::Plain>(plan, scale, from, to, scratch) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+            unsafe fn avx512<R: Engine>(
+                plan: &Plan<R>,
+                scale: R,
+                from: Points<R>,
+                to: Points<R>,
+                scratch: [*mut R; 2],
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe { transform::<R::Avx512>(plan, scale, from, to, scratch) }
+            }
+            #[target_feature(enable = "avx2,fma,f16c")]
+            unsafe fn avx2<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+                // SAFETY: the caller's promise.
+                unsafe { transform::<R::Avx2>(plan, scale, from, to, scratch) }
+            }
+            match simd::set() {
+                2 => return Kernel { lanes: R::Avx512::LANES, run: avx512::<R> },
+                1 => return Kernel { lanes: R::Avx2::LANES, run: avx2::<R> },
+                _ => {}
+            }
+        }
+        Kernel { lanes: R::Plain::LANES, run: plain::<R> }
+    }
+
+    /// Transforms as many lanes, exponent -2 pi i jk / n, and multiplies by `scale`.
+    ///
+    /// # Safety
+    /// The points of `from` are there, and room for those of `to`, which may be the same memory; each of `scratch` has room for
+    /// those of all lanes. The first of these may be where `from` is, and `to` may be in the one that [`Plan::result_in`] says.
+    #[inline]
+    pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+        // SAFETY: the caller's promise; the instruction set is that of this process.
+        unsafe { (self.run)(plan, scale, from, to, scratch) }
+    }
+}
+
+impl<R> Plan<R> {
+    /// Which of the two arrays no stage reads when the last one writes.
+    pub fn result_in(&self) -> usize {
+        self.stages.len() % 2
+    }
+}
