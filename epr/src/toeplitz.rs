@@ -1,6 +1,6 @@
 //! Convolution with a kernel of twice the image's lengths.
 
-use backends::{Backend, Error, FftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
+use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
 /// A multilevel Toeplitz operator on images: the convolution with a kernel over all differences of two pixels.
 #[derive(Clone, Debug)]
@@ -40,31 +40,27 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
         let mut x = b.multiply(spectrum(b, image, &doubled)?, &self.spectrum)?;
         for axis in 0..last {
-            x = self.second_half(&b.ifft(&x)?, axis)?;
-            x = b.moveaxis(&x, -1, axis)?;
+            x = self.second_half(&b.ifft_with(&x, IfftOptions::new().axis(axis as isize))?, axis)?;
         }
         let x = b.irfft_with(&x, IrfftOptions::new().n(doubled[last]))?;
         self.second_half(&x, last)
     }
 
-    /// The last axis, which is the image's `axis`, without the half that wraps around.
+    /// An array without the half of an axis that wraps around.
     fn second_half<U: backends::Element>(&self, x: &B::Array<U>, axis: usize) -> Result<B::Array<U>> {
         let mut slices = vec![Slice::ALL; self.shape.len()];
-        slices[self.shape.len() - 1] = Slice::from(self.shape[axis]..);
+        slices[axis] = Slice::from(self.shape[axis]..);
         self.backend.getitem(x, slices)
     }
 }
 
-/// The real Fourier transform of an image continued by zeros to these lengths, its axes in reverse order.
-///
-/// Axis by axis, so that rows of nothing but zeros are not transformed, and each axis where it is contiguous: the axes
-/// are reversed on the way there, and again on the way back.
+/// The real Fourier transform of an image continued by zeros to these lengths: axis by axis, so that rows of nothing but zeros
+/// are not transformed.
 fn spectrum<B: Backend, T: Precision>(b: &B, image: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T::Complex>> {
     let last = lengths.len() - 1;
     let mut x = b.rfft_with(image, RfftOptions::new().n(lengths[last]))?;
     for axis in (0..last).rev() {
-        x = b.moveaxis(&x, axis, -1)?;
-        x = b.fft_with(&x, FftOptions::new().n(lengths[axis]))?;
+        x = b.fft_with(&x, FftOptions::new().n(lengths[axis]).axis(axis as isize))?;
     }
     Ok(x)
 }

@@ -94,6 +94,7 @@ impl<R: Engine> Task<'_, R> {
             start: scratch[k],
             stride: 2 * lanes as isize,
             len: points,
+            ahead: 0,
             pairs: true,
             swapped: *inverse,
         };
@@ -106,6 +107,7 @@ impl<R: Engine> Task<'_, R> {
             let at = &mut at[..many];
             at.iter_mut().zip(&mut offsets).for_each(|(a, o)| *a = o);
             let whole = many == lanes;
+            let ahead = if first + 2 * lanes <= self.inner { 2 * lanes as isize } else { 0 };
             let side_by_side = whole && at.windows(2).all(|w| w[1] == w[0] + 1);
             // SAFETY: the lanes that begin there, and those of the result, which are of this task only; the arrays between have
             // room for the points of all lanes.
@@ -115,6 +117,7 @@ impl<R: Engine> Task<'_, R> {
                         start: from.offset(at[0]).cast(),
                         stride: 2 * stride,
                         len: (*from_len).min(points),
+                        ahead,
                         ..packed(0)
                     }
                 } else {
@@ -123,7 +126,8 @@ impl<R: Engine> Task<'_, R> {
                 };
                 let result = to.add(group / self.in_row * self.inner * points + first);
                 if whole {
-                    let target = Points { start: result.cast(), stride: 2 * self.inner as isize, ..packed(0) };
+                    let stride = 2 * self.inner as isize;
+                    let target = Points { start: result.cast(), stride, ahead, ..packed(0) };
                     self.kernel.run(plan, *scale, source, target, scratch);
                 } else {
                     let target = packed(plan.result_in());

@@ -9,7 +9,7 @@
 use super::{
     super::{buffer, simd},
     lane::Engine,
-    vector::Vector,
+    vector::{Vector, prefetch},
 };
 use crate::{Result, scalar::float64};
 
@@ -106,6 +106,9 @@ pub struct Points<R> {
     pub stride: isize,
     /// How many there are; those after them are zeros.
     pub len: usize,
+    /// From these to the same points of the lanes that come next, which are asked for meanwhile; 0 where there are none. Points of
+    /// an array are in different pages, which no processor loads ahead.
+    pub ahead: isize,
     /// Complex numbers one after the other; else all real parts and then all imaginary ones.
     pub pairs: bool,
     /// Real and imaginary parts change places, which makes an inverse transform of one that is not, and back.
@@ -123,9 +126,20 @@ impl<R: Copy> Points<R> {
         // SAFETY: the caller's promise.
         let [re, im] = unsafe {
             let from = self.start.offset(i as isize * self.stride);
+            self.prefetch::<V>(from);
             if self.pairs { V::split(from) } else { [V::load(from), V::load(from.add(V::LANES))] }
         };
         if self.swapped { Complex { re: im, im: re } } else { Complex { re, im } }
+    }
+
+    /// Asks for what is as far ahead of an address.
+    #[inline(always)]
+    fn prefetch<V: Vector<Real = R>>(&self, here: *const R) {
+        if self.ahead != 0 {
+            let next = here.wrapping_offset(self.ahead);
+            prefetch(next);
+            prefetch(next.wrapping_add(V::LANES));
+        }
     }
 
     /// # Safety
@@ -136,6 +150,7 @@ impl<R: Copy> Points<R> {
         // SAFETY: the caller's promise.
         unsafe {
             let to = self.start.offset(i as isize * self.stride);
+            self.prefetch::<V>(to);
             if self.pairs {
                 V::join(re, im, to);
             } else {
@@ -355,6 +370,7 @@ unsafe fn transform<V: Vector<Real: Engine>>(
         start: scratch[k % 2],
         stride: 2 * V::LANES as isize,
         len: plan.points,
+        ahead: 0,
         pairs: false,
         swapped: false,
     };

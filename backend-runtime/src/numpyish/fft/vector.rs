@@ -37,6 +37,18 @@ pub trait Vector: Copy {
     unsafe fn mul_sub(self, factor: Self, term: Self) -> Self;
 }
 
+/// Asks for the cache line of an address in the second cache, whatever is there.
+#[inline(always)]
+pub fn prefetch<T>(from: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction, which fails for no address.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T1>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
+}
+
 /// Vectors without instructions of their own.
 #[derive(Clone, Copy)]
 pub struct Plain<R, const LANES: usize>([R; LANES]);
