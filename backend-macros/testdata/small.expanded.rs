@@ -2409,7 +2409,7 @@ pub mod __each {
     impl<T: crate::runtime::Float> rt::Each<2usize, T> for super::ops::add {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x1, x2]: [T; 2usize]) -> T {
+        fn apply(&self, &[x1, x2]: &[T; 2usize]) -> T {
             rt::Float::plus(x1, x2)
         }
     }
@@ -2478,7 +2478,7 @@ pub mod __each {
     impl<T: crate::runtime::Real> rt::Each<1usize, T> for super::ops::leaky {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x]: [T; 1usize]) -> T {
+        fn apply(&self, &[x]: &[T; 1usize]) -> T {
             let Self { slope, .. } = *self;
             if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
                 rt::Float::times(rt::Element::from_f64(slope), x)

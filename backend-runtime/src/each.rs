@@ -7,8 +7,9 @@ pub trait Each<const N: usize, T: Element> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
-    fn apply(&self, x: [T; N]) -> Self::Out;
+    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises. By reference: a
+    /// small array that is handed over would be one integer, in which the compiler loses what it knows of the elements.
+    fn apply(&self, x: &[T; N]) -> Self::Out;
 
     /// Whether [`pull`](Each::pull) gives all gradients, where `T` is real.
     const PULLS: bool = false;
@@ -155,10 +156,10 @@ pub trait EachSource: 'static {
 /// A float op with one form for real and one for complex dtypes.
 pub trait FloatOp<const N: usize> {
     /// The form for real dtypes.
-    fn real<T: Real>(&self, x: [T; N]) -> T;
+    fn real<T: Real>(&self, x: &[T; N]) -> T;
 
     /// The form for complex dtypes.
-    fn complex<R: Real>(&self, x: [Complex<R>; N]) -> Complex<R>
+    fn complex<R: Real>(&self, x: &[Complex<R>; N]) -> Complex<R>
     where
         Complex<R>: Float<Real = R>;
 }
@@ -166,10 +167,10 @@ pub trait FloatOp<const N: usize> {
 /// As [`FloatOp`], with a real result for complex dtypes too.
 pub trait FloatToRealOp<const N: usize> {
     /// The form for real dtypes.
-    fn real<T: Real>(&self, x: [T; N]) -> T;
+    fn real<T: Real>(&self, x: &[T; N]) -> T;
 
     /// The form for complex dtypes.
-    fn complex<R: Real>(&self, x: [Complex<R>; N]) -> R
+    fn complex<R: Real>(&self, x: &[Complex<R>; N]) -> R
     where
         Complex<R>: Float<Real = R>;
 }

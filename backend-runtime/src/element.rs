@@ -322,10 +322,10 @@ pub trait Float:
     fn atanh(self) -> Self;
 
     /// Runs the real or the complex form of a scalar op.
-    fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self;
+    fn float<const N: usize, F: FloatOp<N>>(f: &F, x: &[Self; N]) -> Self;
 
     /// Runs the real or the complex form of a scalar op with a real result.
-    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: [Self; N]) -> <Self as Float>::Real;
+    fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[Self; N]) -> <Self as Float>::Real;
 }
 
 /// Real floating point.
@@ -647,9 +647,9 @@ mod impls {
                 fn div(self, other: $t) -> $t { $m::divide(self, other) }
                 words!($m: exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
-                fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [$t; N]) -> $t { f.real(x) }
+                fn float<const N: usize, F: FloatOp<N>>(f: &F, x: &[$t; N]) -> $t { f.real(x) }
                 #[inline(always)]
-                fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: [$t; N]) -> $t { f.real(x) }
+                fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[$t; N]) -> $t { f.real(x) }
             }
             impl Real for $t {
                 #[inline(always)]
@@ -757,9 +757,9 @@ mod impls {
                 fn div(self, other: Self) -> Self { complex::div(self, other) }
                 words!(complex: reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
                 #[inline(always)]
-                fn float<const N: usize, F: FloatOp<N>>(f: &F, x: [Self; N]) -> Self { f.complex(x) }
+                fn float<const N: usize, F: FloatOp<N>>(f: &F, x: &[Self; N]) -> Self { f.complex(x) }
                 #[inline(always)]
-                fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: [Self; N]) -> $r { f.complex(x) }
+                fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[Self; N]) -> $r { f.complex(x) }
             }
             impl ComplexFloat for Complex<$r> {
                 #[inline(always)]

@@ -155,7 +155,7 @@ impl Expand<'_> {
                 impl<#generic T: #bound> rt::Each<#n, T> for #path {
                     type Out = #output;
                     #[inline(always)]
-                    fn apply(&self, [#(#inputs),*]: [T; #n]) -> #output { #open #rust }
+                    fn apply(&self, &[#(#inputs),*]: &[T; #n]) -> #output { #open #rust }
                     #pull
                 }
             },
@@ -169,16 +169,16 @@ impl Expand<'_> {
                     #[doc(hidden)]
                     impl rt::#form<#n> for #path {
                         #[inline(always)]
-                        fn real<T: rt::Real>(&self, [#(#inputs),*]: [T; #n]) -> T { #open #rust }
+                        fn real<T: rt::Real>(&self, &[#(#inputs),*]: &[T; #n]) -> T { #open #rust }
                         #[inline(always)]
-                        fn complex<R: rt::Real>(&self, [#(#inputs),*]: [rt::Complex<R>; #n]) -> #complex_output
+                        fn complex<R: rt::Real>(&self, &[#(#inputs),*]: &[rt::Complex<R>; #n]) -> #complex_output
                         where rt::Complex<R>: rt::Float<Real = R> { #open #complex }
                     }
                     #[doc(hidden)]
                     impl<T: #bound> rt::Each<#n, T> for #path {
                         type Out = #output;
                         #[inline(always)]
-                        fn apply(&self, x: [T; #n]) -> #output { rt::Float::#visit(self, x) }
+                        fn apply(&self, x: &[T; #n]) -> #output { rt::Float::#visit(self, x) }
                         #pull
                     }
                 }

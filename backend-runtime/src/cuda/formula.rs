@@ -130,7 +130,7 @@ mod tests {
 
     impl<T: Numeric> Each<2, T> for Scaled {
         type Out = T;
-        fn apply(&self, [x, y]: [T; 2]) -> T {
+        fn apply(&self, &[x, y]: &[T; 2]) -> T {
             x.times(T::from_f64(self.0)).plus(y)
         }
     }
@@ -206,7 +206,7 @@ mod tests {
 
     impl<T: Numeric> Each<1, T> for Wide {
         type Out = T;
-        fn apply(&self, [x]: [T; 1]) -> T {
+        fn apply(&self, &[x]: &[T; 1]) -> T {
             x
         }
     }

@@ -54,7 +54,7 @@ struct Scaled(f64);
 
 impl<T: Numeric> Each<2, T> for Scaled {
     type Out = T;
-    fn apply(&self, [x, y]: [T; 2]) -> T {
+    fn apply(&self, &[x, y]: &[T; 2]) -> T {
         x.times(T::from_f64(self.0)).plus(y)
     }
 }

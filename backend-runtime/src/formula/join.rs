@@ -94,7 +94,7 @@ impl<T: Element> Single for Scalar<T> {
         op: &F,
         x: <Scalar<T> as Valued>::Val<'a, B>,
     ) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
-        Ok(Scalar(op.apply([x.0])))
+        Ok(Scalar(op.apply(&[x.0])))
     }
 }
 
@@ -258,7 +258,7 @@ macro_rules! join_scalars {
             }
 
             fn call<'a, B: Arrays, F: Call<2, B, T>>(_: &B, op: &F, x: <$x as Valued>::Val<'a, B>, y: <$y as Valued>::Val<'a, B>) -> Result<<Scalar<F::Out> as Valued>::Val<'a, B>> {
-                Ok(Scalar(op.apply([Fits::<T>::of(x), Fits::<T>::of(y)])))
+                Ok(Scalar(op.apply(&[Fits::<T>::of(x), Fits::<T>::of(y)])))
             }
         }
     )*};

@@ -292,7 +292,7 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        X::Out::with(self.0.apply([self.1.at(leaves).value()]))
+        X::Out::with(self.0.apply(&[self.1.at(leaves).value()]))
     }
 
     #[inline(always)]
@@ -306,7 +306,7 @@ where
     #[inline(always)]
     fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
         let x = self.1.at(leaves).value();
-        let y = self.0.apply([x]);
+        let y = self.0.apply(&[x]);
         if let Some(g) = same::<_, F::Out>(g)
             && let Some([g]) = self.0.pull([x], y, g)
             && let Some(g) = same::<_, X::Out>(g)
@@ -385,7 +385,7 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        X::Out::with(self.0.apply([self.1.at(leaves).left(), X::Out::right(self.2.at(leaves))]))
+        X::Out::with(self.0.apply(&[self.1.at(leaves).left(), X::Out::right(self.2.at(leaves))]))
     }
 
     #[inline(always)]
@@ -398,7 +398,7 @@ where
     #[inline(always)]
     fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
         let (x, y) = (self.1.at(leaves).left(), X::Out::right(self.2.at(leaves)));
-        let value = self.0.apply([x, y]);
+        let value = self.0.apply(&[x, y]);
         let Some(g) = same::<_, F::Out>(g) else { return };
         let Some([g_x, g_y]) = self.0.pull([x, y], value, g) else { return };
         if let Some(g) = same::<_, X::Out>(g_x) {
@@ -488,7 +488,7 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        self.0.apply([self.1.at(leaves), self.2.at(leaves).of(), self.3.at(leaves).of()])
+        self.0.apply(&[self.1.at(leaves), self.2.at(leaves).of(), self.3.at(leaves).of()])
     }
 
     #[inline(always)]
@@ -503,7 +503,7 @@ where
     #[inline(always)]
     fn pull(&self, leaves: &L, g: V, to: &mut impl Sink) {
         let x = [self.1.at(leaves), self.2.at(leaves).of(), self.3.at(leaves).of()];
-        let Some([g_x, g_y, g_z]) = self.0.pull(x, self.0.apply(x), g) else { return };
+        let Some([g_x, g_y, g_z]) = self.0.pull(x, self.0.apply(&x), g) else { return };
         self.1.pull(leaves, g_x, to);
         if let Some(g) = same::<_, Y::Out>(g_y) {
             self.2.pull(leaves, g, to);

@@ -19,7 +19,7 @@ impl<U: Element, T: Element> Each<1, T> for Cast<U> {
     type Out = U;
 
     #[inline(always)]
-    fn apply(&self, [x]: [T; 1]) -> U {
+    fn apply(&self, &[x]: &[T; 1]) -> U {
         x.cast()
     }
 }

@@ -162,7 +162,7 @@ mod tests {
     impl<T: crate::Numeric> Each<1, T> for One {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x]: [T; 1]) -> T {
+        fn apply(&self, &[x]: &[T; 1]) -> T {
             x.plus(x).plus(x).plus(T::ONE)
         }
     }
@@ -173,7 +173,7 @@ mod tests {
     impl<T: crate::Ordered> Each<2, T> for Less {
         type Out = bool;
         #[inline(always)]
-        fn apply(&self, [x, y]: [T; 2]) -> bool {
+        fn apply(&self, &[x, y]: &[T; 2]) -> bool {
             x < y
         }
     }
@@ -184,7 +184,7 @@ mod tests {
     impl<T: crate::Numeric> Each<3, T> for Three {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x, y, z]: [T; 3]) -> T {
+        fn apply(&self, &[x, y, z]: &[T; 3]) -> T {
             x.minus(y.times(z))
         }
     }
@@ -252,7 +252,7 @@ mod tests {
     impl<T: crate::Float> Each<1, T> for Sine {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x]: [T; 1]) -> T {
+        fn apply(&self, &[x]: &[T; 1]) -> T {
             x.sin()
         }
     }
@@ -270,7 +270,7 @@ mod tests {
     impl<T: crate::Real> Each<1, T> for Bent {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x]: [T; 1]) -> T {
+        fn apply(&self, &[x]: &[T; 1]) -> T {
             if x > T::ZERO { x } else { x.expm1() }
         }
     }
@@ -291,7 +291,7 @@ mod tests {
     impl<T: crate::Real> Each<1, T> for Chosen {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x]: [T; 1]) -> T {
+        fn apply(&self, &[x]: &[T; 1]) -> T {
             if self.0 { x.times(x) } else { x.exp() }
         }
     }
@@ -314,7 +314,7 @@ mod tests {
                 assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Bent, [x]))));
                 for op in [Chosen(true), Chosen(false)] {
                     let y = each1(&B, &op, Operand::array(&all)).unwrap();
-                    assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(op.apply([x]))));
+                    assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(op.apply(&[x]))));
                 }
             });
         }

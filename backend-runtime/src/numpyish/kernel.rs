@@ -385,19 +385,19 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             if const { N == 3 } {
                 let (q, r) = (*q, *r);
                 while i < n {
-                    *out.add(i) = op.apply(first([*p.add(i), q, r]));
+                    *out.add(i) = op.apply(&first([*p.add(i), q, r]));
                     i += 1;
                 }
             } else if scalars == 1 {
                 let p = *p;
                 while i < n {
-                    *out.add(i) = op.apply(first([p, *q.add(i), p]));
+                    *out.add(i) = op.apply(&first([p, *q.add(i), p]));
                     i += 1;
                 }
             } else {
                 let q = *q;
                 while i < n {
-                    *out.add(i) = op.apply(first([*p.add(i), q, q]));
+                    *out.add(i) = op.apply(&first([*p.add(i), q, q]));
                     i += 1;
                 }
             }
@@ -505,7 +505,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
                 }
                 _ => {}
             }
-            *out.add(i) = op.apply(at);
+            *out.add(i) = op.apply(&at);
             i += 1;
         }
     }

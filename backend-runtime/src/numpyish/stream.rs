@@ -114,7 +114,7 @@ mod tests {
     impl<T: Element + std::ops::Add<Output = T>> Each<2, T> for Op {
         type Out = T;
         #[inline(always)]
-        fn apply(&self, [x, y]: [T; 2]) -> T {
+        fn apply(&self, &[x, y]: &[T; 2]) -> T {
             x + x + y
         }
     }

@@ -96,6 +96,9 @@ versions! {
             ..32 => for ((x, y), sum) in rows {
                 *sum = dot::<T, 8>(x, y);
             },
+            ..128 => for ((x, y), sum) in rows {
+                *sum = dot::<T, 16>(x, y);
+            },
             ..=BLOCK => for ((x, y), sum) in rows {
                 *sum = dot::<T, 32>(x, y);
             },
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn rows_of_any_length() {
         // whole numbers, whose sums are exact
-        for n in [1, 3, 7, 8, 9, 31, 32, 33, 1023, 1024, 1025, 5000, 65_536, 65_537, 300_001] {
+        for n in [1, 3, 7, 8, 9, 31, 32, 33, 127, 128, 1023, 1024, 1025, 5000, 65_536, 65_537, 300_001] {
             for rows in [1, 2, 5] {
                 let (x, y) = (numbers::<f64>(&[rows, n], 5), numbers::<f64>(&[rows, n], 7));
                 let expected = (&x * &y).sum_axis(ndarray::Axis(1));

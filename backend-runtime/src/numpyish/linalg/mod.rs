@@ -10,8 +10,8 @@ mod sparse;
 mod vector;
 
 pub use cross::cross_of_rows;
-pub use dots::dots_of_rows;
 pub use diagonal::diagonal;
+pub use dots::dots_of_rows;
 pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};
 

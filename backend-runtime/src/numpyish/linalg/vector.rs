@@ -127,7 +127,7 @@ pub(super) fn dot<T: Numeric, const LANES: usize>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    if LANES > 8 {
+    if LANES > 16 {
         // in memory: the compiler would give the loop above the short vectors of what follows
         black_box(&mut sums);
     }

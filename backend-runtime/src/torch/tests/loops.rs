@@ -19,21 +19,21 @@ impl EachSource for Of {
 
 impl<T: Numeric> Each<1, T> for Of {
     type Out = T;
-    fn apply(&self, [x]: [T; 1]) -> T {
+    fn apply(&self, &[x]: &[T; 1]) -> T {
         x.plus(x).plus(x)
     }
 }
 
 impl<T: Numeric> Each<2, T> for Of {
     type Out = T;
-    fn apply(&self, [x, y]: [T; 2]) -> T {
+    fn apply(&self, &[x, y]: &[T; 2]) -> T {
         x.minus(y).minus(y).minus(y)
     }
 }
 
 impl<T: Numeric> Each<3, T> for Of {
     type Out = T;
-    fn apply(&self, [x, y, z]: [T; 3]) -> T {
+    fn apply(&self, &[x, y, z]: &[T; 3]) -> T {
         x.minus(y.times(z))
     }
 }
