@@ -75,7 +75,7 @@ pub mod elementwise {
         let arrays = inputs.map(array);
         let shape = common::<F::Out>(F::NAME, &arrays.each_ref().map(|x| x.shape()))?;
         let views = arrays.each_ref().map(|x| x.broadcast(IxDyn(&shape)).expect("shapes that were broadcast"));
-        let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(views.each_ref().map(|x| x[&at])));
+        let result = ArrayD::from_shape_fn(IxDyn(&shape), |at| f.apply(&views.each_ref().map(|x| x[&at])));
         Ok(result.into_shared())
     }
 

@@ -311,7 +311,7 @@ mod tests {
             let text = |x: T| format!("{x:?}");
             simd::with_each(|_| {
                 let y = each1(&B, &Bent, Operand::array(&all)).unwrap();
-                assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Bent, [x]))));
+                assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Bent, &[x]))));
                 for op in [Chosen(true), Chosen(false)] {
                     let y = each1(&B, &op, Operand::array(&all)).unwrap();
                     assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(op.apply(&[x]))));

@@ -305,6 +305,7 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
 
 /// One stage. The last has no twiddle factors, and its results are multiplied by `scale`.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // loops over indices become operations on registers
 unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, const LAST: bool>(
     stage: &Stage<V::Real>,
     s: usize,

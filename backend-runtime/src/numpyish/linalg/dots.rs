@@ -90,16 +90,16 @@ versions! {
     unsafe fn of_rows[T: Numeric][T](x: &[T], y: &[T], sums: &mut [T], n: usize) {
         let rows = x.chunks_exact(n).zip(y.chunks_exact(n)).zip(sums);
         match n {
-            ..8 => for ((x, y), sum) in rows {
+            1..8 => for ((x, y), sum) in rows {
                 *sum = dot::<T, 1>(x, y);
             },
-            ..32 => for ((x, y), sum) in rows {
+            8..32 => for ((x, y), sum) in rows {
                 *sum = dot::<T, 8>(x, y);
             },
-            ..128 => for ((x, y), sum) in rows {
+            32..128 => for ((x, y), sum) in rows {
                 *sum = dot::<T, 16>(x, y);
             },
-            ..=BLOCK => for ((x, y), sum) in rows {
+            128..=BLOCK => for ((x, y), sum) in rows {
                 *sum = dot::<T, 32>(x, y);
             },
             _ => for ((x, y), sum) in rows {
