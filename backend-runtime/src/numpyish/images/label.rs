@@ -135,13 +135,24 @@ impl Lines {
         (CHEAP / 4 / self.len.max(1)).max(1)
     }
 
-    /// Calls `f` with the start and the end of each run of a line.
-    fn runs_of(&self, bytes: &[u8], mut f: impl FnMut(usize, usize)) {
-        let mut start = same(bytes, 0, 0);
-        while start < bytes.len() {
-            let end = if self.joins { same(bytes, start, 1) } else { start + 1 };
-            f(start, end);
-            start = same(bytes, end, 0);
+    /// Calls `f` for 64 elements of a line at a time: with the number of the first, a bit for each at which a run begins, and one for
+    /// each that is the end of one.
+    fn edges(&self, bytes: &[u8], mut f: impl FnMut(usize, u64, u64)) {
+        let mut before = 0;
+        for (k, some) in bytes.chunks(64).enumerate() {
+            let here = bits(some);
+            // of elements that do not belong together, each is a run
+            let (begins, ends) = if self.joins {
+                let shifted = here << 1 | before;
+                (here & !shifted, shifted & !here)
+            } else {
+                (here, here << 1 | before)
+            };
+            f(64 * k, begins, ends);
+            before = here >> 63;
+        }
+        if before != 0 {
+            f(bytes.len(), 0, before);
         }
     }
 
@@ -150,7 +161,7 @@ impl Lines {
         let shared = Shared::new(&mut first);
         self.for_each(op, |line, bytes| {
             let mut count = 0;
-            self.runs_of(bytes, |_, _| count += 1);
+            self.edges(bytes, |_, begins, _| count += begins.count_ones() as usize);
             // SAFETY: the place of this line, to which nothing else writes.
             let place = unsafe { shared.part(line + 1..line + 2) };
             place[0] = count;
@@ -166,10 +177,10 @@ impl Lines {
             let places = first[line]..first[line + 1];
             // SAFETY: the runs of this line, to which nothing else writes.
             let [starts, ends] = both.each_ref().map(|all| unsafe { all.part(places.clone()) });
-            let mut k = 0;
-            self.runs_of(bytes, |start, end| {
-                (starts[k], ends[k]) = (start, end);
-                k += 1;
+            let (mut starts, mut ends) = (starts.iter_mut(), ends.iter_mut());
+            self.edges(bytes, |first, begins, finishes| {
+                each_bit(begins).zip(&mut starts).for_each(|(k, start)| *start = first + k);
+                each_bit(finishes).zip(&mut ends).for_each(|(k, end)| *end = first + k);
             });
         })?;
         Ok(Runs { first, starts, ends })
@@ -235,13 +246,26 @@ fn first_to_last(runs: &Runs, line: usize) -> Range<usize> {
     runs.first[line]..runs.first[line + 1]
 }
 
-/// The first place from `at` on that has another byte than `byte`, or the end.
-fn same(bytes: &[u8], mut at: usize, byte: u8) -> usize {
-    let word = [byte; 8];
-    while bytes.len() - at >= 8 && bytes[at..at + 8] == word {
-        at += 8;
+/// Up to 64 bytes, each 0 or 1, as bits, the first the lowest.
+fn bits(bytes: &[u8]) -> u64 {
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let mut bits = 0;
+    for (k, &eight) in eights.iter().enumerate() {
+        // byte number i times 2^(56 - 7 i) is bit 56 + i, and no two of them meet
+        bits |= (u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * k);
     }
-    at + bytes[at..].iter().take_while(|&&b| b == byte).count()
+    rest.iter().enumerate().fold(bits, |bits, (k, &byte)| bits | u64::from(byte) << (8 * eights.len() + k))
+}
+
+/// The numbers of the bits that are set.
+fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let number = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            number
+        })
+    })
 }
 
 /// Joins the runs of two lines that touch: of which an element of the first has one of the second `span` further on. Neither the runs of
@@ -254,7 +278,10 @@ fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, 
         if start < to && from < end {
             unite(parents, i, j);
         }
-        if end <= to { i += 1 } else { j += 1 }
+        // no branch, which nobody could foresee
+        let is_over = end <= to;
+        i += usize::from(is_over);
+        j += usize::from(!is_over);
     }
 }
 
