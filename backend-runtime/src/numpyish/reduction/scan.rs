@@ -261,6 +261,9 @@ const SHORT: usize = 64;
 /// Elements of a block of a lane.
 const BLOCK: usize = TILE;
 
+/// Elements of a long lane that several threads scan together, twice: they fit the caches.
+const PIECE: usize = 1 << 18;
+
 /// Room for a tile of any dtype.
 type Tile = [MaybeUninit<Value>; TILE];
 
@@ -471,12 +474,27 @@ impl Scanned {
         self.scan.splits && len >= 4 * CHEAP && lanes < threads::count()
     }
 
-    /// [`Scanned::lane`], on several threads: the quarters of all blocks first, from which follows what comes before each block.
+    /// [`Scanned::lane`], on several threads: a piece after the other, which is still in the caches when it is read again.
     unsafe fn long_lane(&self, op: &'static str, from: usize, to: usize, len: usize, initial: usize) -> Result<()> {
-        let blocks = len.div_ceil(BLOCK);
-        let length = |block: usize| BLOCK.min(len - block * BLOCK);
-        let mut quarters = buffer::repeated(op, blocks, [Value::ZERO; 4])?;
-        let all = Shared::new(&mut quarters);
+        let mut quarters = buffer::repeated(op, len.min(PIECE).div_ceil(BLOCK), [Value::ZERO; 4])?;
+        let mut before = self.scan.identity;
+        if initial > 0 {
+            // SAFETY: the first element of the lane.
+            unsafe { self.initial(to) };
+        }
+        for first in (0..len).step_by(PIECE) {
+            let n = PIECE.min(len - first);
+            let quarters = &mut quarters[..n.div_ceil(BLOCK)];
+            // SAFETY: a piece of the lanes of both arrays.
+            unsafe { self.piece(from + first, to + initial + first, n, &mut before, quarters) };
+        }
+        Ok(())
+    }
+
+    /// A piece of a lane: the quarters of all its blocks first, from which follows what comes before each block.
+    unsafe fn piece(&self, from: usize, to: usize, len: usize, before: &mut Value, quarters: &mut [[Value; 4]]) {
+        let (blocks, length) = (quarters.len(), |block: usize| BLOCK.min(len - block * BLOCK));
+        let all = Shared::new(quarters);
         parallel::parallel(blocks, CHEAP / BLOCK, |range| {
             let mut wide = NO_TILE;
             // SAFETY: blocks of the lane, and their values, which are one task's; there is room for four in each.
@@ -487,27 +505,22 @@ impl Scanned {
                 }
             }
         });
-        let mut before = self.scan.identity;
-        for values in &mut quarters {
-            let own = std::mem::replace(values, [before; 4]);
+        for values in &mut *quarters {
+            let own = std::mem::replace(values, [*before; 4]);
             for k in 0..4 {
                 // SAFETY: a value of the dtype, and one of the four.
                 unsafe { (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1) };
             }
         }
-        if initial > 0 {
-            // SAFETY: the first element of the lane.
-            unsafe { self.initial(to) };
-        }
+        let quarters = &*quarters;
         parallel::parallel(blocks, CHEAP / BLOCK, |range| {
             let mut wide = NO_TILE;
             for block in range {
                 let (first, mut before) = (block * BLOCK, quarters[block][0]);
                 // SAFETY: a block of the lanes of both arrays, which is one task's.
-                unsafe { self.block(from + first, to + initial + first, length(block), &mut before, &mut wide) };
+                unsafe { self.block(from + first, to + first, length(block), &mut before, &mut wide) };
             }
         });
-        Ok(())
     }
 }
 
