@@ -123,6 +123,15 @@ fn matrix_products() {
 }
 
 #[test]
+#[cfg(all(feature = "linalg", target_arch = "x86_64"))]
+fn factorizations() {
+    let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
+    // the matrix and the block of `gemm` fit, that of the factorizations' products does not
+    refused(1 << 23, || linalg::cholesky(&B, &x, false));
+    assert_eq!(linalg::cholesky(&B, &x, false).unwrap()[[7, 7]], 2.0);
+}
+
+#[test]
 fn plans() {
     // lengths that no other test of this process has made a plan of
     for n in [20_011, 20_021, 30_030, 1 << 15] {

@@ -29,7 +29,7 @@ pub fn pays(bytes: usize) -> bool {
 }
 
 /// Bytes of the largest cache.
-fn last_cache() -> usize {
+pub fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
         /// Of a processor that does not say.

@@ -120,8 +120,8 @@ pub fn each(
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
-        let done =
-            pack::block(op).and_then(|()| range.into_iter().try_for_each(|i| f(i).map_err(|why| error(op, why))));
+        let room = pack::block(op).and_then(|()| pack::block_of_factorizations(op));
+        let done = room.and_then(|()| range.into_iter().try_for_each(|i| f(i).map_err(|why| error(op, why))));
         if let Err(why) = done {
             failed.get_or_init(|| why);
         }

@@ -68,3 +68,20 @@ pub fn block(op: &'static str) -> Result<()> {
     }
     Ok(())
 }
+
+/// Asks, once in each thread, for the block that the library of factorizations makes for its first product there, and keeps: of twice
+/// the largest cache, of which it uses what it packs.
+pub fn block_of_factorizations(op: &'static str) -> Result<()> {
+    #[cfg(all(feature = "linalg", target_arch = "x86_64", not(miri)))]
+    {
+        thread_local! {
+            static THERE: Cell<bool> = const { Cell::new(false) };
+        }
+        if !THERE.get() {
+            buffer::room(op, 2 * crate::numpyish::stream::last_cache())?;
+            THERE.set(true);
+        }
+    }
+    let _ = op;
+    Ok(())
+}
