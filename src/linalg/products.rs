@@ -3,10 +3,7 @@
 use super::signed;
 use crate::{
     Axes, Backend, Error, Numeric, Result,
-    runtime::{
-        numpyish::linalg::{cross_of_rows, dots_of_rows},
-        rules,
-    },
+    runtime::{numpyish::linalg::cross_of_rows, rules},
 };
 
 /// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
@@ -48,22 +45,11 @@ pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>,
     const OP: &str = "vecdot";
     let [axis1, axis2] = rules::vectors(OP, b.shape(x1), b.shape(x2), axis)?;
     rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
-    if [axis1 + 1, axis2 + 1] == [b.shape(x1).len(), b.shape(x2).len()]
-        && let Some(sums) = dots_on_host(b, x1, x2)?
-    {
-        return Ok(sums);
-    }
     let x1 = b.moveaxis(x1, axis1, -1)?;
     let x2 = b.moveaxis(x2, axis2, -1)?;
     // of integers the sum is wider: its low bits are the sum in their own dtype, which wraps
     let sum = expr!(b, sum(conj(x1) * x2, -1))?;
     b.astype::<T, _>(&sum)
-}
-
-/// The sums of products of rows in memory of the host, which is read once, where they are some that its loop is for.
-fn dots_on_host<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<Option<B::Array<T>>> {
-    let (Some(x1), Some(x2)) = (b.host_view(x1), b.host_view(x2)) else { return Ok(None) };
-    dots_of_rows(x1, x2)?.map(|sums| b.of_loop(sums)).transpose()
 }
 
 /// Cross product of vectors of three elements along an axis; the other axes broadcast.
@@ -97,9 +83,6 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
 
 /// The sum of the products of two 1-D arrays of one length: a formula, where a matrix product would copy what is not in C order.
 fn of_vectors<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
-    if let Some(sum) = dots_on_host(b, x1, x2)? {
-        return Ok(sum);
-    }
     // of integers the sum is wider, as in `vecdot`
     b.astype::<T, _>(&expr!(b, sum(x1 * x2, -1))?)
 }

@@ -3,7 +3,6 @@
 mod cross;
 mod dense;
 mod diagonal;
-mod dots;
 mod factor;
 mod pack;
 mod sparse;
@@ -11,7 +10,6 @@ mod vector;
 
 pub use cross::cross_of_rows;
 pub use diagonal::diagonal;
-pub use dots::dots_of_rows;
 pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
 pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};
 

@@ -77,7 +77,7 @@ versions! {
                 // SAFETY: the caller's rows, vector and results.
                 unsafe {
                     let a = a.offset(i as isize * row).add(first);
-                    let sum = dot::<T, LANES>(slice::from_raw_parts(a, n), slice::from_raw_parts(x.add(first), n));
+                    let sum = dot(slice::from_raw_parts(a, n), slice::from_raw_parts(x.add(first), n));
                     *to.add(i) = if first == 0 { sum } else { (*to.add(i)).plus(sum) };
                 }
             }
@@ -116,9 +116,9 @@ versions! {
     }
 }
 
-/// The sum of the products of a row and a vector, in `LANES` sums side by side.
+/// The sum of the products of a row and a vector, in sums side by side.
 #[inline(always)]
-pub(super) fn dot<T: Numeric, const LANES: usize>(a: &[T], x: &[T]) -> T {
+fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
     let (many, rest) = a.as_chunks::<LANES>();
     let (many_x, rest_x) = x.as_chunks::<LANES>();
@@ -127,10 +127,8 @@ pub(super) fn dot<T: Numeric, const LANES: usize>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    if LANES > 16 {
-        // in memory: the compiler would give the loop above the short vectors of what follows
-        black_box(&mut sums);
-    }
+    // in memory: the compiler would give the loop above the short vectors of what follows
+    black_box(&mut sums);
     let mut half = LANES / 2;
     while half > 0 {
         for j in 0..half {
