@@ -206,7 +206,9 @@ mod tests {
 
     #[test]
     fn every_radix_as_lane_by_lane() {
-        for n in [2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800] {
+        const LENGTHS: [usize; 25] =
+            [2, 3, 4, 5, 7, 8, 12, 6, 9, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800];
+        for &n in if cfg!(miri) { &LENGTHS[..7] } else { &LENGTHS[..] } {
             assert!(Plan::<f64>::new("fft", n).unwrap().is_some());
             // whole groups of lanes, groups with fewer, and rows of few lanes
             for shape in [[1, n, 16], [2, n, 5], [3, n, 21]] {
@@ -223,9 +225,15 @@ mod tests {
 
     #[test]
     fn layouts_and_lengths() {
-        for shape in [[12, 9, 5], [5, 16, 18]] {
-            let z = waves(&shape);
-            for (axis, n) in [(0, 12), (0, 5), (0, 30), (1, 16), (1, 9), (1, 7), (1, 11), (1, 40)] {
+        let (shapes, lengths): (&[_], &[_]) = if cfg!(miri) {
+            (&[[3, 4, 5]], &[(0, 4), (1, 3)])
+        } else {
+            let lengths = &[(0, 12), (0, 5), (0, 30), (1, 16), (1, 9), (1, 7), (1, 11), (1, 40)];
+            (&[[12, 9, 5], [5, 16, 18]], lengths)
+        };
+        for shape in shapes {
+            let z = waves(shape);
+            for &(axis, n) in lengths {
                 let expected = lane_by_lane(&z, axis, n, false);
                 for x in layouts(&z) {
                     let got = fft(&B, &x, Some(n), axis as isize, Norm::Ortho).unwrap();
