@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{Result, scalar::float64};
 
-/// The longest transforms that are computed so: the two arrays of a longer one leave the processor's second cache, and
-/// transforms of one lane in parts of the length of its square root are as fast.
+/// The longest transforms that are computed so. By measurement of 64 lanes of float64, from 8192 points on the arrays between
+/// are so large that transforms of single lanes take no longer, without what it takes to gather these.
 pub const LONGEST: usize = 1 << 14;
 
 /// What transforms of one length have in common.
