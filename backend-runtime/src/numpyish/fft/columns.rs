@@ -31,10 +31,6 @@ pub struct Columns<R> {
     pub inverse: bool,
     /// What results are multiplied by.
     pub scale: R,
-    /// Number of elements of a lane to read; those after them are zeros.
-    pub from_len: usize,
-    /// From one element of a lane to read to the next.
-    pub stride: isize,
 }
 
 impl<R: Engine> Columns<R> {
@@ -49,7 +45,7 @@ impl<R: Engine> Columns<R> {
         shape: &[usize],
         to: *mut R::Complex,
     ) -> Result<()> {
-        axes.remove(self.axis);
+        let lane = axes.remove(self.axis);
         let inner: usize = shape[self.axis + 1..].iter().product();
         let lanes = layout::size(&axes);
         if lanes == 0 {
@@ -61,7 +57,7 @@ impl<R: Engine> Columns<R> {
         let in_row = inner.div_ceil(kernel.lanes);
         layout::in_tasks(lanes / inner * in_row, kernel.lanes * self.plan.points, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
-            let one = Task { columns: self, kernel, inner, in_row };
+            let one = Task { columns: self, lane, kernel, inner, in_row };
             // SAFETY: the caller's promise; each group is of one task only.
             unsafe { one.run(groups, &axes, from.0.cast(), to.0.cast()) }
         })
@@ -71,6 +67,8 @@ impl<R: Engine> Columns<R> {
 /// Groups of lanes that one thread transforms.
 struct Task<'a, R> {
     columns: &'a Columns<R>,
+    /// The axis of the array to read. After its elements come zeros.
+    lane: Dim,
     kernel: Kernel<R>,
     /// Lanes side by side in the result.
     inner: usize,
@@ -82,7 +80,7 @@ impl<R: Engine> Task<'_, R> {
     /// # Safety
     /// As for [`Columns::run`].
     unsafe fn run(&self, groups: Range<usize>, axes: &[Dim], from: *mut R::Complex, to: *mut R::Complex) -> Result<()> {
-        let Columns { op, plan, inverse, scale, from_len, stride, .. } = self.columns;
+        let (Columns { op, plan, inverse, scale, .. }, Dim { len: from_len, stride }) = (self.columns, self.lane);
         let (lanes, points) = (self.kernel.lanes, plan.points);
         let numbers = LINE / size_of::<R>();
         let lines = 2 * lanes * points / numbers;
@@ -116,12 +114,12 @@ impl<R: Engine> Task<'_, R> {
                     Points {
                         start: from.offset(at[0]).cast(),
                         stride: 2 * stride,
-                        len: (*from_len).min(points),
+                        len: from_len.min(points),
                         ahead,
                         ..packed(0)
                     }
                 } else {
-                    pack(from, at, *stride, *from_len, scratch[0].cast(), lanes, points);
+                    pack(from, at, stride, from_len, scratch[0].cast(), lanes, points);
                     packed(0)
                 };
                 let result = to.add(group / self.in_row * self.inner * points + first);

@@ -67,12 +67,7 @@ impl Pass {
             let out = Buffer::new(self.op, rules::count(self.op, &shape, x.dtype.size())?, x.dtype)?;
             // SAFETY: the elements of `x`, and room for those of the result, all of which are written.
             return unsafe {
-                self.columns(plan, x.shape[self.axis], x.strides[self.axis]).run(
-                    layout::dims(x),
-                    x.start.cast(),
-                    &shape,
-                    out.start().cast(),
-                )?;
+                self.columns(plan).run(layout::dims(x), x.start.cast(), &shape, out.start().cast())?;
                 RawArray::new(self.op, shape, out)
             };
         }
@@ -100,7 +95,7 @@ impl Pass {
             return self.complex::<R>(view);
         }
         if let Some(plan) = self.side_by_side::<R>(view.shape)? {
-            let columns = self.columns(plan, self.n, strides[self.axis]);
+            let columns = self.columns(plan);
             // SAFETY: the elements are those of an array that is ours alone, in C order.
             unsafe { columns.run(layout::dims(view), view.start.cast(), view.shape, x.start_mut().cast())? };
             return Ok(x);
@@ -124,15 +119,13 @@ impl Pass {
         if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
     }
 
-    fn columns<R: Engine>(&self, plan: Arc<Plan<R>>, from_len: usize, stride: isize) -> Columns<R> {
+    fn columns<R: Engine>(&self, plan: Arc<Plan<R>>) -> Columns<R> {
         Columns {
             op: self.op,
             axis: self.axis,
             plan,
             inverse: self.direction == Direction::Inverse,
             scale: R::of(self.direction.scale(self.norm, self.n)),
-            from_len,
-            stride,
         }
     }
 
