@@ -8,6 +8,7 @@ use super::super::{
     layout::{self, LaneFn, Lanes},
     parallel::COSTLY,
     raw::{RawArray, View, view},
+    simd::versions,
     typed::typed,
 };
 use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
@@ -33,7 +34,7 @@ fn quantiles(x: View<'_>, q: View<'_>, axis: Axes, method: Interpolation, keepdi
 }
 
 /// Computes in `A`.
-fn quantiles_in<A: Precision>(
+fn quantiles_in<A: Ranked>(
     x: View<'_>,
     q: View<'_>,
     axis: Axes,
@@ -61,18 +62,21 @@ fn quantiles_in<A: Precision>(
     needed.dedup();
 
     let new = || -> Result<LaneFn<'_>> {
-        let mut wide = buffer::vec::<A>(op, n)?;
-        wide.resize(n, A::ZERO);
+        let mut ranks = buffer::vec::<A::Rank>(op, n)?;
         let (places, needed) = (&places, &needed);
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `n` elements, as many as there is room for, and room for a result for each place.
+            // SAFETY: a lane of `n` elements, as many as there is room for, and room for a result for each place. A rank is as wide as
+            // the number that is written in its place first.
             unsafe {
-                convert(x.dtype, A::DTYPE, lane, wide.as_mut_ptr().cast(), n);
-                if wide.is_empty() || wide.iter().any(|v| v.is_nan()) {
+                convert(x.dtype, A::DTYPE, lane, ranks.as_mut_ptr().cast(), n);
+                let nan = rank::<A>(ranks.as_mut_ptr(), n);
+                ranks.set_len(n);
+                if nan || n == 0 {
                     reals_from_f64(x.dtype, places.iter().map(|_| f64::NAN), out);
                 } else {
-                    select(&mut wide, needed, 0);
-                    let between = places.iter().map(|p| p.between(wide[p.low], wide[p.high]).to_f64());
+                    select(&mut ranks, needed, 0);
+                    let value = |place: usize| A::ranked(ranks[place]);
+                    let between = places.iter().map(|p| p.between(value(p.low), value(p.high)).to_f64());
                     reals_from_f64(x.dtype, between, out);
                 }
             }
@@ -140,15 +144,61 @@ impl<A: Precision> Place<A> {
     }
 }
 
+/// A float that has an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.
+trait Ranked: Precision {
+    /// The integer, as wide as the float.
+    type Rank: Ord + Copy;
+    /// That of a number.
+    fn rank(self) -> Self::Rank;
+    /// The number of one.
+    fn ranked(rank: Self::Rank) -> Self;
+}
+
+macro_rules! ranked {
+    ($($float:ident $unsigned:ident $signed:ident)*) => {$(
+        impl Ranked for $float {
+            type Rank = $signed;
+
+            #[inline(always)]
+            fn rank(self) -> $signed {
+                let bits = self.to_bits() as $signed;
+                // all bits but the sign of what is below zero
+                bits ^ ((bits >> ($signed::BITS - 1)) as $unsigned >> 1) as $signed
+            }
+
+            #[inline(always)]
+            fn ranked(rank: $signed) -> $float {
+                $float::from_bits((rank ^ ((rank >> ($signed::BITS - 1)) as $unsigned >> 1) as $signed) as $unsigned)
+            }
+        }
+    )*};
+}
+ranked!(f32 u32 i32 f64 u64 i64);
+
+versions! {
+    /// Writes the ranks of `n` numbers in their places. Whether there is a NaN among them.
+    unsafe fn rank[A: Ranked][A](x: *mut A::Rank, n: usize) -> bool {
+        let mut nan = false;
+        for i in 0..n {
+            // SAFETY: `n` numbers, as wide as their ranks.
+            unsafe {
+                let number = x.add(i).cast::<A>().read();
+                nan |= number.is_nan();
+                x.add(i).write(number.rank());
+            }
+        }
+        nan
+    }
+}
+
 /// Brings the elements of these sorted indices (counted from `first`) to where they are in the sorted slice.
-fn select<A: Precision>(x: &mut [A], indices: &[usize], first: usize) {
+fn select<R: Ord>(x: &mut [R], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;
     };
     let (low, high) = indices.split_at(indices.len() / 2);
     let k = index - first;
-    // there is no NaN
-    x.select_nth_unstable_by(k, |a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    x.select_nth_unstable(k);
     select(&mut x[..k], low, first);
     select(&mut x[k + 1..], &high[1..], index + 1);
 }
@@ -195,6 +245,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ranks_have_the_order_of_the_numbers() {
+        fn check<A: Ranked>(numbers: &[f64]) {
+            let numbers: Vec<A> = numbers.iter().map(|&x| A::of(x)).collect();
+            assert!(numbers.windows(2).all(|pair| pair[0].rank() < pair[1].rank()), "{numbers:?}");
+            assert!(numbers.iter().all(|x| format!("{x:?}") == format!("{:?}", A::ranked(x.rank()))));
+        }
+        let ordered = [f64::NEG_INFINITY, -1e30, -1.5, -1e-44, -0.0, 0.0, 1e-44, 1.0, 1e30, f64::INFINITY];
+        check::<f64>(&ordered);
+        check::<f32>(&ordered);
     }
 
     #[test]
