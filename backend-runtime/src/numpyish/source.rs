@@ -125,12 +125,38 @@ impl<'a> Fused<'a> {
     /// # Safety
     /// The offsets are those of elements of the source, and there is room for `n` elements.
     pub unsafe fn compute(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
-        if let [_, .., Dim { len: ..SHORT, .. }] = self.dims[..]
-            && stride == 1
-        {
-            // SAFETY: the caller's promise.
-            return unsafe { self.compute_short(offset as usize, n, out) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.dims[..] {
+                [_] if stride == 1 && self.steps.iter().all(|steps| matches!(steps[0], 0 | 1)) => {
+                    self.compute_dense(offset, n, out);
+                }
+                [_, .., Dim { len: ..SHORT, .. }] if stride == 1 => self.compute_short(offset as usize, n, out),
+                _ => self.compute_any(offset, stride, n, out),
+            }
         }
+    }
+
+    /// As [`Fused::compute`], of neighbours in operands that are scalars or have them next to each other too.
+    ///
+    /// # Safety
+    /// As for [`Fused::compute`]; there is one axis.
+    unsafe fn compute_dense(&self, offset: isize, n: usize, out: *mut u8) {
+        let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
+        for (k, (operand, steps)) in self.operands.iter().zip(&self.steps).enumerate() {
+            x[k] = operand.start.wrapping_offset(offset * steps[0] * operand.dtype.size() as isize);
+            scalars |= u8::from(steps[0] == 0) << k;
+        }
+        // SAFETY: `n` elements of each operand, or one for all; room for as many results.
+        unsafe { kernel::stretch(self.kernel, self.op, x, scalars, out, n) };
+    }
+
+    /// As [`Fused::compute`].
+    ///
+    /// # Safety
+    /// As for [`Fused::compute`].
+    #[inline(never)] // with large arrays on the stack
+    unsafe fn compute_any(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let mut done = 0;
         while done < n {

@@ -28,11 +28,19 @@ unsafe impl Sync for Reading<'_> {}
 /// Elements that are converted together.
 const SOME: usize = 128;
 
-/// Room for a block of any dtype.
-pub type Block = [MaybeUninit<Value>; BLOCK];
+/// Room for a block of any dtype, at a cache line: a vector that is written into two lines, and read again soon, takes longer.
+#[repr(align(64))]
+pub struct Block([MaybeUninit<Value>; BLOCK]);
 
 /// Such room, not written yet.
-pub const NO_BLOCK: Block = [const { MaybeUninit::uninit() }; BLOCK];
+pub const NO_BLOCK: Block = Block([const { MaybeUninit::uninit() }; BLOCK]);
+
+impl Block {
+    /// The first byte.
+    pub fn start_mut(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
 
 impl<'a> Reading<'a> {
     /// The elements of `x`, as `convert` makes them, `wide` bytes each.
@@ -65,7 +73,7 @@ impl<'a> Reading<'a> {
             return self.place(offset);
         }
         assert!(n <= BLOCK, "elements fit a block");
-        let to = scratch.as_mut_ptr().cast();
+        let to = scratch.start_mut();
         // SAFETY: the caller's promise; a block has room for as many elements.
         unsafe { self.fetch(offset, stride, n, to) };
         to

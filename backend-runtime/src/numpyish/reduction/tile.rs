@@ -77,7 +77,7 @@ impl Folded<'_> {
                 (self.folding.lanes)(&Lanes::one(x, n, given, acc))
             };
         }
-        let to = scratch.as_mut_ptr().cast::<u8>();
+        let to = scratch.start_mut();
         let mut done = 0;
         while done < n {
             let (at, many) = elements.take(n - done);
