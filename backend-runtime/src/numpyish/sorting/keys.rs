@@ -224,27 +224,40 @@ const fn by_digits_from<R: Record>() -> usize {
     }
 }
 
-/// Sorts by key; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
+/// Sorts by key, in this thread; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
 pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
+    let n = records.len();
+    if n >= by_digits_from::<R>() && spare.len() != n {
+        *spare = buffer::vec(op, n)?;
+        spare.resize(n, R::default());
+    }
+    if sort_into_either(op, records, spare)? {
+        std::mem::swap(records, spare);
+    }
+    Ok(())
+}
+
+/// The same of a slice, with another one as long.
+pub fn sort_slice<R: Record>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<()> {
+    if sort_into_either(op, records, spare)? {
+        records.copy_from_slice(spare);
+    }
+    Ok(())
+}
+
+/// Sorts records; `true` if the result is in `spare`, which is as long, unless the records are few.
+fn sort_into_either<R: Record>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<bool> {
     let n = records.len();
     if n < by_digits_from::<R>() {
         // stable all the same: equal keys are equal records, or differ in their index, which is part of the order
         records.sort_unstable();
-        return Ok(());
+        return Ok(false);
     }
-    if spare.len() != n {
-        *spare = buffer::vec(op, n)?;
-        spare.resize(n, R::default());
-    }
-    let sorted_in_spare = if u32::try_from(n).is_ok() {
-        by_digits::<R, u32>(op, records, spare)?
+    if u32::try_from(n).is_ok() {
+        by_digits::<R, u32>(op, records, spare)
     } else {
-        by_digits::<R, u64>(op, records, spare)?
-    };
-    if sorted_in_spare {
-        std::mem::swap(records, spare);
+        by_digits::<R, u64>(op, records, spare)
     }
-    Ok(())
 }
 
 /// Sorts by one digit after the other, from the lowest on; `true` if the result is in `spare`. `C` counts records.

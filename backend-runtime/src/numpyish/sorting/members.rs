@@ -13,6 +13,7 @@ use super::{
     },
     all_keys,
     keys::{self, Key},
+    merge,
     search::{self, BLOCK},
 };
 use crate::{DType, DTypeKind, Element, Result};
@@ -77,7 +78,7 @@ impl<K: Key> Wanted<K> {
         let range = if keys.is_empty() { 0 } else { most.cast::<u64>() - least.cast::<u64>() };
         let worth = (keys.len().saturating_add(n) as u64).saturating_mul(BITS_FOR_EACH).max(1 << 16);
         if range >= worth {
-            keys::sort(op, &mut keys, &mut Vec::new())?;
+            merge::sort(op, &mut keys, &mut Vec::new())?;
             return Ok(Wanted::Sorted(keys));
         }
         let mut bits = buffer::zeros::<u64>(op, (range / 64) as usize + 2)?;

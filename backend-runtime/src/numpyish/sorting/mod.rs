@@ -2,6 +2,7 @@
 
 mod keys;
 mod members;
+mod merge;
 mod network;
 mod search;
 mod select;
@@ -81,16 +82,14 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     if len <= network::LONGEST && lanes >= network::WORTH && axis + 1 == x.shape.len() {
         return network::sorted::<K>(op, x, descending);
     }
-    let loops = K::loops(x.dtype);
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
-        let loops = &loops;
         Ok(Box::new(move |lane, out| {
             // SAFETY: both lanes have `len` elements, and there is room for as many keys.
             unsafe {
-                read_keys(loops, lane, len, descending, &mut keys);
-                keys::sort(op, &mut keys, &mut spare)?;
-                (loops.elements)(keys.as_ptr(), len, out, descending);
+                read_keys(x.dtype, lane, len, descending, &mut keys);
+                merge::sort(op, &mut keys, &mut spare)?;
+                write_elements(x.dtype, &keys, descending, out);
                 zeros::restore(x.dtype, lane, len, out, |zero| {
                     let key = K::of(zero, descending);
                     keys.partition_point(|&k| k < key)
@@ -106,15 +105,37 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
 /// Replaces the content of a vector with the keys of `n` elements.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype of the loops.
-unsafe fn read_keys<K: Key>(loops: &keys::Loops<K>, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
+/// `x` points to `n` elements of the dtype.
+unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
     keys.clear();
     keys.reserve_exact(n);
-    // SAFETY: the caller's promise; there is room for `n` keys, all of which are written.
-    unsafe {
-        (loops.keys)(x, n, keys.as_mut_ptr(), descending);
-        keys.set_len(n);
-    }
+    let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: keys.as_mut_ptr().cast::<u8>() });
+    parallel::parallel(n, CHEAP, |range| {
+        let ends = &ends;
+        // SAFETY: a part of the elements, and of the room for their keys.
+        unsafe {
+            let from = ends.from.add(range.start * dtype.size());
+            (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), descending);
+        }
+    });
+    // SAFETY: every key has been written.
+    unsafe { keys.set_len(n) };
+}
+
+/// Writes the elements of keys.
+///
+/// # Safety
+/// There is room for as many elements of the dtype.
+unsafe fn write_elements<K: Key>(dtype: DType, keys: &[K], descending: bool, to: *mut u8) {
+    let (loops, ends) = (K::loops(dtype), copy::Ends { from: keys.as_ptr().cast::<u8>(), to });
+    parallel::parallel(keys.len(), CHEAP, |range| {
+        let ends = &ends;
+        // SAFETY: a part of the keys, and of the room for their elements.
+        unsafe {
+            let to = ends.to.add(range.start * dtype.size());
+            (loops.elements)(ends.from.cast::<K>().add(range.start), range.len(), to, descending);
+        }
+    });
 }
 
 /// Sorted keys of `n` elements, each with the index of its element.
@@ -131,19 +152,28 @@ unsafe fn sorted_records<K: Key, I: Index>(
     spare: &mut Vec<Indexed<K, I>>,
 ) -> Result<()> {
     const SOME: usize = 256;
-    let loops = K::loops(dtype);
     records.clear();
     if records.capacity() < n {
         *records = buffer::vec(op, n)?;
     }
-    let mut some = [K::default(); SOME];
-    for first in (0..n).step_by(SOME) {
-        let many = SOME.min(n - first);
-        // SAFETY: a part of the elements.
-        unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
-        records.extend(some[..many].iter().zip(first..).map(|(&key, i)| Indexed::new(key, i)));
-    }
-    keys::sort(op, records, spare)
+    let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: records.as_mut_ptr().cast::<u8>() });
+    parallel::parallel(n, CHEAP, |range| {
+        let (ends, mut some) = (&ends, [K::default(); SOME]);
+        for first in range.clone().step_by(SOME) {
+            let many = SOME.min(range.end - first);
+            // SAFETY: a part of the elements, and of the room for their records.
+            unsafe {
+                (loops.keys)(ends.from.add(first * dtype.size()), many, some.as_mut_ptr(), descending);
+                let to = ends.to.cast::<Indexed<K, I>>();
+                for (&key, i) in some[..many].iter().zip(first..) {
+                    to.add(i).write(Indexed::new(key, i));
+                }
+            }
+        }
+    });
+    // SAFETY: every record has been written.
+    unsafe { records.set_len(n) };
+    merge::sort(op, records, spare)
 }
 
 fn order_by<K: Key, I: Index>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
@@ -205,18 +235,9 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
 /// # Safety
 /// `x` points to `n` elements of the dtype.
 unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<K>> {
-    let (loops, mut keys) = (K::loops(dtype), buffer::vec::<K>(op, n)?);
-    let ends = copy::Ends { from: x, to: keys.as_mut_ptr().cast::<u8>() };
-    parallel::parallel(n, CHEAP, |range| {
-        let ends = &ends;
-        // SAFETY: a part of both.
-        unsafe {
-            let from = ends.from.add(range.start * dtype.size());
-            (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), false);
-        }
-    });
-    // SAFETY: every key has been written.
-    unsafe { keys.set_len(n) };
+    let mut keys = buffer::vec::<K>(op, n)?;
+    // SAFETY: the caller's promise.
+    unsafe { read_keys(dtype, x, n, false, &mut keys) };
     Ok(keys)
 }
 
@@ -275,6 +296,7 @@ mod tests {
         check::<f32>(&[3, 7, 5]);
         check::<f64>(&[1200, 3]);
         check::<f64>(&[40_000]);
+        check::<i64>(&[70_000]);
         check::<i32>(&[5, 1, 0]);
     }
 

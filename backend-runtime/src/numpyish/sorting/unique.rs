@@ -8,8 +8,9 @@ use super::{
         raw::{RawArray, View, view},
         typed::{Typed, typed},
     },
+    all_keys,
     keys::{self, Index, Indexed, Key, Record},
-    read_keys, sorted_records, zeros,
+    merge, sorted_records, write_elements, zeros,
 };
 use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
 use std::cmp::Ordering;
@@ -112,7 +113,7 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
     let values = Buffer::new(op, keys.len(), dtype)?;
     // SAFETY: there is room for as many elements as keys; the rest as the caller promises.
     unsafe {
-        (K::loops(dtype).elements)(keys.as_ptr(), keys.len(), values.start(), false);
+        write_elements(dtype, keys, false, values.start());
         zeros::restore_first(dtype, flat, n, values.start(), keys.len());
         RawArray::new(op, vec![keys.len()], values)
     }
@@ -121,10 +122,9 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
 fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
-    let mut keys: Vec<K> = buffer::vec(op, n)?;
     // SAFETY: the elements, packed.
-    unsafe { read_keys(&K::loops(x.dtype), flat.start(), n, false, &mut keys) };
-    keys::sort(op, &mut keys, &mut Vec::new())?;
+    let mut keys = unsafe { all_keys::<K>(op, x.dtype, flat.start(), n)? };
+    merge::sort(op, &mut keys, &mut Vec::new())?;
     let (distinct, counts) = runs(op, &keys, nan(x.dtype), counts, |_, _, _| ())?;
     // SAFETY: as above.
     Ok((unsafe { values(op, x.dtype, &distinct, flat.start(), n)? }, one_axis(op, counts)?))
