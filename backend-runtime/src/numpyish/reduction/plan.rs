@@ -13,7 +13,7 @@ use super::{
     reading::{NO_BLOCK, Reading},
     tile::{Folded, Outputs, pairwise},
 };
-use crate::Result;
+use crate::{Result, threads};
 use std::{
     ops::Range,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -138,10 +138,11 @@ impl Plan {
             (_, true) => Plan::dense_lanes,
             _ => Plan::lanes,
         };
-        let split = Split::new(outputs, inputs, self.order.blocks(), by_rows);
+        let narrow = if by_rows { (NARROW / from.wide().max(size)).max(1) } else { 1 };
+        let split = Split::new(outputs, inputs, self.order.blocks(), by_rows.then_some(narrow));
         let Some(Split { each, pieces, groups }) = split else {
-            let grain = if by_rows { (CHEAP / inputs).max(NARROW) } else { (CHEAP / inputs).max(1) };
-            parallel::parallel(outputs, grain, |range| {
+            parallel::parallel(outputs.div_ceil(narrow), CHEAP / inputs / narrow, |range| {
+                let range = range.start * narrow..outputs.min(range.end * narrow);
                 // SAFETY: every output belongs to one task only.
                 unsafe {
                     let acc = out.start().add(range.start * size);
@@ -292,22 +293,32 @@ struct Split {
     groups: usize,
 }
 
-/// Fewer neighbouring outputs are not worth a task.
-const NARROW: usize = 64;
+/// Bytes of neighbouring outputs that are a task at least, where they are folded in rows: of less the parts of rows are so short that the
+/// memory waits for each.
+const NARROW: usize = 1 << 11;
 
 impl Split {
-    /// None where outputs are not shared.
-    fn new(outputs: usize, inputs: usize, blocks: usize, by_rows: bool) -> Option<Split> {
+    /// None where outputs are not shared. `narrow` is how many are a task at least, where they are folded in rows.
+    fn new(outputs: usize, inputs: usize, blocks: usize, narrow: Option<usize>) -> Option<Split> {
         const MOST: usize = 64;
         let work = outputs.saturating_mul(inputs);
-        if outputs > FEW || work < 2 * CHEAP {
+        if work < 2 * CHEAP {
             return None;
         }
-        let tasks = (work / CHEAP).min(MOST);
+        let (few, most) = match narrow {
+            None => (FEW, MOST),
+            // whoever folds all rows of a part of the memory reads it in its order
+            Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
+        };
+        if outputs > few {
+            return None;
+        }
+        let tasks = (work / CHEAP).min(most);
         let each = 1 << (blocks / tasks).max(1).ilog2();
         let pieces = blocks.div_ceil(each);
-        let narrow = if by_rows { NARROW } else { 1 };
-        (pieces > 1).then(|| Split { each, pieces, groups: (tasks / pieces).clamp(1, outputs.div_ceil(narrow)) })
+        // twice as wide where there are pieces to share
+        let groups = (tasks / pieces).clamp(1, outputs.div_ceil(narrow.map_or(1, |narrow| 2 * narrow)));
+        (pieces > 1).then_some(Split { each, pieces, groups })
     }
 }
 
