@@ -32,7 +32,7 @@ pub trait Fold<A: Element> {
     /// The value with one element more.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
 
-    /// The same of an element that is ordered, after others that are.
+    /// The same of an element that is ordered. A value of one that is not stays.
     #[inline(always)]
     fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
         Self::step(acc, x, given)
@@ -279,33 +279,21 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// They are columns of the rows and of the values, and there is a row.
     #[inline(always)]
     unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
-        let Typed { x, offsets, given, before, to, joins } = *self;
         while *done + COLUMNS <= width {
-            let first = *done;
             // SAFETY: the caller's promise.
             unsafe {
-                let row = |offset: isize| &*x.offset(offset).add(first).cast::<[A; COLUMNS]>();
-                let given = |k: usize| *given.add(if F::GIVEN_IS_SHARED { 0 } else { first + k });
                 let mut values: [V; COLUMNS];
-                let mut others = offsets;
-                if before.is_null() {
-                    let row = row(offsets[0]);
-                    values = started::<_, F, _>(row);
-                    for k in 0..COLUMNS {
-                        values[k] = F::step(values[k], row[k], given(k));
+                if F::ASKS_FOR_ORDER && COLUMNS > 1 {
+                    let is_right;
+                    (values, is_right) = self.folded::<F, COLUMNS, true>(*done);
+                    if !is_right {
+                        (values, _) = self.folded::<F, COLUMNS, false>(*done);
                     }
-                    others = &offsets[1..];
                 } else {
-                    values = *before.add(first).cast();
+                    (values, _) = self.folded::<F, COLUMNS, false>(*done);
                 }
-                for &offset in others {
-                    let row = row(offset);
-                    for k in 0..COLUMNS {
-                        values[k] = F::step(values[k], row[k], given(k));
-                    }
-                }
-                let to = &mut *to.add(first).cast::<[V; COLUMNS]>();
-                if joins {
+                let to = &mut *self.to.add(*done).cast::<[V; COLUMNS]>();
+                if self.joins {
                     for k in 0..COLUMNS {
                         values[k] = F::merge(to[k], values[k]);
                     }
@@ -313,6 +301,44 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
                 *to = values;
             }
             *done += COLUMNS;
+        }
+    }
+
+    /// Folds `COLUMNS` columns from this one on. By the steps of ordered elements, if they are asked for: then false where an element is not
+    /// ordered, and the values are not right. Elements are looked at in pairs, for which one comparison is enough.
+    ///
+    /// # Safety
+    /// As for [`Typed::columns`].
+    #[inline(always)]
+    unsafe fn folded<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize, const IN_ORDER: bool>(
+        &self,
+        first: usize,
+    ) -> ([V; COLUMNS], bool) {
+        let Typed { x, offsets, given, before, .. } = *self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let row = |offset: isize| &*x.offset(offset).add(first).cast::<[A; COLUMNS]>();
+            let given = |k: usize| *given.add(if F::GIVEN_IS_SHARED { 0 } else { first + k });
+            let mut values: [V; COLUMNS] =
+                if before.is_null() { started::<_, F, _>(row(offsets[0])) } else { *before.add(first).cast() };
+            let mut all_in_order = true;
+            for &offset in offsets {
+                let row = row(offset);
+                let mut in_order = true;
+                for k in 0..COLUMNS {
+                    values[k] = match IN_ORDER {
+                        true => F::step_in_order(values[k], row[k], given(k)),
+                        false => F::step(values[k], row[k], given(k)),
+                    };
+                }
+                if IN_ORDER {
+                    for k in 0..COLUMNS / 2 {
+                        in_order &= F::is_ordered(row[k]) & F::is_ordered(row[k + COLUMNS / 2]);
+                    }
+                }
+                all_in_order &= in_order;
+            }
+            (values, all_in_order)
         }
     }
 
