@@ -301,18 +301,21 @@ impl Boxes {
             let rows = if step == dims[inner] { SEGMENT / step } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
+        // whole rows of an operand that lies across them would take a part of every cache line
+        let across = |s: &Vec<isize>| {
+            let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
+            (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
+        };
+        let across = strides.iter().find_map(across);
+        // of half the size, so that the first-level cache has all buffers, but where a box is to have whole cache lines of many rows
+        let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
             rest *= dims[axis];
             axis -= 1;
         }
         let step = (room / rest.max(1)).clamp(1, dims[axis].max(1));
-        // whole rows of an operand that lies across them would take a part of every cache line
-        let across = |s: &Vec<isize>| {
-            let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
-            (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
-        };
-        match strides.iter().find_map(across) {
+        match across {
             Some(k) if long_rows && (axis > k || step < TALL) => {
                 Boxes { axis: inner, step: (room / TALL).clamp(1, dims[inner]), tall: Some((k, TALL)) }
             }
