@@ -5,6 +5,7 @@
 mod arg;
 mod fold;
 mod lanes;
+mod moments;
 mod order;
 mod plan;
 mod quantile;
@@ -21,12 +22,12 @@ pub use scan::{cumulative_prod, cumulative_sum, diff};
 use super::{
     NdArray, Numpyish,
     buffer::Buffer,
-    convert::{Value, computed_in, conversion, convert, nonzero_bytes, reals_from_f64, reals_to_f64, sum_dtype},
-    raw::{RawArray, View, view},
-    source::{Fused, Source},
+    convert::{Value, computed_in, conversion, convert, nonzero_bytes, sum_dtype},
+    raw::{RawArray, view},
+    source::Source,
     typed::typed,
 };
-use crate::{Axes, Complex, DType, Element, Float, Ordered, Result, rules};
+use crate::{Axes, DType, Element, Float, Ordered, Result, rules};
 use fold::Folding;
 use lanes::Lanes;
 use plan::Plan;
@@ -89,7 +90,7 @@ pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) 
 
 /// The same of what may be a formula.
 pub fn mean_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    average("mean", x, axis, keepdims)
+    moments::mean("mean", x, axis, keepdims)
 }
 
 /// Variance over axes.
@@ -105,7 +106,7 @@ pub fn var<T: Float>(
 
 /// The same of what may be a formula, which is computed twice where that takes less than an array of its values.
 pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
-    variance("var", x, axis, correction, keepdims, |variance| variance)
+    moments::variance("var", x, axis, correction, keepdims, false)
 }
 
 /// Standard deviation over axes.
@@ -121,7 +122,7 @@ pub fn std<T: Float>(
 
 /// The same of what may be a formula, as in [`var_of`].
 pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
-    variance("std", x, axis, correction, keepdims, f64::sqrt)
+    moments::variance("std", x, axis, correction, keepdims, true)
 }
 
 /// The value of all elements of an array of one axis that are few and lie together, as a plan would have it computed: to make one takes longer.
@@ -247,73 +248,6 @@ fn extreme(
     unsafe { plan.array(values) }
 }
 
-fn average(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    let plan = plan(op, x, axis, keepdims)?;
-    let values = converted(op, means(&plan, x)?, x.dtype)?;
-    // SAFETY: every value has been written.
-    unsafe { plan.array(values) }
-}
-
-/// The means of all outputs, in the dtype that they are computed in.
-fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
-    let of = computed_in(x.dtype);
-    if plan.inputs() == 0 {
-        return constant(plan, of, f64::NAN);
-    }
-    // SAFETY: the folding is one of the dtype that is computed in.
-    let sums = unsafe { folded(plan, x, of, fold::sums(of), None)? };
-    unsafe fn divide<A: Float>(sums: &Buffer, n: usize) {
-        let n = A::from_f64(n as f64);
-        for i in 0..sums.len() {
-            // SAFETY: an element of the buffer, whose dtype this is.
-            unsafe {
-                let sum = sums.start().cast::<A>().add(i);
-                *sum = Float::div(*sum, n);
-            }
-        }
-    }
-    // SAFETY: every sum has been written.
-    unsafe {
-        match of {
-            DType::Float32 => divide::<f32>(&sums, plan.inputs()),
-            DType::Float64 => divide::<f64>(&sums, plan.inputs()),
-            DType::Complex64 => divide::<Complex<f32>>(&sums, plan.inputs()),
-            _ => divide::<Complex<f64>>(&sums, plan.inputs()),
-        }
-    }
-    Ok(sums)
-}
-
-/// Sums of squared deviations from the mean, divided by n - correction, then `last`.
-fn variance(
-    op: &'static str,
-    x: Source<'_>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-    last: fn(f64) -> f64,
-) -> Result<RawArray> {
-    // the elements are read twice: for the mean, and for the distances from it
-    let kept = x.formula().map_or(Ok(None), Fused::kept)?;
-    let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
-    let plan = plan(op, x, axis, keepdims)?;
-    let divisor = (plan.inputs() as f64 - correction).max(0.0);
-    let of = computed_in(x.dtype);
-    let squares = if plan.inputs() == 0 {
-        constant(&plan, of.to_real(), 0.0)?
-    } else {
-        // SAFETY: the folding is one of the dtype that is computed in, and so are the means.
-        unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
-    };
-    let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
-    // SAFETY: every square has been written; the result has room for as many.
-    unsafe {
-        let squares = reals_to_f64(op, squares.dtype(), squares.start(), squares.len())?;
-        reals_from_f64(result.dtype(), squares.into_iter().map(|s| last(s / divisor)), result.start());
-        plan.array(result)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{
@@ -321,7 +255,7 @@ mod tests {
         *,
     };
     use crate::{
-        Error, bf16, f16,
+        Complex, Error, bf16, f16,
         numpyish::layout::tests::{counting, layouts},
     };
     use ndarray::{ArrayD, Axis, IxDyn};
