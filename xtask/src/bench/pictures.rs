@@ -47,13 +47,16 @@ fn legend(mut x: f64, y: f64, names: &[(&str, &str)]) -> String {
 
 /// How many times as fast as NumPy and SciPy, PyTorch and the best of all, by group; a bar to the left of 1 is slower.
 pub fn bars(run: &Run, threads: usize) -> String {
-    let (left, right, bar) = (190.0, 700.0, 12.0);
     let kinds = [(0, PEERS[0].0), (1, PEERS[1].0), (PEERS.len(), "the best of all")];
     let groups = groups(&run.rows, threads);
-    let of: Vec<_> = groups.iter().map(|(name, rows)| (*name, rows.len(), means(rows))).collect();
-    let most = of.iter().flat_map(|(_, _, means)| means.iter().flatten()).map(|mean| mean.mean.log2().abs());
+    let of: Vec<_> = groups.iter().map(|(name, rows)| (format!("{name} ({})", rows.len()), means(rows))).collect();
+    // letters are seven wide at most, but for few
+    let longest = of.iter().map(|(name, _)| name.len()).max().unwrap_or(0) as f64;
+    let (left, bar) = (30.0 + 7.0 * longest, 12.0);
+    let right = left + 510.0;
+    let most = of.iter().flat_map(|(_, means)| means.iter().flatten()).map(|mean| mean.mean.log2().abs());
     let most = most.fold(1.0, f64::max).ceil();
-    let least = of.iter().flat_map(|(_, _, means)| means.iter().flatten()).map(|mean| mean.mean.log2());
+    let least = of.iter().flat_map(|(_, means)| means.iter().flatten()).map(|mean| mean.mean.log2());
     let least = least.fold(0.0, f64::min).floor();
     let at = |ratio: f64| left + (ratio.log2().clamp(least, most) - least) / (most - least) * (right - left);
     let s = if threads == 1 { "" } else { "s" };
@@ -72,9 +75,9 @@ pub fn bars(run: &Run, threads: usize) -> String {
         let name = if power < 0 { format!("1/{}", 1 << -power) } else { (1 << power).to_string() };
         out.push_str(&text(x, bottom + 16.0, "middle", &name));
     }
-    for (place, (group, count, means)) in of.iter().enumerate() {
+    for (place, (name, means)) in of.iter().enumerate() {
         let y = top + place as f64 * (bar * 3.0 + 10.0) + 5.0;
-        out.push_str(&text(left - 10.0, y + bar * 1.5 + 5.0, "end", &format!("{group} ({count})")));
+        out.push_str(&text(left - 10.0, y + bar * 1.5 + 5.0, "end", name));
         for (row, (kind, _)) in kinds.iter().enumerate() {
             let Some(mean) = means[*kind] else { continue };
             let (a, b) = (at(1.0).min(at(mean.mean)), at(1.0).max(at(mean.mean)));
@@ -98,7 +101,8 @@ pub fn bars(run: &Run, threads: usize) -> String {
     framed(right + 60.0, bottom + 30.0, &out)
 }
 
-/// A small picture for each call that was measured at several sizes in float64: microseconds against elements, both by powers of ten.
+/// A small picture for each call that was measured at several sizes in float64: microseconds against elements, those of a row where there are rows, both by
+/// powers of ten.
 pub fn curves(run: &Run, threads: usize) -> String {
     const WIDE: (f64, f64) = (300.0, 210.0);
     const COLUMNS: usize = 3;
@@ -118,7 +122,10 @@ pub fn curves(run: &Run, threads: usize) -> String {
         12.0,
         24.0,
         "start",
-        &format!("Microseconds against elements, float64, {threads} thread{s}, {}", run.machine.name),
+        &format!(
+            "Microseconds against elements, or the length of rows, float64, {threads} thread{s}, {}",
+            run.machine.name
+        ),
     );
     let names: Vec<_> = programs.iter().enumerate().map(|(place, name)| (*name, colour(place))).collect();
     out.push_str(&legend(12.0, 46.0, &names));
@@ -130,13 +137,18 @@ pub fn curves(run: &Run, threads: usize) -> String {
     framed(WIDE.0 * COLUMNS as f64 + 20.0, WIDE.1 * lines + 75.0, &out)
 }
 
+/// A number of elements, in few letters: powers of ten from a thousand on by their exponents.
+fn count(n: usize) -> String {
+    if n >= 1000 && 10_usize.pow(n.ilog10()) == n { format!("1e{}", n.ilog10()) } else { n.to_string() }
+}
+
 fn panel(call: &str, rows: &[&Row], programs: &[&str], (left, top): (f64, f64), (width, height): (f64, f64)) -> String {
-    let sizes = rows.iter().filter_map(|row| row.size).map(|n| (n as f64).log10());
+    let sizes = rows.iter().filter_map(|row| row.size);
     let times = rows.iter().flat_map(|row| &row.times).map(|(_, time)| time.least.max(1.0).log10());
     let ends = |of: &mut dyn Iterator<Item = f64>| {
         of.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
     };
-    let (x0, x1) = ends(&mut sizes.clone());
+    let (x0, x1) = ends(&mut sizes.clone().map(|n| (n as f64).log10()));
     let (y0, y1) = ends(&mut times.clone());
     let (y0, y1) = (y0.floor(), y1.ceil().max(y0.floor() + 1.0));
     let x = |log: f64| left + (log - x0) / (x1 - x0).max(1e-9) * width;
@@ -148,10 +160,10 @@ fn panel(call: &str, rows: &[&Row], programs: &[&str], (left, top): (f64, f64), 
         let name = if power < 6 { format!("{}", 10_f64.powi(power - 3)) } else { format!("1e{}", power - 3) };
         out.push_str(&text(left - 6.0, at + 4.0, "end", &name));
     }
-    for log in sizes {
-        out.push_str(&line((x(log), top), (x(log), top + height), "#eeeeee"));
-        let name = if log < 1.5 { "10".into() } else { format!("1e{log:.0}") };
-        out.push_str(&text(x(log), top + height + 17.0, "middle", &name));
+    for n in sizes {
+        let at = x((n as f64).log10());
+        out.push_str(&line((at, top), (at, top + height), "#eeeeee"));
+        out.push_str(&text(at, top + height + 17.0, "middle", &count(n)));
     }
     for (place, program) in programs.iter().enumerate().rev() {
         let mut points: Vec<(f64, f64)> =
@@ -201,5 +213,9 @@ mod tests {
         let curves = curves(&run(), 1);
         assert_eq!((curves.matches("<circle").count(), curves.matches(">add(x, y)<").count()), (6, 1), "{curves}");
         assert!(!curves.contains("NaN") && !curves.contains("inf"), "{curves}");
+        assert_eq!(
+            [3, 10, 100, 256, 1000, 65536, 10_000_000].map(count),
+            ["3", "10", "100", "256", "1e3", "65536", "1e7"]
+        );
     }
 }
