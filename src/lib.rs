@@ -128,7 +128,7 @@ pub use script::{Script, Variables};
 pub use show::Show;
 pub use watch::{Profile, Strict, Watch, Watched};
 
-/// The slices of an array, one per axis: `slices![1..3, .., -1]`; a lone index drops its axis.
+/// The slices of an array, one per axis: `slices![1..3, .., -1, ..;2]`; a lone index drops its axis, and a step follows a semicolon.
 ///
 /// ```
 /// use backends::{prelude::*, slices};
@@ -136,12 +136,21 @@ pub use watch::{Profile, Strict, Watch, Watched};
 /// let b = Numpyish::new();
 /// let x = b.asarray([[1, 2, 3], [4, 5, 6]])?;
 /// assert_eq!(b.getitem(&x, slices![1, 1..])?, b.asarray([5, 6])?);
+/// assert_eq!(b.getitem(&x, slices![.., ..;-2])?, b.asarray([[3, 1], [6, 4]])?);
 /// # Ok(())
 /// # }
 /// ```
 #[macro_export]
 macro_rules! slices {
-    ($($slice:expr),* $(,)?) => { [$($crate::Slice::from($slice)),*] };
+    ($($slice:expr $(; $step:expr)?),* $(,)?) => {
+        [$({
+            // backward, `5..2` is not empty
+            #[allow(clippy::reversed_empty_ranges)]
+            let slice = $crate::Slice::from($slice);
+            $(let slice = slice.step($crate::IntoAxis::axis($step));)?
+            slice
+        }),*]
+    };
 }
 
 /// What is selected of an array, an item per axis as in Python's brackets: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`.
