@@ -354,6 +354,23 @@ fn reductions_of_formulas_need_no_array() {
                     assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
                 }
             }
+            // sums of products have loops of their own
+            let (product, square) = (expr!(b, x * y).unwrap(), expr!(b, x * x).unwrap());
+            for axis in [Axes::All, 0.into(), (-1).into(), [0, 1].into(), 1.into(), [1, 2].into(), [0, 2].into()] {
+                let what = format!("{} {:?} {:?} {:?} {axis:?}", T::DTYPE, x.shape(), x.strides(), y.strides());
+                for (fused, plain) in [
+                    (expr!(b, sum(x * y, axis)), b.sum(&product, axis)),
+                    (expr!(b, sum(conj(x) * y, axis)), b.sum(&product, axis)),
+                    (expr!(b, sum(x * x, axis)), b.sum(&square, axis)),
+                    (expr!(b, sum(square(real(x)), axis)), b.sum(&square, axis)),
+                ] {
+                    assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+                }
+                let (fused, plain) = (expr!(b, mean(x * y, axis)), b.mean(&product, axis));
+                assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+                let (fused, plain) = (expr!(b, var(x * y, axis)), b.var(&product, axis));
+                assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
+            }
             // a formula that takes long is kept where it is read twice
             let slow = expr!(b, exp(x / 8) - y).unwrap();
             for axis in [Axes::All, 0.into(), (-1).into(), [0, 2].into()] {

@@ -89,6 +89,7 @@ fn ops<T: Bits>() -> Vec<Case<T>> {
         "vector_norm": |x, y, axes| B.astype(B.vector_norm_with(x, VectorNormOptions::new().axis(axes))?);
         "vector_norm of order 3": |x, y, axes| B.astype(B.vector_norm_with(x, VectorNormOptions::new().axis(axes).ord(3.0))?);
         "sum of a formula": |x, y, axes| B.astype(expr!(B, sum(x * y - x, axes))?);
+        "sum of products": |x, y, axes| B.astype(expr!(B, sum(x * y, axes))?);
         "mean of a formula": |x, y, axes| B.astype(expr!(B, mean(x * y, axes))?);
         "var of a formula": |x, y, axes| B.astype(expr!(B, var(exp(x) * y, axes))?);
         "prod of a formula": |x, y, axes| B.astype(expr!(B, prod(x + y * 0.01, axes))?);

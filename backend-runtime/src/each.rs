@@ -1,6 +1,6 @@
 //! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
 
-use crate::{Arrays, Complex, DType, Element, Float, Operand, Real};
+use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
 /// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
 pub trait Each<const N: usize, T: Element> {
@@ -110,6 +110,12 @@ pub trait EachSource: 'static {
     /// Whether it gives the element of its one operand in another dtype, and in the same one that element.
     const CONVERTS: bool = false;
 
+    /// Whether it gives the conjugate of its one operand, which is a real one as it is.
+    const CONJUGATES: bool = false;
+
+    /// Whether it is the product of its two operands, or of its one operand with itself.
+    const IS_PRODUCT: bool = false;
+
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
@@ -151,6 +157,11 @@ pub trait EachSource: 'static {
     fn params(&self) -> Vec<f64> {
         Vec::new()
     }
+}
+
+/// Whether a row with one operand gives the elements of that as they are, in these dtypes of its operand and its result.
+pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
+    of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
 }
 
 /// A float op with one form for real and one for complex dtypes.

@@ -30,6 +30,22 @@ impl Op {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
 
+    /// Whether an `each` expression is the conjugate of its operand, which is a real one as it is.
+    pub fn conjugates(&self, expr: &Expr) -> bool {
+        matches!(&expr.node, Node::Word(word, args) if word == "conj" && args.iter().all(|e| self.is_operand(e)))
+    }
+
+    /// Whether an `each` expression is the product of its two operands, or of the only one with itself, in the row's dtype.
+    pub fn is_product(&self, expr: &Expr) -> bool {
+        let inputs: Vec<&Param> = self.inputs().collect();
+        let takes = |e: &Expr| matches!(&e.node, Node::Name(name) if inputs.iter().any(|p| p.name == *name));
+        let all = |args: &[Expr]| inputs.len() == 1 || args[0].node != args[1].node;
+        !self.mixes_dtypes()
+            && self.result.elem() == Elem::T
+            && inputs.len() <= 2
+            && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
+    }
+
     /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
         match &expr.node {

@@ -97,6 +97,16 @@ impl Expand<'_> {
                 const CONVERTS: bool = true;
             )
         });
+        let conjugates = op.conjugates(&real.expr).then(|| {
+            quote!(
+                const CONJUGATES: bool = true;
+            )
+        });
+        let is_product = (complex.is_none() && op.is_product(&real.expr)).then(|| {
+            quote!(
+                const IS_PRODUCT: bool = true;
+            )
+        });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
@@ -206,6 +216,8 @@ impl Expand<'_> {
                 #of_t
                 #moved
                 #converts
+                #conjugates
+                #is_product
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels

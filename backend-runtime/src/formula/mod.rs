@@ -14,6 +14,7 @@ mod leaf;
 mod mixed;
 mod node;
 mod out;
+mod product;
 mod reduce;
 mod reduction;
 mod run;
@@ -29,6 +30,7 @@ pub use leaf::{
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
 pub use out::{Given, Input, Out};
+pub use product::factors;
 pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};

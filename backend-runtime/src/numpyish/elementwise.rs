@@ -8,7 +8,7 @@ use super::{
     run,
     typed::Typed,
 };
-use crate::{Each, EachOf, EachSource, Element, Result};
+use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
 /// Whether the result, of dtype `U`, may be written over an operand: it was given by value, and nothing else uses its memory.
@@ -62,7 +62,7 @@ pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Resul
 where
     F: Each<1, T> + EachSource + Sync,
 {
-    if const { F::CONVERTS }
+    if const { is_identity::<F>(T::DTYPE, <F::Out as Element>::DTYPE) }
         && let Operand::Array(x) = &x
         && let Some(same) = (&**x as &dyn Any).downcast_ref::<NdArray<F::Out>>()
     {

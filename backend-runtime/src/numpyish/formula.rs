@@ -59,7 +59,10 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     let op = Op::<L, E> { tree: *e, scalars };
     let kernel = Of::<L, E, T>::KERNEL;
     // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
-    of(unsafe { Fused::new(kernel, ptr::from_ref(&op).cast(), views.as_slice(), E::GAINS_FROM_AVX512)? }.source())
+    unsafe {
+        let op = ptr::from_ref(&op).cast();
+        of(Fused::new(kernel, op, views.as_slice(), E::GAINS_FROM_AVX512, formula::factors::<_, E>())?.source())
+    }
 }
 
 /// The arrays of a formula.

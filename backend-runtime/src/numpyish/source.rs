@@ -60,6 +60,8 @@ pub struct Fused<'a> {
     strides: Vec<isize>,
     /// Whether an element takes so long that whoever reads it twice had better keep it.
     costly: bool,
+    /// The two operands that it is the product of, if it is one.
+    factors: Option<[usize; 2]>,
 }
 
 // SAFETY: the op is `Sync`, as those of kernels are, and operands are only read.
@@ -78,19 +80,21 @@ impl<'a> Fused<'a> {
     /// Shapes that do not broadcast.
     ///
     /// # Safety
-    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive this.
+    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive this. `factors` are the places of
+    /// operands of the result's dtype.
     pub unsafe fn new(
         kernel: &'static Kernel,
         op: *const u8,
         operands: &'a [View<'a>],
         costly: bool,
+        factors: Option<[usize; 2]>,
     ) -> Result<Fused<'a>> {
         let walk::Geometry { shape, order, dims, strides: steps } = walk::Geometry::new(kernel.name(), operands)?;
         let dims = dims.iter().zip(rules::c_strides(&dims)).map(|(&len, stride)| Dim { len, stride });
         let in_order: Vec<usize> = order.iter().map(|&k| shape[k]).collect();
         let mut strides = vec![0; shape.len()];
         order.iter().zip(rules::c_strides(&in_order)).for_each(|(&k, stride)| strides[k] = stride);
-        Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly })
+        Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly, factors })
     }
 
     /// The elements.
@@ -118,6 +122,36 @@ impl<'a> Fused<'a> {
             }
         });
         Ok(Some(elements))
+    }
+
+    /// Where the factors of all elements are, from the first on, if those of neighbours are neighbours everywhere.
+    pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
+        let factors = self.factors?;
+        let is_dense = self.dims.len() == 1 && factors.iter().all(|&k| self.steps[k][0] == 1);
+        is_dense.then(|| factors.map(|k| self.operands[k].start))
+    }
+
+    /// Where the factors of `n` elements next to each other are, from an offset on, if they are next to each other too.
+    ///
+    /// # Safety
+    /// The offsets are those of elements of the source.
+    pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
+        let factors = self.factors?;
+        let inner = self.dims.len().checked_sub(1)?;
+        if factors.iter().any(|&k| self.steps[k][inner] != 1) {
+            return None;
+        }
+        let (mut at, mut rest) = ([0; 2], offset);
+        for (axis, dim) in self.dims[..inner].iter().enumerate() {
+            let index = rest / dim.stride;
+            rest %= dim.stride;
+            factors.iter().zip(&mut at).for_each(|(&k, at)| *at += index * self.steps[k][axis]);
+        }
+        if rest as usize + n > self.dims[inner].len {
+            return None;
+        }
+        let size = self.dtype().size() as isize;
+        Some([0, 1].map(|k| self.operands[factors[k]].start.wrapping_offset((at[k] + rest) * size)))
     }
 
     /// Computes `n` elements, each `stride` after the one before, from an offset on.

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Axes, Each, EachOf, EachSource, Element, Error, FoldSource, HostArray, Result,
+    each::is_identity,
     numpyish::{
         kernel::{Kernel, kernel, kernel_of},
         raw::{self, View},
@@ -34,7 +35,7 @@ pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     f: &F,
     x: Operand<'_, T>,
 ) -> Result<TorchArray<F::Out>> {
-    if const { F::CONVERTS && T::DTYPE as u8 == <F::Out as Element>::DTYPE as u8 }
+    if const { is_identity::<F>(T::DTYPE, <F::Out as Element>::DTYPE) }
         && let Operand::Array(x) = &x
     {
         return TorchArray::new(F::NAME, x.tensor().clone());

@@ -2,7 +2,7 @@
 
 use super::{
     super::{convert::Value, simd::versions},
-    lanes::{Lanes, lanes, started},
+    lanes::{Lanes, Own, Products, lanes, started},
 };
 use crate::{Complex, DType, DTypeKind, Element, Float, Numeric, Ordered};
 use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
@@ -161,6 +161,8 @@ pub struct Folding {
     pub given: usize,
     /// Folds lanes to a value each.
     pub lanes: unsafe fn(&Lanes),
+    /// Folds lanes of products of two elements, where the fold has such a loop.
+    pub products: Option<unsafe fn(&Lanes)>,
     /// Folds rows to a row of values.
     pub rows: unsafe fn(&Rows),
     /// Whether values are the same in any order.
@@ -196,11 +198,20 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
         given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
-        lanes: lanes::<A, F>,
+        lanes: lanes::<A, F, Own<A>>,
+        products: None,
         rows: rows::<A, F>,
         is_exact: F::IS_EXACT,
         merge: merge::<A, F>,
     };
+}
+
+/// The loops of sums, among them those of products.
+struct Sums<A>(PhantomData<A>);
+
+impl<A: Numeric> Sums<A> {
+    const FOLDING: &'static Folding =
+        &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*Of::<A, Sum>::FOLDING };
 }
 
 /// The folding of a sum of elements of a sum's dtype. Signed and unsigned integers have the same sums, bit by bit.
@@ -208,8 +219,8 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Int64 | DType::UInt64 => Of::<u64, Sum>::FOLDING,
-        DType::Float32 => Of::<f32, Sum>::FOLDING,
-        DType::Float64 => Of::<f64, Sum>::FOLDING,
+        DType::Float32 => Sums::<f32>::FOLDING,
+        DType::Float64 => Sums::<f64>::FOLDING,
         DType::Complex64 => Of::<Complex<f32>, Sum>::FOLDING,
         DType::Complex128 => Of::<Complex<f64>, Sum>::FOLDING,
         other => unreachable!("sums are not computed in {other}"),

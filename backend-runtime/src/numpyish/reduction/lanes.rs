@@ -5,14 +5,16 @@ use super::{
     fold::{BLOCK, Fold},
     order::{MOST_SIDES, sides},
 };
-use crate::Element;
-use std::{hint::black_box, mem::MaybeUninit, slice};
+use crate::{Element, Numeric};
+use std::{hint::black_box, mem::MaybeUninit, ptr::null};
 
 /// Lanes at equal distances, each of which is folded to a value.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     /// The first element.
     pub x: *const u8,
+    /// The first of the elements that those are multiplied with, where products are folded.
+    pub y: *const u8,
     /// How many elements each has, at least one.
     pub n: usize,
     /// Elements from the start of a lane to that of the next.
@@ -28,7 +30,91 @@ pub struct Lanes {
 impl Lanes {
     /// One lane.
     pub fn one(x: *const u8, n: usize, given: *const u8, to: *mut u8) -> Lanes {
-        Lanes { x, n, step: 0, count: 1, given, to }
+        Lanes { x, y: null(), n, step: 0, count: 1, given, to }
+    }
+}
+
+/// The elements of a lane: `n` of them.
+pub trait Items<A>: Copy {
+    /// Those that begin at `x`, or the products of these and of those that begin at `y`.
+    fn new(x: *const A, y: *const A, n: usize) -> Self;
+
+    /// How many there are.
+    fn len(self) -> usize;
+
+    /// Element number `i`.
+    ///
+    /// # Safety
+    /// There is one.
+    unsafe fn at(self, i: usize) -> A;
+
+    /// `n` of them from number `first` on.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn part(self, first: usize, n: usize) -> Self;
+}
+
+/// Elements as they are.
+#[derive(Clone, Copy)]
+pub struct Own<A> {
+    x: *const A,
+    n: usize,
+}
+
+impl<A: Element> Items<A> for Own<A> {
+    #[inline(always)]
+    fn new(x: *const A, _: *const A, n: usize) -> Self {
+        Own { x, n }
+    }
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.n
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, i: usize) -> A {
+        // SAFETY: the caller's promise.
+        unsafe { *self.x.add(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn part(self, first: usize, n: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Own { x: unsafe { self.x.add(first) }, n }
+    }
+}
+
+/// The products of elements of two lanes, at the same places.
+#[derive(Clone, Copy)]
+pub struct Products<A> {
+    x: *const A,
+    y: *const A,
+    n: usize,
+}
+
+impl<A: Numeric> Items<A> for Products<A> {
+    #[inline(always)]
+    fn new(x: *const A, y: *const A, n: usize) -> Self {
+        Products { x, y, n }
+    }
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.n
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, i: usize) -> A {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.x.add(i)).times(*self.y.add(i)) }
+    }
+
+    #[inline(always)]
+    unsafe fn part(self, first: usize, n: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Products { x: self.x.add(first), y: self.y.add(first), n } }
     }
 }
 
@@ -42,13 +128,38 @@ pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N
     values
 }
 
-/// Folds `SIDES` elements at a time, with as many values side by side. There is one chunk at least.
+/// The same of the first `N` of these.
+///
+/// # Safety
+/// There are so many.
 #[inline(always)]
-fn chunked<A: Element, F: Fold<A>, const SIDES: usize>(chunks: &[[A; SIDES]], given: F::Given) -> [F::Acc; SIDES] {
-    let mut side = started::<_, F, _>(&chunks[0]);
-    for chunk in chunks {
+unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X) -> [F::Acc; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut values = [F::start(x.at(0)); N];
+        for k in 0..N {
+            values[k] = F::start(x.at(k));
+        }
+        values
+    }
+}
+
+/// Folds `SIDES` elements at a time, with as many values side by side. There is one such chunk at least.
+///
+/// # Safety
+/// There are so many.
+#[inline(always)]
+unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
+    x: X,
+    chunks: usize,
+    given: F::Given,
+) -> [F::Acc; SIDES] {
+    // SAFETY: the caller's promise.
+    let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
+    for chunk in 0..chunks {
         for k in 0..SIDES {
-            side[k] = F::step(side[k], chunk[k], given);
+            // SAFETY: as above.
+            side[k] = F::step(side[k], unsafe { x.at(chunk * SIDES + k) }, given);
         }
     }
     if SIDES > 1 {
@@ -59,20 +170,28 @@ fn chunked<A: Element, F: Fold<A>, const SIDES: usize>(chunks: &[[A; SIDES]], gi
 }
 
 /// As [`chunked`], by the steps of ordered elements; none if an element is not. Elements are looked at in pairs, for which one comparison is enough.
+///
+/// # Safety
+/// As for that.
 #[inline(always)]
-fn chunked_in_order<A: Element, F: Fold<A>, const SIDES: usize>(
-    chunks: &[[A; SIDES]],
+unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
+    x: X,
+    chunks: usize,
     given: F::Given,
 ) -> Option<[F::Acc; SIDES]> {
-    let mut side = started::<_, F, _>(&chunks[0]);
+    // SAFETY: the caller's promise, here and below.
+    let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
     let mut all_in_order = true;
-    for chunk in chunks {
+    for chunk in 0..chunks {
+        let at = chunk * SIDES;
         let mut in_order = true;
         for k in 0..SIDES {
-            side[k] = F::step_in_order(side[k], chunk[k], given);
+            // SAFETY: as above.
+            side[k] = F::step_in_order(side[k], unsafe { x.at(at + k) }, given);
         }
         for k in 0..SIDES / 2 {
-            in_order &= F::is_ordered(chunk[k]) & F::is_ordered(chunk[k + SIDES / 2]);
+            // SAFETY: as above.
+            in_order &= unsafe { F::is_ordered(x.at(at + k)) & F::is_ordered(x.at(at + k + SIDES / 2)) };
         }
         all_in_order &= in_order;
     }
@@ -84,32 +203,45 @@ fn chunked_in_order<A: Element, F: Fold<A>, const SIDES: usize>(
 const FEW: usize = 4;
 
 /// Folds at least `SIDES` elements, with as many values side by side. How many there are is said by [`sides`].
+///
+/// # Safety
+/// There are as many elements as they say.
 #[inline(always)]
-fn side_by_side<A: Element, F: Fold<A>, const SIDES: usize>(x: &[A], given: F::Given) -> F::Acc {
-    let (chunks, rest) = x.as_chunks::<SIDES>();
-    let in_order = if F::ASKS_FOR_ORDER && SIDES > 1 { chunked_in_order::<A, F, SIDES>(chunks, given) } else { None };
-    let mut side = match in_order {
-        Some(side) => side,
-        None => chunked::<A, F, SIDES>(chunks, given),
+unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
+    let (chunks, left) = (x.len() / SIDES, x.len() % SIDES);
+    // SAFETY: the caller's promise, here and below.
+    let (mut side, rest) = unsafe {
+        let in_order = match F::ASKS_FOR_ORDER && SIDES > 1 {
+            true => chunked_in_order::<A, F, X, SIDES>(x, chunks, given),
+            false => None,
+        };
+        let side = match in_order {
+            Some(side) => side,
+            None => chunked::<A, F, X, SIDES>(x, chunks, given),
+        };
+        (side, x.part(chunks * SIDES, left))
     };
     if SIDES <= FEW {
         // known places: the values stay in registers
         for k in 0..SIDES - 1 {
-            if k < rest.len() {
-                side[k] = F::step(side[k], rest[k], given);
+            if k < left {
+                // SAFETY: there is such an element left.
+                side[k] = F::step(side[k], unsafe { rest.at(k) }, given);
             }
         }
     } else {
-        let (fours, ones) = if F::CHOOSES { (&[][..], rest) } else { rest.as_chunks::<4>() };
-        for (four, to) in fours.iter().zip(side.as_chunks_mut::<4>().0) {
+        let fours = if F::CHOOSES { 0 } else { left / 4 };
+        for (four, to) in side.as_chunks_mut::<4>().0.iter_mut().take(fours).enumerate() {
             let mut values = *to;
             for k in 0..4 {
-                values[k] = F::step(values[k], four[k], given);
+                // SAFETY: as above.
+                values[k] = F::step(values[k], unsafe { rest.at(4 * four + k) }, given);
             }
             *to = values;
         }
-        for (&x, to) in ones.iter().zip(&mut side[4 * fours.len()..]) {
-            *to = F::step(*to, x, given);
+        for (k, to) in side.iter_mut().enumerate().take(left).skip(4 * fours) {
+            // SAFETY: as above.
+            *to = F::step(*to, unsafe { rest.at(k) }, given);
         }
     }
     let mut half = SIDES / 2;
@@ -129,27 +261,36 @@ fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
 }
 
 /// Folds a block of elements, [`BLOCK`] at most.
+///
+/// # Safety
+/// There are as many as they say, and at least one.
 #[inline(always)]
-fn block<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
-    match chains::<A, F>(x.len()) {
-        1 => side_by_side::<A, F, 1>(x, given),
-        4 => side_by_side::<A, F, 4>(x, given),
-        8 => side_by_side::<A, F, 8>(x, given),
-        16 => side_by_side::<A, F, 16>(x, given),
-        _ => side_by_side::<A, F, MOST_SIDES>(x, given),
+unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match chains::<A, F>(x.len()) {
+            1 => side_by_side::<A, F, X, 1>(x, given),
+            4 => side_by_side::<A, F, X, 4>(x, given),
+            8 => side_by_side::<A, F, X, 8>(x, given),
+            16 => side_by_side::<A, F, X, 16>(x, given),
+            _ => side_by_side::<A, F, X, MOST_SIDES>(x, given),
+        }
     }
 }
 
 /// Folds blocks of elements, whose values are merged in the order of [`Pairwise`](super::fold::Pairwise).
+///
+/// # Safety
+/// As for [`block`].
 #[inline(always)]
-fn blocks<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
+unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
     // bit k of the number of blocks is set where `tree[k]` has the value of 2^k of them
     let mut tree = [const { MaybeUninit::<F::Acc>::uninit() }; usize::BITS as usize];
     let whole = x.len() / BLOCK;
     for number in 0..whole {
         // of a length that the compiler does not know: it would unroll the loop, and not use vectors
-        let elements = &x[number * BLOCK..][..black_box(BLOCK)];
-        let mut value = side_by_side::<A, F, MOST_SIDES>(elements, given);
+        // SAFETY: the caller's promise.
+        let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
             // SAFETY: as the number says.
@@ -157,8 +298,9 @@ fn blocks<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
         }
         tree[level].write(value);
     }
-    let rest = &x[whole * BLOCK..];
-    let mut all = if rest.is_empty() { None } else { Some(block::<A, F>(rest, given)) };
+    let left = x.len() % BLOCK;
+    // SAFETY: the caller's promise.
+    let mut all = (left > 0).then(|| unsafe { block::<A, F, X>(x.part(whole * BLOCK, left), given) });
     let mut left = whole;
     while left != 0 {
         // SAFETY: as the number of blocks says.
@@ -166,7 +308,8 @@ fn blocks<A: Element, F: Fold<A>>(x: &[A], given: F::Given) -> F::Acc {
         left &= left - 1;
         all = Some(all.map_or(early, |late| F::merge(early, late)));
     }
-    all.unwrap_or_else(|| F::start(x[0]))
+    // SAFETY: there is one element at least.
+    all.unwrap_or_else(|| F::start(unsafe { x.at(0) }))
 }
 
 /// Lanes that go on side by side where each of them is one chain.
@@ -178,6 +321,7 @@ const BLOCKS: usize = 0;
 /// Lanes whose types are known.
 struct Typed<A, V, G> {
     x: *const A,
+    y: *const A,
     n: usize,
     step: isize,
     given: *const G,
@@ -188,9 +332,10 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// The lane is one of those that there are.
     #[inline(always)]
-    unsafe fn lane(&self, i: usize) -> &[A] {
-        // SAFETY: the caller's promise.
-        unsafe { slice::from_raw_parts(self.x.offset(i as isize * self.step), self.n) }
+    unsafe fn lane<X: Items<A>>(&self, i: usize) -> X {
+        let from = i as isize * self.step;
+        // not where it is nothing's: the elements of one lane are those of it alone
+        X::new(self.x.wrapping_offset(from), self.y.wrapping_offset(from), self.n)
     }
 
     /// # Safety
@@ -210,14 +355,14 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// There are so many lanes, of as many elements as sides.
     #[inline(always)]
-    unsafe fn each<F: Fold<A, Acc = V, Given = G>, const SIDES: usize>(&self, first: usize, count: usize) {
+    unsafe fn each<F: Fold<A, Acc = V, Given = G>, X: Items<A>, const SIDES: usize>(&self, first: usize, count: usize) {
         for i in first..count {
             // SAFETY: the caller's promise.
             unsafe {
-                let (lane, given) = (self.lane(i), self.given::<F>(i));
+                let (lane, given) = (self.lane::<X>(i), self.given::<F>(i));
                 *self.to.add(i) = match SIDES {
-                    BLOCKS => blocks::<A, F>(lane, given),
-                    _ => side_by_side::<A, F, SIDES>(lane, given),
+                    BLOCKS => blocks::<A, F, X>(lane, given),
+                    _ => side_by_side::<A, F, X, SIDES>(lane, given),
                 };
             }
         }
@@ -228,12 +373,12 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// There are so many lanes.
     #[inline(always)]
-    unsafe fn together<F: Fold<A, Acc = V, Given = G>>(&self, count: usize) -> usize {
+    unsafe fn together<F: Fold<A, Acc = V, Given = G>, X: Items<A>>(&self, count: usize) -> usize {
         let mut done = 0;
         while done + TOGETHER <= count {
             // SAFETY: the caller's promise.
             unsafe {
-                let element = |k: usize, j: usize| *self.x.offset((done + k) as isize * self.step).add(j);
+                let element = |k: usize, j: usize| self.lane::<X>(done + k).at(j);
                 let mut values = [F::start(element(0, 0)); TOGETHER];
                 for (k, value) in values.iter_mut().enumerate() {
                     *value = F::start(element(k, 0));
@@ -253,21 +398,21 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
 
 versions! {
     /// Folds lanes, each in the order of [`order`](super::order).
-    pub unsafe fn lanes[A: Element, F: Fold<A>][A, F](lanes: &Lanes) {
-        let Lanes { x, n, step, count, given, to } = *lanes;
-        let lanes = Typed { x: x.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };
+    pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &Lanes) {
+        let Lanes { x, y, n, step, count, given, to } = *lanes;
+        let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };
         // SAFETY: the caller's lanes, and room for a value of each.
         unsafe {
             match chains::<A, F>(n) {
-                _ if n > BLOCK => lanes.each::<F, BLOCKS>(0, count),
+                _ if n > BLOCK => lanes.each::<F, X, BLOCKS>(0, count),
                 1 => {
-                    let done = lanes.together::<F>(count);
-                    lanes.each::<F, 1>(done, count);
+                    let done = lanes.together::<F, X>(count);
+                    lanes.each::<F, X, 1>(done, count);
                 }
-                4 => lanes.each::<F, 4>(0, count),
-                8 => lanes.each::<F, 8>(0, count),
-                16 => lanes.each::<F, 16>(0, count),
-                _ => lanes.each::<F, MOST_SIDES>(0, count),
+                4 => lanes.each::<F, X, 4>(0, count),
+                8 => lanes.each::<F, X, 8>(0, count),
+                16 => lanes.each::<F, X, 16>(0, count),
+                _ => lanes.each::<F, X, MOST_SIDES>(0, count),
             }
         }
     }
@@ -288,8 +433,15 @@ mod tests {
     fn folded<A: Element>(folding: &Folding, x: &[A], n: usize, step: usize, count: usize) -> Vec<A> {
         let mut to = vec![A::default(); count];
         assert!(x.len() >= (count - 1) * step + n);
-        let lanes =
-            Lanes { x: x.as_ptr().cast(), n, step: step as isize, count, given: null(), to: to.as_mut_ptr().cast() };
+        let lanes = Lanes {
+            x: x.as_ptr().cast(),
+            y: null(),
+            n,
+            step: step as isize,
+            count,
+            given: null(),
+            to: to.as_mut_ptr().cast(),
+        };
         // SAFETY: lanes of the slice, and room for a value of each.
         unsafe { (folding.lanes)(&lanes) };
         to
@@ -310,6 +462,28 @@ mod tests {
                     let exact: f64 = x[k * step..][..n].iter().map(|&x| f64::from(x)).sum();
                     assert!((f64::from(sum) - exact).abs() < 1e-4, "{n}: {sum} {exact}");
                 }
+            }
+        });
+    }
+
+    #[test]
+    fn products_have_the_sum_of_an_array_of_them() {
+        simd::with_each(|_| {
+            for n in (1..40).chain(LENGTHS) {
+                let step = n + 1;
+                let number = |i: usize| (i * 7919 % 1009) as f64;
+                let x: Vec<f64> = (0..9 * step).map(|i| number(i).sin()).collect();
+                let y: Vec<f64> = (0..9 * step).map(|i| number(i).cos()).collect();
+                let products: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
+                let folding = sums(DType::Float64);
+                let mut to = [0.0_f64; 9];
+                let (a, b) = (x.as_ptr().cast(), y.as_ptr().cast());
+                let lanes =
+                    Lanes { x: a, y: b, n, step: step as isize, count: 9, given: null(), to: to.as_mut_ptr().cast() };
+                // SAFETY: lanes of the slices, and room for a value of each.
+                unsafe { (folding.products.unwrap())(&lanes) };
+                let expected: Vec<f64> = folded(folding, &products, n, step, 9);
+                assert!(to.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{n}: {to:?} {expected:?}");
             }
         });
     }

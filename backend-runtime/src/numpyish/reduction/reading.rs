@@ -59,6 +59,21 @@ impl<'a> Reading<'a> {
         self.convert.is_none() && self.formula.is_none()
     }
 
+    /// As [`Fused::dense_factors`], of elements that are read as they are.
+    pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
+        self.formula.filter(|_| self.convert.is_none())?.dense_factors()
+    }
+
+    /// As [`Fused::factors`], of elements that are read as they are.
+    ///
+    /// # Safety
+    /// The offsets are those of elements.
+    pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
+        let formula = self.formula.filter(|_| self.convert.is_none())?;
+        // SAFETY: the caller's promise.
+        unsafe { formula.factors(offset, n) }
+    }
+
     /// Where the element of an offset lies, if elements are read where they lie.
     pub fn place(&self, offset: isize) -> *const u8 {
         self.start.wrapping_offset(offset * self.size as isize)

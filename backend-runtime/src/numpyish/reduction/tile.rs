@@ -73,6 +73,12 @@ impl Folded<'_> {
             let (at, _) = elements.take(n);
             // SAFETY: the caller's promise.
             return unsafe {
+                if step == 1
+                    && let Some(products) = self.folding.products
+                    && let Some([x, y]) = self.from.factors(start + at, n)
+                {
+                    return products(&Lanes { y, ..Lanes::one(x, n, given, acc) });
+                }
                 let x = self.from.load(start + at, step, n, scratch);
                 (self.folding.lanes)(&Lanes::one(x, n, given, acc))
             };
@@ -91,7 +97,12 @@ impl Folded<'_> {
 
     /// Whether [`Folded::lanes`] folds the lanes.
     pub fn has_dense_lanes(&self) -> bool {
-        self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK)
+        self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
+    }
+
+    /// The loop over the factors of products, and where they are.
+    fn products(&self) -> Option<(unsafe fn(&Lanes), [*const u8; 2])> {
+        self.folding.products.zip(self.from.dense_factors())
     }
 
     /// Neighbouring outputs, one after the other. The elements of each follow each other in memory.
@@ -104,9 +115,14 @@ impl Folded<'_> {
         let n = self.order.block(self.blocks.end - 1).end - first;
         let start = start + first as isize;
         if self.from.direct() {
-            let lanes = Lanes { x: self.from.place(start), n, step: stride, count: width, given, to };
+            let lanes = Lanes { x: self.from.place(start), y: null(), n, step: stride, count: width, given, to };
             // SAFETY: the caller's promise.
             return unsafe { (self.folding.lanes)(&lanes) };
+        }
+        if let Some((products, factors)) = self.products() {
+            let [x, y] = factors.map(|at| at.wrapping_offset(start * self.from.wide() as isize));
+            // SAFETY: as above; elements at the same places are multiplied.
+            return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
         // as many as fit a block are fetched together
         let many = if stride == n as isize { BLOCK / n } else { 1 };
@@ -117,7 +133,7 @@ impl Folded<'_> {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
                 let given = given.wrapping_add(done * self.folding.given);
                 let to = to.add(done * self.folding.acc.size());
-                (self.folding.lanes)(&Lanes { x, n, step: n as isize, count, given, to });
+                (self.folding.lanes)(&Lanes { x, y: null(), n, step: n as isize, count, given, to });
             }
         }
     }

@@ -1,0 +1,60 @@
+//! Which formulas are a product of two arrays: the loops of sums read the factors themselves.
+
+use super::{node::Node, writer::Writer};
+use crate::{DType, EachSource, each::is_identity};
+
+/// What a part of a formula is.
+#[derive(Clone, Copy)]
+enum Part {
+    /// The elements of an array, of which so many are before it.
+    Array(usize),
+    /// The product of the elements of two such arrays, or of one with itself.
+    Product([usize; 2]),
+    Other,
+}
+
+/// Finds out what a part is, in place of writing it.
+struct Parts;
+
+impl Writer for Parts {
+    type Part = Part;
+
+    #[inline]
+    fn element(&mut self, before: usize) -> Part {
+        Part::Array(before)
+    }
+
+    #[inline]
+    fn number(&mut self, _: DType) -> Part {
+        Part::Other
+    }
+
+    #[inline]
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Part]) -> Part {
+        match *operands {
+            [Part::Array(x)] if is_identity::<F>(of, out) => Part::Array(x),
+            [Part::Array(x)] if F::IS_PRODUCT => Part::Product([x, x]),
+            [Part::Array(x), Part::Array(y)] if F::IS_PRODUCT => Part::Product([x, y]),
+            _ => Part::Other,
+        }
+    }
+
+    #[inline]
+    fn pull<F: EachSource>(&mut self, _: usize, _: DType, _: &[Part]) -> Option<Part> {
+        None
+    }
+
+    #[inline]
+    fn sum(&mut self, _: Part, _: Part) -> Part {
+        Part::Other
+    }
+}
+
+/// The places among the arrays of a formula of the two that it is the product of, or of the one that it is the square of; none of another formula.
+#[inline]
+pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
+    match E::write(&mut Parts) {
+        Some(Part::Product(factors)) => Some(factors),
+        _ => None,
+    }
+}
