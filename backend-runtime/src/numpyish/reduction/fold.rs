@@ -2,7 +2,7 @@
 
 use super::{
     super::{convert::Value, simd::versions},
-    lanes::{Lanes, Own, Products, lanes, started},
+    lanes::{Loop, Own, Products, lanes, started},
 };
 use crate::{Complex, DType, DTypeKind, Element, Float, Numeric, Ordered};
 use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
@@ -160,9 +160,9 @@ pub struct Folding {
     /// Size of `Given` in bytes; 0 where all outputs have the same.
     pub given: usize,
     /// Folds lanes to a value each.
-    pub lanes: unsafe fn(&Lanes),
+    pub lanes: Loop,
     /// Folds lanes of products of two elements, where the fold has such a loop.
-    pub products: Option<unsafe fn(&Lanes)>,
+    pub products: Option<Loop>,
     /// Folds rows to a row of values.
     pub rows: unsafe fn(&Rows),
     /// Whether values are the same in any order.
@@ -509,7 +509,10 @@ impl<'f> Pairwise<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::simd, *};
+    use super::{
+        super::{super::simd, lanes::Lanes},
+        *,
+    };
 
     fn folded(folding: &Folding, x: &[i64]) -> i64 {
         let mut value = Value::ZERO;

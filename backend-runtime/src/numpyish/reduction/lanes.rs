@@ -8,6 +8,9 @@ use super::{
 use crate::{Element, Numeric};
 use std::{hint::black_box, mem::MaybeUninit, ptr::null};
 
+/// A loop over lanes.
+pub type Loop = unsafe fn(&Lanes);
+
 /// Lanes at equal distances, each of which is folded to a value.
 #[derive(Clone, Copy)]
 pub struct Lanes {
@@ -137,8 +140,8 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
     // SAFETY: the caller's promise.
     unsafe {
         let mut values = [F::start(x.at(0)); N];
-        for k in 0..N {
-            values[k] = F::start(x.at(k));
+        for (k, value) in values.iter_mut().enumerate() {
+            *value = F::start(x.at(k));
         }
         values
     }
@@ -157,9 +160,9 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     // SAFETY: the caller's promise.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
     for chunk in 0..chunks {
-        for k in 0..SIDES {
+        for (k, value) in side.iter_mut().enumerate() {
             // SAFETY: as above.
-            side[k] = F::step(side[k], unsafe { x.at(chunk * SIDES + k) }, given);
+            *value = F::step(*value, unsafe { x.at(chunk * SIDES + k) }, given);
         }
     }
     if SIDES > 1 {
@@ -185,9 +188,9 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     for chunk in 0..chunks {
         let at = chunk * SIDES;
         let mut in_order = true;
-        for k in 0..SIDES {
+        for (k, value) in side.iter_mut().enumerate() {
             // SAFETY: as above.
-            side[k] = F::step_in_order(side[k], unsafe { x.at(at + k) }, given);
+            *value = F::step_in_order(*value, unsafe { x.at(at + k) }, given);
         }
         for k in 0..SIDES / 2 {
             // SAFETY: as above.
@@ -223,19 +226,19 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     };
     if SIDES <= FEW {
         // known places: the values stay in registers
-        for k in 0..SIDES - 1 {
+        for (k, value) in side[..SIDES - 1].iter_mut().enumerate() {
             if k < left {
                 // SAFETY: there is such an element left.
-                side[k] = F::step(side[k], unsafe { rest.at(k) }, given);
+                *value = F::step(*value, unsafe { rest.at(k) }, given);
             }
         }
     } else {
         let fours = if F::CHOOSES { 0 } else { left / 4 };
         for (four, to) in side.as_chunks_mut::<4>().0.iter_mut().take(fours).enumerate() {
             let mut values = *to;
-            for k in 0..4 {
+            for (k, value) in values.iter_mut().enumerate() {
                 // SAFETY: as above.
-                values[k] = F::step(values[k], unsafe { rest.at(4 * four + k) }, given);
+                *value = F::step(*value, unsafe { rest.at(4 * four + k) }, given);
             }
             *to = values;
         }

@@ -3,7 +3,7 @@
 use super::{
     super::convert::Value,
     fold::{BLOCK, Folding, Pairwise, Rows},
-    lanes::Lanes,
+    lanes::{Lanes, Loop},
     order::{LONGEST, MOST_SIDES, Order, Stretches, sides},
     reading::{Block, Reading},
 };
@@ -101,7 +101,7 @@ impl Folded<'_> {
     }
 
     /// The loop over the factors of products, and where they are.
-    fn products(&self) -> Option<(unsafe fn(&Lanes), [*const u8; 2])> {
+    fn products(&self) -> Option<(Loop, [*const u8; 2])> {
         self.folding.products.zip(self.from.dense_factors())
     }
 
