@@ -1,12 +1,15 @@
 //! The loops of a fold along lanes: many of them in one call, each of elements that follow each other in memory.
 
+// loops by number, whose values stay in registers
+#![allow(clippy::needless_range_loop)]
+
 use super::{
     super::simd::versions,
     fold::{BLOCK, Fold},
     order::{MOST_SIDES, sides},
 };
 use crate::{Element, Numeric};
-use std::{hint::black_box, mem::MaybeUninit, ptr::null};
+use std::{hint::black_box, mem::MaybeUninit, ptr::null, slice};
 
 /// A loop over lanes.
 pub type Loop = unsafe fn(&Lanes);
@@ -37,10 +40,13 @@ impl Lanes {
     }
 }
 
-/// The elements of a lane: `n` of them.
+/// The elements of a lane: `n` of them. They are read through references, which tell the compiler that no loop writes them.
 pub trait Items<A>: Copy {
     /// Those that begin at `x`, or the products of these and of those that begin at `y`.
-    fn new(x: *const A, y: *const A, n: usize) -> Self;
+    ///
+    /// # Safety
+    /// There are so many, as long as this is used.
+    unsafe fn new(x: *const A, y: *const A, n: usize) -> Self;
 
     /// How many there are.
     fn len(self) -> usize;
@@ -60,64 +66,59 @@ pub trait Items<A>: Copy {
 
 /// Elements as they are.
 #[derive(Clone, Copy)]
-pub struct Own<A> {
-    x: *const A,
-    n: usize,
-}
+pub struct Own<'a, A>(&'a [A]);
 
-impl<A: Element> Items<A> for Own<A> {
+impl<A: Element> Items<A> for Own<'_, A> {
     #[inline(always)]
-    fn new(x: *const A, _: *const A, n: usize) -> Self {
-        Own { x, n }
+    unsafe fn new(x: *const A, _: *const A, n: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Own(unsafe { slice::from_raw_parts(x, n) })
     }
 
     #[inline(always)]
     fn len(self) -> usize {
-        self.n
+        self.0.len()
     }
 
     #[inline(always)]
     unsafe fn at(self, i: usize) -> A {
         // SAFETY: the caller's promise.
-        unsafe { *self.x.add(i) }
+        unsafe { *self.0.get_unchecked(i) }
     }
 
     #[inline(always)]
     unsafe fn part(self, first: usize, n: usize) -> Self {
         // SAFETY: the caller's promise.
-        Own { x: unsafe { self.x.add(first) }, n }
+        Own(unsafe { self.0.get_unchecked(first..first + n) })
     }
 }
 
 /// The products of elements of two lanes, at the same places.
 #[derive(Clone, Copy)]
-pub struct Products<A> {
-    x: *const A,
-    y: *const A,
-    n: usize,
-}
+pub struct Products<'a, A>(&'a [A], &'a [A]);
 
-impl<A: Numeric> Items<A> for Products<A> {
+impl<A: Numeric> Items<A> for Products<'_, A> {
     #[inline(always)]
-    fn new(x: *const A, y: *const A, n: usize) -> Self {
-        Products { x, y, n }
+    unsafe fn new(x: *const A, y: *const A, n: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Products(slice::from_raw_parts(x, n), slice::from_raw_parts(y, n)) }
     }
 
     #[inline(always)]
     fn len(self) -> usize {
-        self.n
+        self.0.len()
     }
 
     #[inline(always)]
     unsafe fn at(self, i: usize) -> A {
         // SAFETY: the caller's promise.
-        unsafe { (*self.x.add(i)).times(*self.y.add(i)) }
+        unsafe { (*self.0.get_unchecked(i)).times(*self.1.get_unchecked(i)) }
     }
 
     #[inline(always)]
     unsafe fn part(self, first: usize, n: usize) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Products { x: self.x.add(first), y: self.y.add(first), n } }
+        unsafe { Products(self.0.get_unchecked(first..first + n), self.1.get_unchecked(first..first + n)) }
     }
 }
 
@@ -140,8 +141,8 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
     // SAFETY: the caller's promise.
     unsafe {
         let mut values = [F::start(x.at(0)); N];
-        for (k, value) in values.iter_mut().enumerate() {
-            *value = F::start(x.at(k));
+        for k in 0..N {
+            values[k] = F::start(x.at(k));
         }
         values
     }
@@ -160,14 +161,17 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     // SAFETY: the caller's promise.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
     for chunk in 0..chunks {
-        for (k, value) in side.iter_mut().enumerate() {
+        for k in 0..SIDES {
             // SAFETY: as above.
-            *value = F::step(*value, unsafe { x.at(chunk * SIDES + k) }, given);
+            side[k] = F::step(side[k], unsafe { x.at(chunk * SIDES + k) }, given);
         }
     }
     if SIDES > 1 {
-        // in memory: the compiler would give the loop above the short vectors of what follows
-        black_box(&mut side);
+        // in memory: the compiler would give the loop above the short vectors of what follows. A copy: what the loop changes itself would be
+        // written at every step, as an address that is known elsewhere could be that of an element
+        let mut kept = side;
+        black_box(&mut kept);
+        return kept;
     }
     side
 }
@@ -188,9 +192,9 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     for chunk in 0..chunks {
         let at = chunk * SIDES;
         let mut in_order = true;
-        for (k, value) in side.iter_mut().enumerate() {
+        for k in 0..SIDES {
             // SAFETY: as above.
-            *value = F::step_in_order(*value, unsafe { x.at(at + k) }, given);
+            side[k] = F::step_in_order(side[k], unsafe { x.at(at + k) }, given);
         }
         for k in 0..SIDES / 2 {
             // SAFETY: as above.
@@ -226,19 +230,21 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     };
     if SIDES <= FEW {
         // known places: the values stay in registers
-        for (k, value) in side[..SIDES - 1].iter_mut().enumerate() {
+        for k in 0..SIDES - 1 {
             if k < left {
                 // SAFETY: there is such an element left.
-                *value = F::step(*value, unsafe { rest.at(k) }, given);
+                side[k] = F::step(side[k], unsafe { rest.at(k) }, given);
             }
         }
     } else {
         let fours = if F::CHOOSES { 0 } else { left / 4 };
-        for (four, to) in side.as_chunks_mut::<4>().0.iter_mut().take(fours).enumerate() {
+        for four in 0..fours {
+            // known places in the values
+            let to = &mut side.as_chunks_mut::<4>().0[four];
             let mut values = *to;
-            for (k, value) in values.iter_mut().enumerate() {
+            for k in 0..4 {
                 // SAFETY: as above.
-                *value = F::step(*value, unsafe { rest.at(4 * four + k) }, given);
+                values[k] = F::step(values[k], unsafe { rest.at(4 * four + k) }, given);
             }
             *to = values;
         }
@@ -337,8 +343,8 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     #[inline(always)]
     unsafe fn lane<X: Items<A>>(&self, i: usize) -> X {
         let from = i as isize * self.step;
-        // not where it is nothing's: the elements of one lane are those of it alone
-        X::new(self.x.wrapping_offset(from), self.y.wrapping_offset(from), self.n)
+        // SAFETY: the caller's promise. Where elements are not multiplied, `y` is not an array's.
+        unsafe { X::new(self.x.offset(from), self.y.wrapping_offset(from), self.n) }
     }
 
     /// # Safety

@@ -74,6 +74,7 @@ impl Folded<'_> {
             // SAFETY: the caller's promise.
             return unsafe {
                 if step == 1
+                    && sides(n) > 1
                     && let Some(products) = self.folding.products
                     && let Some([x, y]) = self.from.factors(start + at, n)
                 {
@@ -100,8 +101,12 @@ impl Folded<'_> {
         self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
     }
 
-    /// The loop over the factors of products, and where they are.
+    /// The loop over the factors of products, and where they are. Short lanes are folded side by side, which is faster where the products are
+    /// made before.
     fn products(&self) -> Option<(Loop, [*const u8; 2])> {
+        if sides(self.order.len()) == 1 {
+            return None;
+        }
         self.folding.products.zip(self.from.dense_factors())
     }
 
