@@ -51,7 +51,7 @@ fn best() -> u8 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        let avx2 = has!("avx2") && has!("fma") && has!("f16c");
+        let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("popcnt");
         let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
         u8::from(avx2) + u8::from(avx2 && avx512)
     }

@@ -9,6 +9,7 @@ use super::super::{
     parallel::COSTLY,
     raw::{RawArray, View, view},
     simd::versions,
+    sorting::Key,
     typed::typed,
 };
 use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
@@ -147,7 +148,7 @@ impl<A: Precision> Place<A> {
 /// A float that has an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.
 trait Ranked: Precision {
     /// The integer, as wide as the float.
-    type Rank: Ord + Copy;
+    type Rank: Key;
     /// That of a number.
     fn rank(self) -> Self::Rank;
     /// The number of one.
@@ -157,18 +158,19 @@ trait Ranked: Precision {
 macro_rules! ranked {
     ($($float:ident $unsigned:ident $signed:ident)*) => {$(
         impl Ranked for $float {
-            type Rank = $signed;
+            type Rank = $unsigned;
 
             #[inline(always)]
-            fn rank(self) -> $signed {
-                let bits = self.to_bits() as $signed;
-                // all bits but the sign of what is below zero
-                bits ^ ((bits >> ($signed::BITS - 1)) as $unsigned >> 1) as $signed
+            fn rank(self) -> $unsigned {
+                let bits = self.to_bits();
+                // all bits of what is below zero, else the sign
+                bits ^ ((bits as $signed >> ($signed::BITS - 1)) as $unsigned | 1 << ($unsigned::BITS - 1))
             }
 
             #[inline(always)]
-            fn ranked(rank: $signed) -> $float {
-                $float::from_bits((rank ^ ((rank >> ($signed::BITS - 1)) as $unsigned >> 1) as $signed) as $unsigned)
+            fn ranked(rank: $unsigned) -> $float {
+                let bits = ((!rank) as $signed >> ($signed::BITS - 1)) as $unsigned | 1 << ($unsigned::BITS - 1);
+                $float::from_bits(rank ^ bits)
             }
         }
     )*};
@@ -192,13 +194,13 @@ versions! {
 }
 
 /// Brings the elements of these sorted indices (counted from `first`) to where they are in the sorted slice.
-fn select<R: Ord>(x: &mut [R], indices: &[usize], first: usize) {
+fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;
     };
     let (low, high) = indices.split_at(indices.len() / 2);
     let k = index - first;
-    x.select_nth_unstable(k);
+    K::select(x, k);
     select(&mut x[..k], low, first);
     select(&mut x[k + 1..], &high[1..], index + 1);
 }

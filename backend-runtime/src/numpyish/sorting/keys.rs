@@ -19,6 +19,18 @@ pub trait Key: Element + Ord {
     /// The smaller and the larger of two, without a branch, in what becomes vector instructions.
     fn in_order(self, other: Self) -> (Self, Self);
 
+    /// The largest key that is smaller.
+    fn before(self) -> Option<Self>;
+
+    /// Sorts in vectors; `false`, with nothing done, of few keys and where the processor has no instructions for it.
+    fn sort_in_vectors(keys: &mut [Self]) -> bool;
+
+    /// Brings the key that is number `place` in order there, with none before it that is larger and none behind that is smaller.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    fn select(keys: &mut [Self], place: usize);
+
     /// The loops between elements and such keys.
     ///
     /// # Panics
@@ -60,7 +72,7 @@ versions! {
 const DIGIT: usize = 11;
 
 macro_rules! key {
-    ($($key:ident $float:ident $int:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
+    ($($key:ident $float:ident $int:ident $sort:ident $select:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
         impl Key for $key {
             fn loops(dtype: DType) -> Loops<$key> {
                 match dtype {
@@ -119,6 +131,27 @@ macro_rules! key {
             }
 
             #[inline(always)]
+            fn before(self) -> Option<$key> {
+                self.checked_sub(1)
+            }
+
+            fn sort_in_vectors(keys: &mut [$key]) -> bool {
+                #[cfg(target_arch = "x86_64")]
+                return super::vectors::$sort(keys);
+                #[cfg(not(target_arch = "x86_64"))]
+                false
+            }
+
+            fn select(keys: &mut [$key], place: usize) {
+                assert!(place < keys.len(), "a place among the keys");
+                #[cfg(target_arch = "x86_64")]
+                if super::vectors::$select(keys, place) {
+                    return;
+                }
+                keys.select_nth_unstable(place);
+            }
+
+            #[inline(always)]
             fn digit(self, k: usize) -> usize {
                 (self >> (k * DIGIT)) as usize & ((1 << DIGIT) - 1)
             }
@@ -126,12 +159,12 @@ macro_rules! key {
     )*};
 }
 key! {
-    u32 f32 i32:
+    u32 f32 i32 sort32 select32:
         // the bytes of false and true have the order of numbers
         DType::Bool | DType::UInt8 => u8, DType::UInt16 => u16, DType::UInt32 => u32,
         DType::Int8 => i8, DType::Int16 => i16, DType::Int32 => i32,
         DType::Float16 => f16, DType::BFloat16 => bf16, DType::Float32 => f32;
-    u64 f64 i64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
+    u64 f64 i64 sort64 select64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
 }
 
 /// Whether a dtype's keys have 64 bits.
@@ -145,10 +178,18 @@ pub trait Record: Copy + Default + Ord + Send + Sync {
     type Key: Key;
     /// The key.
     fn key(&self) -> Self::Key;
+    /// Sorts in vectors; `false`, with nothing done, where that is not to be had or does not pay.
+    fn in_vectors(_: &mut [Self]) -> bool {
+        false
+    }
 }
 
 impl<K: Key> Record for K {
     type Key = K;
+
+    fn in_vectors(keys: &mut [K]) -> bool {
+        K::sort_in_vectors(keys)
+    }
 
     #[inline(always)]
     fn key(&self) -> K {
@@ -226,6 +267,9 @@ const fn by_digits_from<R: Record>() -> usize {
 
 /// Sorts by key, in this thread; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
 pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
+    if R::in_vectors(records) {
+        return Ok(());
+    }
     let n = records.len();
     if n >= by_digits_from::<R>() && spare.len() != n {
         *spare = buffer::vec(op, n)?;
@@ -239,7 +283,7 @@ pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R
 
 /// The same of a slice, with another one as long.
 pub fn sort_slice<R: Record>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<()> {
-    if sort_into_either(op, records, spare)? {
+    if !R::in_vectors(records) && sort_into_either(op, records, spare)? {
         records.copy_from_slice(spare);
     }
     Ok(())

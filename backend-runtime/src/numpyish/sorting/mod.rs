@@ -4,9 +4,13 @@ mod keys;
 mod members;
 mod merge;
 mod network;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod search;
 mod select;
 mod unique;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 mod zeros;
 
 pub use members::is_in;
@@ -24,7 +28,9 @@ use super::{
     typed::typed,
 };
 use crate::{DType, Ordered, Result, Side, rules};
-use keys::{Index, Indexed, Key};
+use keys::{Index, Indexed};
+
+pub(super) use keys::Key;
 
 /// Sorted along one axis: equal elements in their order, NaN last.
 pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {

@@ -1,0 +1,378 @@
+//! Vector registers of keys.
+
+use super::keys::Key;
+use std::arch::x86_64::*;
+
+/// A register of keys, all of whose lanes take part in one instruction. Its functions are for functions that are compiled for its instruction set.
+pub trait Register: Copy {
+    /// What a lane has.
+    type Key: Key;
+    /// How many there are.
+    const LANES: usize;
+
+    /// # Safety
+    /// The processor has the register's instructions, here and below; there are [`Register::LANES`] keys.
+    unsafe fn load(from: *const Self::Key) -> Self;
+
+    /// # Safety
+    /// There is room for [`Register::LANES`] keys.
+    unsafe fn store(self, to: *mut Self::Key);
+
+    /// The key in every lane.
+    ///
+    /// # Safety
+    /// As said.
+    unsafe fn all(key: Self::Key) -> Self;
+
+    /// The smaller of two keys in each lane, and the larger.
+    ///
+    /// # Safety
+    /// As said.
+    unsafe fn in_order(self, other: Self) -> (Self, Self);
+
+    /// In each lane the key of the one whose number differs in the bits `BY`.
+    ///
+    /// # Safety
+    /// As said.
+    unsafe fn exchanged<const BY: usize>(self) -> Self;
+
+    /// The lanes of `other` where the number of the lane has the bit `BIT`, else one's own.
+    ///
+    /// # Safety
+    /// As said.
+    unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
+
+    /// Writes the keys that are not above those of `most` from `left` on, and the others so that they end at `right`; how many the first
+    /// are. What is between them is overwritten.
+    ///
+    /// # Safety
+    /// There is room for [`Register::LANES`] keys at both ends, at the same place or at places that do not overlap.
+    unsafe fn split(self, most: Self, left: *mut Self::Key, right: *mut Self::Key) -> usize;
+}
+
+/// 8 keys of 64 bits (AVX-512).
+#[derive(Clone, Copy)]
+pub struct Wide64(__m512i);
+
+/// 16 keys of 32 bits (AVX-512).
+#[derive(Clone, Copy)]
+pub struct Wide32(__m512i);
+
+/// 4 keys of 64 bits (AVX2). The highest bit is the other one than in memory: there are comparisons of signed numbers only.
+#[derive(Clone, Copy)]
+pub struct Half64(__m256i);
+
+/// 8 keys of 32 bits (AVX2).
+#[derive(Clone, Copy)]
+pub struct Half32(__m256i);
+
+/// Lanes whose numbers differ in the bits `by`, of keys that have so many words each.
+const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
+    let mut all = [0; WORDS];
+    let mut i = 0;
+    while i < WORDS {
+        all[i] = (i ^ (by * each)) as u32;
+        i += 1;
+    }
+    all
+}
+
+/// Bits of the lanes whose number has a bit.
+const fn lanes_with(bit: usize) -> u16 {
+    let (mut all, mut i) = (0, 0);
+    while i < 16 {
+        all |= ((i & bit != 0) as u16) << i;
+        i += 1;
+    }
+    all
+}
+
+/// Words of the keys of lanes whose number has a bit, of so many words each.
+const fn words_with(bit: usize, each: usize) -> [i32; 8] {
+    let (mut all, mut i) = ([0; 8], 0);
+    while i < 8 {
+        all[i] = -((i & (bit * each) != 0) as i32);
+        i += 1;
+    }
+    all
+}
+
+/// For each set of lanes: the numbers of lanes in order, those in the set last. In words of which a lane has so many.
+const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
+    let mut all = [[0; 8]; SETS];
+    let mut set = 0;
+    while set < SETS {
+        let (mut place, mut i) = (0, 0);
+        while i < 2 * lanes {
+            let (lane, last) = (i % lanes, i / lanes);
+            if (set >> lane) & 1 == last {
+                let mut word = 0;
+                while word < words {
+                    all[set][place] = (lane * words + word) as u8;
+                    place += 1;
+                    word += 1;
+                }
+            }
+            i += 1;
+        }
+        set += 1;
+    }
+    all
+}
+
+/// Of 4 lanes, two words each.
+static FOURS: [[u8; 8]; 16] = orders(4, 2);
+
+/// Of 8 lanes.
+static EIGHTS: [[u8; 8]; 256] = orders(8, 1);
+
+impl Register for Wide64 {
+    type Key = u64;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { Wide64(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(key: u64) -> Self {
+        // SAFETY: as above.
+        unsafe { Wide64(_mm512_set1_epi64(key as i64)) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_order(self, other: Self) -> (Self, Self) {
+        // SAFETY: as above.
+        unsafe {
+            let low = _mm512_min_epu64(self.0, other.0);
+            // the other of the two, on a port that minima do not need
+            (Wide64(low), Wide64(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, low)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchanged<const BY: usize>(self) -> Self {
+        let words: &[u32; 16] = const { &words_by(BY, 2) };
+        // SAFETY: as above.
+        unsafe { Wide64(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Wide64(_mm512_mask_blend_epi64(const { lanes_with(BIT) as u8 }, self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
+        // SAFETY: as above.
+        unsafe {
+            let above = _mm512_cmpgt_epu64_mask(self.0, most.0);
+            let order = _mm512_cvtepu8_epi64(_mm_loadl_epi64(EIGHTS[usize::from(above)].as_ptr().cast()));
+            let x = Wide64(_mm512_permutexvar_epi64(order, self.0));
+            x.store(left);
+            x.store(right.sub(8));
+            8 - above.count_ones() as usize
+        }
+    }
+}
+
+impl Register for Wide32 {
+    type Key = u32;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> Self {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { Wide32(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(key: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { Wide32(_mm512_set1_epi32(key as i32)) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_order(self, other: Self) -> (Self, Self) {
+        // SAFETY: as above.
+        unsafe {
+            let low = _mm512_min_epu32(self.0, other.0);
+            (Wide32(low), Wide32(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchanged<const BY: usize>(self) -> Self {
+        let words: &[u32; 16] = const { &words_by(BY, 1) };
+        // SAFETY: as above.
+        unsafe { Wide32(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Wide32(_mm512_mask_blend_epi32(const { lanes_with(BIT) }, self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
+        // SAFETY: as above; of the second part only the keys above are written.
+        unsafe {
+            // a table of orders would have 65536 of them. The first part is written whole, and the second over what of it is too much
+            let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
+            let many = above.count_ones() as usize;
+            _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));
+            let last = _mm512_maskz_compress_epi32(above, self.0);
+            _mm512_mask_storeu_epi32(right.sub(many).cast(), ((1_u32 << many) - 1) as u16, last);
+            16 - many
+        }
+    }
+}
+
+/// 8 words in this order.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
+    // SAFETY: the caller's promise; an order has 8 bytes.
+    unsafe { _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order.as_ptr().cast()))) }
+}
+
+/// The words of `y` where there is a -1 among these, else those of `x`.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn chosen(x: __m256i, y: __m256i, words: &[i32; 8]) -> __m256i {
+    // SAFETY: the caller's promise; there are 8 words.
+    unsafe { _mm256_blendv_epi8(x, y, _mm256_loadu_si256(words.as_ptr().cast())) }
+}
+
+impl Register for Half64 {
+    type Key = u64;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { Half64(_mm256_xor_si256(_mm256_loadu_si256(from.cast()), _mm256_set1_epi64x(i64::MIN))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(to.cast(), _mm256_xor_si256(self.0, _mm256_set1_epi64x(i64::MIN))) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(key: u64) -> Self {
+        // SAFETY: as above.
+        unsafe { Half64(_mm256_set1_epi64x(key as i64 ^ i64::MIN)) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_order(self, other: Self) -> (Self, Self) {
+        // SAFETY: as above.
+        unsafe {
+            let swaps = _mm256_cmpgt_epi64(self.0, other.0);
+            let low = _mm256_blendv_epi8(self.0, other.0, swaps);
+            (Half64(low), Half64(_mm256_blendv_epi8(other.0, self.0, swaps)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchanged<const BY: usize>(self) -> Self {
+        let words: &[u32; 8] = const { &words_by(BY, 2) };
+        // SAFETY: as above.
+        unsafe { Half64(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
+    }
+
+    #[inline(always)]
+    unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Half64(chosen(self.0, other.0, const { &words_with(BIT, 2) })) }
+    }
+
+    #[inline(always)]
+    unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
+        // SAFETY: as above.
+        unsafe {
+            let above = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(self.0, most.0)));
+            let x = Half64(permuted(self.0, &FOURS[above as usize]));
+            x.store(left);
+            x.store(right.sub(4));
+            4 - above.count_ones() as usize
+        }
+    }
+}
+
+impl Register for Half32 {
+    type Key = u32;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> Self {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { Half32(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(key: u32) -> Self {
+        // SAFETY: as above.
+        unsafe { Half32(_mm256_set1_epi32(key as i32)) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_order(self, other: Self) -> (Self, Self) {
+        // SAFETY: as above.
+        unsafe { (Half32(_mm256_min_epu32(self.0, other.0)), Half32(_mm256_max_epu32(self.0, other.0))) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchanged<const BY: usize>(self) -> Self {
+        let words: &[u32; 8] = const { &words_by(BY, 1) };
+        // SAFETY: as above.
+        unsafe { Half32(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
+    }
+
+    #[inline(always)]
+    unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { Half32(chosen(self.0, other.0, const { &words_with(BIT, 1) })) }
+    }
+
+    #[inline(always)]
+    unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
+        // SAFETY: as above.
+        unsafe {
+            let low = _mm256_cmpeq_epi32(_mm256_min_epu32(self.0, most.0), self.0);
+            let above = 0xff & !_mm256_movemask_ps(_mm256_castsi256_ps(low));
+            let x = Half32(permuted(self.0, &EIGHTS[above as usize]));
+            x.store(left);
+            x.store(right.sub(8));
+            8 - above.count_ones() as usize
+        }
+    }
+}
