@@ -97,10 +97,14 @@ fn main() -> Result<()> {
         .measurement_time(Duration::from_millis(600))
         .configure_from_args();
     let mut rows = Rows::default();
-    for n in [1_000, 1_000_000] {
-        rows.add(&Numpyish::new(), n)?;
-        if let Ok(b) = Torch::cpu() {
-            rows.add(&b, n)?;
+    // the last fills a GPU, whose second cache has up to some 50 MB
+    let large = 1 << 24;
+    for n in [1_000, 1_000_000, large] {
+        if n < large {
+            rows.add(&Numpyish::new(), n)?;
+            if let Ok(b) = Torch::cpu() {
+                rows.add(&b, n)?;
+            }
         }
         if let Ok(b) = Cuda::new(0) {
             rows.add(&b, n)?;

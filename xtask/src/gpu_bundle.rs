@@ -14,8 +14,23 @@ const LIMIT: u64 = 60 << 20;
 /// The architectures whose kernels are compiled ahead: H100 and H200.
 const ARCH: &str = "sm_90";
 
-/// The tests that run on a GPU.
-const TESTS: [&str; 8] = ["cuda", "cuda_formulas", "exchange", "formulas", "torch", "epr_reference", "mlp", "nufft"];
+/// The tests that run on a GPU; beside them, those of the functions inside the runtime.
+const TESTS: [&str; 14] = [
+    "cuda",
+    "cuda_bounds",
+    "cuda_formulas",
+    "device_memory",
+    "dlpack",
+    "epr_reference",
+    "exchange",
+    "formulas",
+    "grad_formulas",
+    "indexing",
+    "linalg",
+    "mlp",
+    "nufft",
+    "torch",
+];
 
 /// What the bundle is started with.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");
@@ -68,7 +83,8 @@ pub fn task(args: &[String]) -> Outcome {
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    ["test", "--no-run"].into_iter().chain(names).map(String::from).collect()
+    let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--lib"];
+    packages.into_iter().chain(names).map(String::from).collect()
 }
 
 /// Builds programs, small and fast; their names and where they are.
