@@ -45,7 +45,7 @@ cargo xtask <task>
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
   pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
   gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
-                              target/gpu-bundle.tar.gz; --try unpacks it and runs it on the software device
+                              target/gpu-bundle.tar.xz; --try unpacks it and runs it on the software device
   mpiexec RANKS PROGRAM [ARGS]
                               a program on so many ranks, under every MPI of mpi/
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
