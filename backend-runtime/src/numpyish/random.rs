@@ -171,7 +171,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     if permutation::suits(n) {
         permutation::ordered(op, keys.as_slice(), write)?;
     } else {
-        let order = sorting::order(keys, 0, false).map_err(|e| e.within(op))?;
+        let order = sorting::sorting_indices(keys, 0, false).map_err(|e| e.within(op))?;
         let strides = order.strides();
         for (i, &x) in order.view(&strides).as_slice::<i64>().iter().enumerate() {
             write(i, &[x as u64], u64::MAX);

@@ -10,11 +10,14 @@ pub trait Key: Element + Ord {
     /// The key of an element. NaN has the largest of all, -0.0 that of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
+    /// Whether an element is -0.0, which its key does not tell.
+    fn is_negative_zero<T: Ordered>(x: T) -> bool;
+
     /// The element of a key: its value, without the sign of a zero or the bits of a NaN.
     fn element<T: Ordered>(self, descending: bool) -> T;
 
-    /// The k-th digit, from the lowest on.
-    fn digit(self, k: usize) -> usize;
+    /// The digit whose lowest bit is this one.
+    fn digit(self, bit: usize) -> usize;
 
     /// The smaller and the larger of two, without a branch, in what becomes vector instructions.
     fn in_order(self, other: Self) -> (Self, Self);
@@ -40,9 +43,9 @@ pub trait Key: Element + Ord {
 
 /// The loops between elements of one dtype and their keys.
 pub struct Loops<K> {
-    /// Writes the keys of `n` elements.
-    pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool),
-    /// Writes the elements of `n` keys.
+    /// Writes the keys of `n` elements. Whether one of these is -0.0.
+    pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool) -> bool,
+    /// Writes the elements of `n` keys, which may be in the place of these.
     pub elements: unsafe fn(keys: *const K, n: usize, x: *mut u8, descending: bool),
 }
 
@@ -53,20 +56,43 @@ impl<K: Key> Loops<K> {
 }
 
 versions! {
-    unsafe fn to_keys[T: Ordered, K: Key][T, K](x: *const u8, n: usize, keys: *mut K, descending: bool) {
+    unsafe fn to_keys[T: Ordered, K: Key][T, K](x: *const u8, n: usize, keys: *mut K, descending: bool) -> bool {
+        let mut negative_zero = false;
         for i in 0..n {
             // SAFETY: `n` of both.
-            unsafe { *keys.add(i) = K::of(*x.cast::<T>().add(i), descending) };
+            unsafe {
+                let x = *x.cast::<T>().add(i);
+                *keys.add(i) = K::of(x, descending);
+                negative_zero |= K::is_negative_zero(x);
+            }
         }
+        negative_zero
     }
 
     unsafe fn to_elements[T: Ordered, K: Key][T, K](keys: *const K, n: usize, x: *mut u8, descending: bool) {
-        for i in 0..n {
+        for first in (0..n).step_by(BLOCK) {
+            // a copy is in no place of elements, as the compiler sees
+            let (mut block, many) = ([K::default(); BLOCK], BLOCK.min(n - first));
             // SAFETY: `n` of both.
-            unsafe { *x.cast::<T>().add(i) = (*keys.add(i)).element(descending) };
+            unsafe {
+                keys.add(first).copy_to_nonoverlapping(block.as_mut_ptr(), many);
+                let x = x.cast::<T>().add(first);
+                if many == BLOCK {
+                    for (i, key) in block.iter().enumerate() {
+                        *x.add(i) = key.element(descending);
+                    }
+                } else {
+                    for (i, key) in block[..many].iter().enumerate() {
+                        *x.add(i) = key.element(descending);
+                    }
+                }
+            }
         }
     }
 }
+
+/// Keys that become elements at once.
+const BLOCK: usize = 64;
 
 /// Bits of a digit: its table of counts stays in the first-level cache.
 const DIGIT: usize = 11;
@@ -98,6 +124,11 @@ macro_rules! key {
                     }
                 };
                 if descending { !key } else { key }
+            }
+
+            #[inline(always)]
+            fn is_negative_zero<T: Ordered>(x: T) -> bool {
+                T::DTYPE.kind() == DTypeKind::Real && x.cast::<$float>().to_bits() == 1 << ($key::BITS - 1)
             }
 
             #[inline(always)]
@@ -152,8 +183,8 @@ macro_rules! key {
             }
 
             #[inline(always)]
-            fn digit(self, k: usize) -> usize {
-                (self >> (k * DIGIT)) as usize & ((1 << DIGIT) - 1)
+            fn digit(self, bit: usize) -> usize {
+                (self >> bit) as usize & ((1 << DIGIT) - 1)
             }
         }
     )*};
@@ -172,166 +203,100 @@ pub const fn is_wide(dtype: DType) -> bool {
     dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
-/// An entry that is sorted: a key, alone or with an index.
-pub trait Record: Copy + Default + Ord + Send + Sync {
-    /// Its key.
-    type Key: Key;
-    /// The key.
-    fn key(&self) -> Self::Key;
-    /// Sorts in vectors; `false`, with nothing done, where that is not to be had or does not pay.
-    fn in_vectors(_: &mut [Self]) -> bool {
-        false
-    }
+/// The least and the largest of some keys; of none, the largest and the least that there are.
+pub fn range<K: Key>(keys: &[K]) -> (K, K) {
+    // SAFETY: the loop has no conditions.
+    unsafe { least_and_most(keys) }
 }
 
-impl<K: Key> Record for K {
-    type Key = K;
-
-    fn in_vectors(keys: &mut [K]) -> bool {
-        K::sort_in_vectors(keys)
-    }
-
-    #[inline(always)]
-    fn key(&self) -> K {
-        *self
-    }
-}
-
-/// A key and the index of its element. The order of equal keys is that of their indices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Indexed<K, I> {
-    /// The key.
-    pub key: K,
-    index: I,
-}
-
-impl<K: Key, I: Index> Record for Indexed<K, I> {
-    type Key = K;
-
-    #[inline(always)]
-    fn key(&self) -> K {
-        self.key
-    }
-}
-
-impl<K: Key, I: Index> Indexed<K, I> {
-    /// The key of the element number `index`.
-    #[inline(always)]
-    pub fn new(key: K, index: usize) -> Indexed<K, I> {
-        Indexed { key, index: I::from_usize(index) }
-    }
-
-    /// Index of the element.
-    #[inline(always)]
-    pub fn index(&self) -> usize {
-        self.index.to_usize()
-    }
-}
-
-/// An index, in as few bits as the number of elements allows.
-pub trait Index: Copy + Default + Ord + Send + Sync {
-    /// From an index that fits.
-    fn from_usize(index: usize) -> Self;
-    /// The index.
-    fn to_usize(self) -> usize;
-}
-
-macro_rules! index {
-    ($($t:ty)*) => {$(
-        impl Index for $t {
-            #[inline(always)]
-            fn from_usize(index: usize) -> $t {
-                index as $t
-            }
-
-            #[inline(always)]
-            fn to_usize(self) -> usize {
-                self as usize
+versions! {
+    unsafe fn least_and_most[K: Key][K](keys: &[K]) -> (K, K) {
+        let (mut least, mut most) = ([K::of(u64::MAX, false); SIDE], [K::default(); SIDE]);
+        let parts = keys.chunks_exact(SIDE);
+        let rest = parts.remainder();
+        for part in parts {
+            for i in 0..SIDE {
+                least[i] = least[i].in_order(part[i]).0;
+                most[i] = most[i].in_order(part[i]).1;
             }
         }
-    )*};
-}
-index!(u32 u64);
-
-/// From this many records on, sorting by digits is faster than by comparison: there is one pass over tables of counts, and over the
-/// records, for each digit. Measured with numbers by chance (AMD EPYC, 2026-11-25): records of 4 bytes take the same time at 1100, keys of 8
-/// at about 30 000, with an index at 1600, keys of 4 with an index at 500.
-const fn by_digits_from<R: Record>() -> usize {
-    match (size_of::<R::Key>(), size_of::<R>()) {
-        (8, 8) => 30_000,
-        (8, _) => 1600,
-        (_, 4) => 1100,
-        _ => 500,
+        for &key in rest {
+            least[0] = least[0].min(key);
+            most[0] = most[0].max(key);
+        }
+        for i in 1..SIDE {
+            least[0] = least[0].min(least[i]);
+            most[0] = most[0].max(most[i]);
+        }
+        (least[0], most[0])
     }
 }
 
-/// Sorts by key, in this thread; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
-pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
-    if R::in_vectors(records) {
-        return Ok(());
-    }
-    let n = records.len();
-    if n >= by_digits_from::<R>() && spare.len() != n {
-        *spare = buffer::vec(op, n)?;
-        spare.resize(n, R::default());
-    }
-    if sort_into_either(op, records, spare)? {
-        std::mem::swap(records, spare);
-    }
-    Ok(())
+/// Keys that are compared side by side.
+const SIDE: usize = 16;
+
+/// From this many keys on, sorting by digits is faster than by comparison: there is one pass over tables of counts, and over the keys, for
+/// each digit. Measured with numbers by chance (AMD EPYC, 2026-11-25): keys of 4 bytes take the same time at 1100, keys of 8 at about 30 000.
+const fn by_digits_from<K: Key>() -> usize {
+    if size_of::<K>() == 4 { 1100 } else { 30_000 }
 }
 
-/// The same of a slice, with another one as long.
-pub fn sort_slice<R: Record>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<()> {
-    if !R::in_vectors(records) && sort_into_either(op, records, spare)? {
-        records.copy_from_slice(spare);
-    }
-    Ok(())
-}
-
-/// Sorts records; `true` if the result is in `spare`, which is as long, unless the records are few.
-fn sort_into_either<R: Record>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<bool> {
-    let n = records.len();
-    if n < by_digits_from::<R>() {
-        // stable all the same: equal keys are equal records, or differ in their index, which is part of the order
-        records.sort_unstable();
+/// Sorts, in this thread; `true` if the result is in `spare`, which is scratch memory, grown where needed. By their lowest `given` bits the keys are
+/// in order already.
+pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
+    if K::sort_in_vectors(keys) {
         return Ok(false);
     }
-    if u32::try_from(n).is_ok() {
-        by_digits::<R, u32>(op, records, spare)
-    } else {
-        by_digits::<R, u64>(op, records, spare)
+    let n = keys.len();
+    if n >= by_digits_from::<K>() && spare.len() < n {
+        *spare = buffer::repeated(op, n, K::default())?;
     }
+    let some = n.min(spare.len());
+    sort_one_by_one(op, keys, &mut spare[..some], given)
 }
 
-/// Sorts by one digit after the other, from the lowest on; `true` if the result is in `spare`. `C` counts records.
-fn by_digits<R: Record, C: Index>(op: &'static str, records: &mut [R], spare: &mut [R]) -> Result<bool> {
-    let n = records.len();
-    let digits = (8 * size_of::<R::Key>()).div_ceil(DIGIT);
-    let mut counts = buffer::repeated(op, digits, [C::default(); 1 << DIGIT])?;
-    for r in records.iter() {
+/// The same with a slice for scratch memory, which is as long.
+pub fn sort_slice<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
+    if K::sort_in_vectors(keys) { Ok(false) } else { sort_one_by_one(op, keys, spare, given) }
+}
+
+/// Sorts without vectors. `spare` is as long as the keys, unless these are few.
+fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
+    if keys.len() >= by_digits_from::<K>() && u32::try_from(keys.len()).is_ok() {
+        return by_digits(op, keys, spare, given);
+    }
+    keys.sort_unstable();
+    Ok(false)
+}
+
+/// Sorts by one digit after the other, from the bit `given` on; `true` if the result is in `spare`. There are no more keys than a `u32` counts.
+fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
+    let n = keys.len();
+    let digits = (8 * size_of::<K>() - given).div_ceil(DIGIT);
+    let mut counts = buffer::repeated(op, digits, [0_u32; 1 << DIGIT])?;
+    for key in keys.iter() {
         for (k, counts) in counts.iter_mut().enumerate() {
-            let count = &mut counts[r.key().digit(k)];
-            *count = C::from_usize(count.to_usize() + 1);
+            counts[key.digit(given + k * DIGIT)] += 1;
         }
     }
-    let (mut from, mut to) = (records, spare);
+    let (mut from, mut to) = (keys, spare);
     let mut swapped = false;
     for (k, counts) in counts.iter_mut().enumerate() {
-        if counts[from[0].key().digit(k)].to_usize() == n {
+        let bit = given + k * DIGIT;
+        if counts[from[0].digit(bit)] as usize == n {
             continue; // a digit that is the same in all keys
         }
         let mut next = 0;
         for count in counts.iter_mut() {
-            next += std::mem::replace(count, C::from_usize(next)).to_usize();
+            next += std::mem::replace(count, next);
         }
-        assert!(to.len() == n && next == n, "every record has a place");
-        for r in from.iter() {
-            let place = &mut counts[r.key().digit(k)];
-            // SAFETY: a place begins at the number of records of smaller digits, and moves once for each record of its
+        assert!(to.len() == n && next as usize == n, "every key has a place");
+        for &key in from.iter() {
+            let place = &mut counts[key.digit(bit)];
+            // SAFETY: a place begins at the number of keys of smaller digits, and moves once for each key of its
             // own; their sum is `n`, so that it is below `n` when it is used.
-            unsafe { *to.get_unchecked_mut(place.to_usize()) = *r };
-            *place = C::from_usize(place.to_usize() + 1);
+            unsafe { *to.get_unchecked_mut(*place as usize) = key };
+            *place += 1;
         }
         std::mem::swap(&mut from, &mut to);
         swapped = !swapped;
@@ -374,18 +339,60 @@ mod tests {
             assert!(u64::of(f64::INFINITY, descending) < u64::MAX);
             assert_eq!(u32::of(-0.0_f32, descending), u32::of(0.0_f32, descending));
             assert!(u32::MAX.element::<f16>(descending).is_nan());
+            assert!(u64::is_negative_zero(-0.0_f64) && u32::is_negative_zero(f16::NEG_ZERO));
+            assert!(
+                !u64::is_negative_zero(0.0_f64)
+                    && !u64::is_negative_zero(i64::MIN)
+                    && !u32::is_negative_zero(-1e-45_f32)
+            );
+        }
+    }
+
+    /// Keys become elements in their place.
+    #[test]
+    fn in_place() {
+        for n in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5] {
+            let x: Vec<f64> = (0..n).map(|i| i as f64 - 7.0).collect();
+            let mut keys = vec![0_u64; n];
+            let loops = u64::loops(DType::Float64);
+            // SAFETY: there are `n` of both.
+            unsafe {
+                (loops.keys)(x.as_ptr().cast(), n, keys.as_mut_ptr(), true);
+                let place = keys.as_mut_ptr();
+                (loops.elements)(place, n, place.cast(), true);
+            }
+            assert!(keys.iter().zip(&x).all(|(&bits, &x)| f64::from_bits(bits) == x));
         }
     }
 
     #[test]
-    fn records_of_equal_keys_keep_their_order() {
-        for n in [0, 1, 2, 500, 512, 1700, 5000, 70_000] {
-            let keys = (0..n as u32).map(|i| u64::from(i.wrapping_mul(2_654_435_761) >> 20) << (i % 3 * 21));
-            let mut records: Vec<Indexed<u64, u32>> = keys.enumerate().map(|(i, key)| Indexed::new(key, i)).collect();
-            let mut expected = records.clone();
-            expected.sort_by_key(|r| r.key);
-            sort("sort", &mut records, &mut Vec::new()).unwrap();
-            assert_eq!(records, expected);
+    fn sorted_one_by_one() {
+        for n in [0, 1, 2, 500, 1100, 1700, 5000, 70_000] {
+            for given in [0, 17, 40] {
+                // the lowest bits count up, as indices do
+                let part = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * (i % 7)) & (u64::MAX << given);
+                let mut keys: Vec<u64> = (0..n).map(|i| if given == 0 { part(i) } else { part(i) | i }).collect();
+                let mut expected = keys.clone();
+                expected.sort_unstable();
+                let mut spare = vec![0; keys.len()];
+                let moved = sort_one_by_one("sort", &mut keys, &mut spare, given).unwrap();
+                assert!(if moved { spare } else { keys } == expected, "{n} {given}");
+            }
+            let mut keys: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761) >> (i % 3 * 9)).collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            let mut spare = vec![0; keys.len()];
+            let moved = sort_one_by_one("sort", &mut keys, &mut spare, 0).unwrap();
+            assert!(if moved { spare } else { keys } == expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn least_and_largest() {
+        assert_eq!(range::<u32>(&[]), (u32::MAX, 0));
+        for n in [1, 15, 16, 17, 100] {
+            let keys: Vec<u64> = (0..n).map(|i: u64| (i + 3).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            assert_eq!(range(&keys), (*keys.iter().min().unwrap(), *keys.iter().max().unwrap()));
         }
     }
 }

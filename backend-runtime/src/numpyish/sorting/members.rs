@@ -71,14 +71,11 @@ impl<K: Key> Wanted<K> {
     /// As a table, if it is no longer than what makes up for a search among so many, for `n` elements.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {
         const BITS_FOR_EACH: u64 = 64;
-        let (mut least, mut most) = (keys.first().copied().unwrap_or_default(), K::default());
-        for &key in &keys {
-            (least, most) = (least.min(key), most.max(key));
-        }
+        let (least, most) = keys::range(&keys);
         let range = if keys.is_empty() { 0 } else { most.cast::<u64>() - least.cast::<u64>() };
         let worth = (keys.len().saturating_add(n) as u64).saturating_mul(BITS_FOR_EACH).max(1 << 16);
         if range >= worth {
-            merge::sort(op, &mut keys, &mut Vec::new())?;
+            merge::sort_vec(op, &mut keys, &mut Vec::new(), 0)?;
             return Ok(Wanted::Sorted(keys));
         }
         let mut bits = buffer::zeros::<u64>(op, (range / 64) as usize + 2)?;

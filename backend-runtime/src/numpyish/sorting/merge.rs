@@ -1,6 +1,6 @@
-//! Many records sorted on several threads: in pieces, which are merged.
+//! Many keys sorted on several threads: in pieces, which are merged.
 
-use super::keys::{self, Record};
+use super::keys::{self, Key};
 use crate::{
     Result,
     numpyish::{
@@ -11,73 +11,88 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Records of a piece at least: a merge more is worth it.
+/// Keys of a piece at least: a merge more is worth it.
 const PIECE: usize = 1 << 15;
 
-/// Sorts by key; records of equal keys keep their order. `spare` is scratch memory, grown where needed.
-pub fn sort<R: Record>(op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
-    let pieces = if records.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
-    sort_in(pieces.min(records.len() / PIECE), op, records, spare)
+/// Sorts; `true` if the result is in `spare`, which is scratch memory, grown where needed. By their lowest `given` bits the keys are in order
+/// already.
+pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
+    let pieces = if keys.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
+    sort_in(pieces.min(keys.len() / PIECE), op, keys, spare, given)
 }
 
-/// The same in so many pieces, if there are two or more.
-fn sort_in<R: Record>(pieces: usize, op: &'static str, records: &mut Vec<R>, spare: &mut Vec<R>) -> Result<()> {
-    let n = records.len();
-    if pieces < 2 {
-        return keys::sort(op, records, spare);
+/// Sorts in place.
+pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>, given: usize) -> Result<()> {
+    if sort(op, keys, spare, given)? {
+        spare.truncate(keys.len());
+        std::mem::swap(keys, spare);
     }
-    if spare.len() != n {
-        *spare = buffer::vec(op, n)?;
-        spare.resize(n, R::default());
+    Ok(())
+}
+
+/// [`sort`] in so many pieces, if there are two or more.
+fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
+    let n = keys.len();
+    if pieces < 2 {
+        return keys::sort(op, keys, spare, given);
+    }
+    if spare.len() < n {
+        *spare = buffer::repeated(op, n, K::default())?;
     }
     let mut width = n.div_ceil(pieces);
-    let (here, there) = (Shared::new(records), Shared::new(spare));
+    let (mut from, mut to) = (keys, &mut spare[..n]);
+    let (here, there) = (Shared::new(from), Shared::new(to));
     layout::in_tasks(pieces, width, 1, &|range| {
         for piece in range {
             let piece = (piece * width).min(n)..((piece + 1) * width).min(n);
             // SAFETY: every piece is that of one task, in both slices.
-            unsafe { keys::sort_slice(op, here.part(piece.clone()), there.part(piece))? };
+            let (keys, spare) = unsafe { (here.part(piece.clone()), there.part(piece)) };
+            if keys::sort_slice(op, keys, spare, given)? {
+                keys.copy_from_slice(spare);
+            }
         }
         Ok(())
     })?;
+    let mut swapped = false;
     while width < n {
-        let to = Shared::new(spare);
+        let out = Shared::new(to);
         parallel::parallel(n, CHEAP / 2, |mut range| {
             while !range.is_empty() {
                 let first = range.start / (2 * width) * (2 * width);
                 let (middle, end) = ((first + width).min(n), (first + 2 * width).min(n));
                 let here = range.start..range.end.min(end);
                 // SAFETY: a part of the result, which no other task writes.
-                let out = unsafe { to.part(here.clone()) };
-                merge_part(&records[first..middle], &records[middle..end], here.start - first, out);
+                let out = unsafe { out.part(here.clone()) };
+                merge_part(&from[first..middle], &from[middle..end], here.start - first, out);
                 range.start = here.end;
             }
         });
-        std::mem::swap(records, spare);
+        std::mem::swap(&mut from, &mut to);
+        swapped = !swapped;
         width *= 2;
     }
-    Ok(())
+    Ok(swapped)
 }
 
 /// Writes the part of two sorted slices as one that begins at this place.
-fn merge_part<R: Record>(a: &[R], b: &[R], first: usize, out: &mut [R]) {
+fn merge_part<K: Key>(a: &[K], b: &[K], first: usize, out: &mut [K]) {
     let (start, end) = (before(a, b, first), before(a, b, first + out.len()));
     merge(&a[start..end], &b[first - start..first + out.len() - end], out);
 }
 
-/// How many of the first `k` records of both are of `a`: where keys are equal, those of `a` come first.
-fn before<R: Record>(a: &[R], b: &[R], k: usize) -> usize {
+/// How many of the first `k` keys of both are of `a`: where keys are equal, those of `a` come first.
+fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     let Range { start: mut low, end: mut high } = k.saturating_sub(b.len())..k.min(a.len());
     while low < high {
         let middle = low.midpoint(high);
-        if b[k - middle - 1].key() < a[middle].key() { high = middle } else { low = middle + 1 }
+        if b[k - middle - 1] < a[middle] { high = middle } else { low = middle + 1 }
     }
     low
 }
 
 /// Merges two slices into one that is as long as both.
-fn merge<R: Record>(a: &[R], b: &[R], out: &mut [R]) {
-    assert_eq!(a.len() + b.len(), out.len(), "every record has a place");
+fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
+    assert_eq!(a.len() + b.len(), out.len(), "every key has a place");
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
         // as many steps as neither can come to its end in
@@ -85,7 +100,7 @@ fn merge<R: Record>(a: &[R], b: &[R], out: &mut [R]) {
             // SAFETY: below the lengths of the slices, by what was just looked at.
             unsafe {
                 let (x, y) = (*a.get_unchecked(i), *b.get_unchecked(j));
-                let second = y.key() < x.key();
+                let second = y < x;
                 *out.get_unchecked_mut(i + j) = if second { y } else { x };
                 j += usize::from(second);
                 i += usize::from(!second);
@@ -98,25 +113,19 @@ fn merge<R: Record>(a: &[R], b: &[R], out: &mut [R]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::keys::{Indexed, Key},
-        *,
-    };
+    use super::*;
 
     /// Keys of few values, ends of lanes and pieces that differ in length or are empty.
     #[test]
     fn pieces_are_one_order() {
         fn check<K: Key>(n: usize, pieces: usize, values: u64) {
             let keys = (0..n as u64).map(|i| K::of::<u64>(i.wrapping_mul(2_654_435_761) % 1009 % values, false));
-            let mut records: Vec<Indexed<K, u32>> = keys.enumerate().map(|(i, key)| Indexed::new(key, i)).collect();
-            let mut expected = records.clone();
-            expected.sort_by_key(|r| r.key);
+            let mut keys: Vec<K> = keys.collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
             let mut spare = Vec::new();
-            sort_in(pieces, "sort", &mut records, &mut spare).unwrap();
-            assert_eq!(records, expected, "{n} in {pieces}");
-            let mut alone: Vec<K> = records.iter().rev().map(|r| r.key).collect();
-            sort_in(pieces, "sort", &mut alone, &mut Vec::new()).unwrap();
-            assert!(alone.iter().eq(expected.iter().map(|r| &r.key)), "{n} in {pieces}");
+            let moved = sort_in(pieces, "sort", &mut keys, &mut spare, 0).unwrap();
+            assert!(if moved { spare } else { keys } == expected, "{n} in {pieces}");
         }
         for n in [2, 3, 9, 100, 1700, 4097] {
             for pieces in [1, 2, 4, 8] {

@@ -4,6 +4,7 @@ mod keys;
 mod members;
 mod merge;
 mod network;
+mod order;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 mod search;
@@ -28,7 +29,8 @@ use super::{
     typed::typed,
 };
 use crate::{DType, Ordered, Result, Side, rules};
-use keys::{Index, Indexed};
+use order::order;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(super) use keys::Key;
 
@@ -39,7 +41,7 @@ pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: b
 
 /// Indices that sort along one axis: equal elements in their order, NaN last.
 pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
-    typed(order(view(x), axis, descending))
+    typed(sorting_indices(view(x), axis, descending))
 }
 
 /// Where to insert elements into the sorted 1-D `x1` so that it stays sorted; NaN comes last.
@@ -66,14 +68,8 @@ fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
 }
 
 /// The indices that sort: see [`argsort`].
-pub(super) fn order(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
-    if keys::is_wide(x.dtype) {
-        order_by::<u64, u64>(x, axis, descending)
-    } else if x.shape.iter().all(|&d| u32::try_from(d).is_ok()) {
-        order_by::<u32, u32>(x, axis, descending)
-    } else {
-        order_by::<u32, u64>(x, axis, descending)
-    }
+pub(super) fn sorting_indices(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) { order_by::<u64>(x, axis, descending) } else { order_by::<u32>(x, axis, descending) }
 }
 
 fn searched(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
@@ -88,18 +84,36 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     if len <= network::LONGEST && lanes >= network::WORTH && axis + 1 == x.shape.len() {
         return network::sorted::<K>(op, x, descending);
     }
+    arranged::<K>(op, x, axis, descending, &|keys, spare| merge::sort(op, keys, spare, 0))
+}
+
+/// Brings keys into another order; `true` if they are then in the scratch memory that it gets too.
+type Arrange<'f, K> = dyn Fn(&mut [K], &mut Vec<K>) -> Result<bool> + Sync + 'f;
+
+/// The elements along one axis in another order, that in which a function brings the keys of a lane. Elements of equal keys, which are zeros of either sign,
+/// keep their order.
+fn arranged<K: Key>(
+    op: &'static str,
+    x: View<'_>,
+    axis: usize,
+    descending: bool,
+    arrange: &Arrange<'_, K>,
+) -> Result<RawArray> {
+    let len = x.shape[axis];
+    // keys that are as long as elements are made where these will be
+    let apart = size_of::<K>() != x.dtype.size();
     let new = || -> Result<LaneFn<'_>> {
-        let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
+        let (mut keys, mut spare) = (buffer::vec::<K>(op, if apart { len } else { 0 })?, Vec::new());
         Ok(Box::new(move |lane, out| {
+            let place = if apart { keys.as_mut_ptr() } else { out.cast::<K>() };
             // SAFETY: both lanes have `len` elements, and there is room for as many keys.
             unsafe {
-                read_keys(x.dtype, lane, len, descending, &mut keys);
-                merge::sort(op, &mut keys, &mut spare)?;
-                write_elements(x.dtype, &keys, descending, out);
-                zeros::restore(x.dtype, lane, len, out, |zero| {
-                    let key = K::of(zero, descending);
-                    keys.partition_point(|&k| k < key)
-                });
+                let negative_zero = read_keys(x.dtype, lane, len, descending, place);
+                let moved = arrange(std::slice::from_raw_parts_mut(place, len), &mut spare)?;
+                write_elements(x.dtype, if moved { spare.as_ptr() } else { place }, len, descending, out);
+                if negative_zero {
+                    zeros::restore(x.dtype, lane, len, out);
+                }
             }
             Ok(())
         }))
@@ -108,33 +122,45 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Replaces the content of a vector with the keys of `n` elements.
+/// Writes the keys of `n` elements. Whether one of these is -0.0.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype.
-unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
-    keys.clear();
-    keys.reserve_exact(n);
-    let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: keys.as_mut_ptr().cast::<u8>() });
+/// `x` points to `n` elements of the dtype, and there is room for as many keys.
+unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: *mut K) -> bool {
+    let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: keys.cast::<u8>() });
+    let negative_zero = AtomicBool::new(false);
     parallel::parallel(n, CHEAP, |range| {
         let ends = &ends;
         // SAFETY: a part of the elements, and of the room for their keys.
-        unsafe {
+        let found = unsafe {
             let from = ends.from.add(range.start * dtype.size());
-            (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), descending);
-        }
+            (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), descending)
+        };
+        negative_zero.fetch_or(found, Relaxed);
     });
-    // SAFETY: every key has been written.
-    unsafe { keys.set_len(n) };
+    negative_zero.into_inner()
 }
 
-/// Writes the elements of keys.
+/// Replaces the content of a vector, which has room for them, with the keys of `n` elements.
 ///
 /// # Safety
-/// There is room for as many elements of the dtype.
-unsafe fn write_elements<K: Key>(dtype: DType, keys: &[K], descending: bool, to: *mut u8) {
-    let (loops, ends) = (K::loops(dtype), copy::Ends { from: keys.as_ptr().cast::<u8>(), to });
-    parallel::parallel(keys.len(), CHEAP, |range| {
+/// `x` points to `n` elements of the dtype.
+unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
+    assert!(n <= keys.capacity(), "there is room for the keys");
+    // SAFETY: the caller's promise; every key is written.
+    unsafe {
+        read_keys(dtype, x, n, descending, keys.as_mut_ptr());
+        keys.set_len(n);
+    }
+}
+
+/// Writes the elements of `n` keys, which may be in the place of these.
+///
+/// # Safety
+/// There are `n` keys, and there is room for as many elements of the dtype.
+unsafe fn write_elements<K: Key>(dtype: DType, keys: *const K, n: usize, descending: bool, to: *mut u8) {
+    let (loops, ends) = (K::loops(dtype), copy::Ends { from: keys.cast::<u8>(), to });
+    parallel::parallel(n, CHEAP, |range| {
         let ends = &ends;
         // SAFETY: a part of the keys, and of the room for their elements.
         unsafe {
@@ -144,60 +170,19 @@ unsafe fn write_elements<K: Key>(dtype: DType, keys: &[K], descending: bool, to:
     });
 }
 
-/// Sorted keys of `n` elements, each with the index of its element.
-///
-/// # Safety
-/// As for [`read_keys`].
-unsafe fn sorted_records<K: Key, I: Index>(
-    op: &'static str,
-    dtype: DType,
-    x: *const u8,
-    n: usize,
-    descending: bool,
-    records: &mut Vec<Indexed<K, I>>,
-    spare: &mut Vec<Indexed<K, I>>,
-) -> Result<()> {
-    const SOME: usize = 256;
-    records.clear();
-    if records.capacity() < n {
-        *records = buffer::vec(op, n)?;
-    }
-    let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: records.as_mut_ptr().cast::<u8>() });
-    parallel::parallel(n, CHEAP, |range| {
-        let (ends, mut some) = (&ends, [K::default(); SOME]);
-        for first in range.clone().step_by(SOME) {
-            let many = SOME.min(range.end - first);
-            // SAFETY: a part of the elements, and of the room for their records.
-            unsafe {
-                (loops.keys)(ends.from.add(first * dtype.size()), many, some.as_mut_ptr(), descending);
-                let to = ends.to.cast::<Indexed<K, I>>();
-                for (&key, i) in some[..many].iter().zip(first..) {
-                    to.add(i).write(Indexed::new(key, i));
-                }
-            }
-        }
-    });
-    // SAFETY: every record has been written.
-    unsafe { records.set_len(n) };
-    merge::sort(op, records, spare)
-}
-
-fn order_by<K: Key, I: Index>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+fn order_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     let op = "argsort";
     let (axis, shape, _) = rules::scan(op, x.shape, axis, false, size_of::<i64>())?;
     let x = View { shape: &shape, strides: if x.shape.is_empty() { &[1] } else { x.strides }, ..x };
     let len = shape[axis];
     let new = || -> Result<LaneFn<'_>> {
-        let (mut records, mut spare) = (Vec::<Indexed<K, I>>::new(), Vec::new());
+        let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `len` elements, and room for as many indices.
+            // SAFETY: a lane of `len` elements, and room for as many indices, which have the bits of an i64.
             unsafe {
-                sorted_records(op, x.dtype, lane, len, descending, &mut records, &mut spare)?;
-                for (i, record) in records.iter().enumerate() {
-                    *out.cast::<i64>().add(i) = record.index() as i64;
-                }
+                replace_keys(x.dtype, lane, len, descending, &mut keys);
+                order(op, &keys, std::slice::from_raw_parts_mut(out.cast::<u64>(), len), &mut spare)
             }
-            Ok(())
         }))
     };
     // SAFETY: the function reads lanes of `len` elements and writes as many indices.
@@ -243,7 +228,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
 unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<K>> {
     let mut keys = buffer::vec::<K>(op, n)?;
     // SAFETY: the caller's promise.
-    unsafe { read_keys(dtype, x, n, false, &mut keys) };
+    unsafe { replace_keys(dtype, x, n, false, &mut keys) };
     Ok(keys)
 }
 

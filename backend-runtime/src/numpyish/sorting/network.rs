@@ -67,7 +67,7 @@ unsafe fn sort_some<K: Key>(
     let mut tile = [[K::default(); TOGETHER]; LONGEST];
     let keys = &mut keys[..count * len];
     // SAFETY: the caller's promise: there are as many keys as elements.
-    unsafe { (loops.keys)(from, keys.len(), keys.as_mut_ptr(), descending) };
+    let negative_zero = unsafe { (loops.keys)(from, keys.len(), keys.as_mut_ptr(), descending) };
     for (lane, keys) in keys.chunks_exact(len).enumerate() {
         tile.iter_mut().zip(keys).for_each(|(row, &key)| row[lane] = key);
     }
@@ -79,12 +79,11 @@ unsafe fn sort_some<K: Key>(
     // SAFETY: as above.
     unsafe {
         (loops.elements)(keys.as_ptr(), keys.len(), to, descending);
-        for (lane, keys) in keys.chunks_exact(len).enumerate() {
-            let bytes = lane * len * x.dtype.size();
-            zeros::restore(x.dtype, from.add(bytes), len, to.add(bytes), |zero| {
-                let key = K::of(zero, descending);
-                keys.partition_point(|&k| k < key)
-            });
+        if negative_zero {
+            for lane in 0..count {
+                let bytes = lane * len * x.dtype.size();
+                zeros::restore(x.dtype, from.add(bytes), len, to.add(bytes));
+            }
         }
     }
 }

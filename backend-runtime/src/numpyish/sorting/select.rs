@@ -1,8 +1,10 @@
 //! The first elements of a lane in order, and elements on both sides of one, without sorting the lane.
 
 use super::{
-    NdArray, Numpyish,
-    keys::{self, Index, Indexed, Key},
+    NdArray, Numpyish, arranged,
+    keys::{self, Key},
+    order::order,
+    read_keys,
 };
 use crate::{
     DType, Ordered, Result,
@@ -11,12 +13,13 @@ use crate::{
         layout::{self, LaneFn, Lanes},
         parallel::COSTLY,
         raw::{RawArray, View, view},
+        simd::versions,
         typed::typed,
     },
     rules,
 };
 
-/// Elements whose keys are made at once.
+/// Elements that are looked at at once.
 const SOME: usize = 256;
 
 /// The first `k` elements along one axis in descending or ascending order, NaN last, and their indices; equal elements in their order.
@@ -29,7 +32,9 @@ pub fn topk<T: Ordered>(
 ) -> Result<(NdArray<T>, NdArray<i64>)> {
     const OP: &str = "topk";
     let along = rules::chosen(OP, x.shape(), k, axis)?;
-    let indices: NdArray<i64> = typed(chosen(OP, view(x), along, What::First(k), largest))?;
+    let wide = keys::is_wide(T::DTYPE);
+    let first = if wide { first_by::<u64> } else { first_by::<u32> };
+    let indices: NdArray<i64> = typed(first(OP, view(x), along, k, largest))?;
     let values = indexing::take_along_axis(b, x, &indices, axis).map_err(|why| why.within(OP))?;
     Ok((values, indices))
 }
@@ -38,122 +43,186 @@ pub fn topk<T: Ordered>(
 pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<i64>> {
     const OP: &str = "argpartition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
-    typed(chosen(OP, view(x), axis, What::Around(place), false))
+    let wide = keys::is_wide(T::DTYPE);
+    let around = if wide { around_by::<u64> } else { around_by::<u32> };
+    typed(around(OP, view(x), axis, place))
 }
 
 /// The elements in such an order.
-pub fn partition<T: Ordered>(b: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
+pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
-    let (along, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
-    let order: NdArray<i64> = typed(chosen(OP, view(x), along, What::Around(place), false))?;
-    indexing::take_along_axis(b, x, &order, axis).map_err(|why| why.within(OP))
+    let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
+    let wide = keys::is_wide(T::DTYPE);
+    let parted = if wide { parted_by::<u64> } else { parted_by::<u32> };
+    typed(parted(OP, view(x), axis, place))
 }
 
-/// What is wanted of a lane.
-#[derive(Clone, Copy)]
-enum What {
-    /// So many elements, the first in order.
-    First(usize),
-    /// All, with the one in its place that is there in order.
-    Around(usize),
+fn parted_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
+    arranged::<K>(op, x, axis, false, &|keys, _| {
+        K::select(keys, place);
+        Ok(false)
+    })
 }
 
-fn chosen(op: &'static str, x: View<'_>, axis: usize, what: What, descending: bool) -> Result<RawArray> {
-    if keys::is_wide(x.dtype) {
-        chosen_by::<u64, u64>(op, x, axis, what, descending)
-    } else if u32::try_from(x.shape[axis]).is_ok() {
-        chosen_by::<u32, u32>(op, x, axis, what, descending)
-    } else {
-        chosen_by::<u32, u64>(op, x, axis, what, descending)
-    }
-}
-
-fn chosen_by<K: Key, I: Index>(
-    op: &'static str,
-    x: View<'_>,
-    axis: usize,
-    what: What,
-    descending: bool,
-) -> Result<RawArray> {
-    let len = match what {
-        What::First(k) => k,
-        What::Around(_) => x.shape[axis],
-    };
-    let n = x.shape[axis];
-    // room for the first ones and for as many others, of which they are chosen now and then
-    let room = match what {
-        What::First(k) => n.min(k.saturating_add(k.max(4 * SOME))),
-        What::Around(_) => n,
-    };
+fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
+    let len = x.shape[axis];
     let new = || -> Result<LaneFn<'_>> {
-        let mut records = buffer::vec::<Indexed<K, I>>(op, room)?;
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `n` elements.
-            unsafe { candidates(x.dtype, lane, n, descending, room, what, &mut records) };
-            match what {
-                What::First(k) => {
-                    if k < records.len() {
-                        records.select_nth_unstable(k);
-                        records.truncate(k);
-                    }
-                    records.sort_unstable();
-                }
-                What::Around(place) => {
-                    records.select_nth_unstable(place);
-                }
-            }
-            for (i, record) in records.iter().enumerate() {
-                // SAFETY: room for `len` indices, of which there are as many.
-                unsafe { *out.cast::<i64>().add(i) = record.index() as i64 };
+            // SAFETY: a lane of `len` elements, and room for as many indices; these are no shorter than keys.
+            unsafe {
+                let keys = out.cast::<K>();
+                read_keys(x.dtype, lane, len, false, keys);
+                let keys = std::slice::from_raw_parts_mut(keys, len);
+                K::select(keys, place);
+                let (key, mut counts) = (keys[place], [0; 2]);
+                count_others(keys, key, &mut counts);
+                let out = std::slice::from_raw_parts_mut(out.cast::<i64>(), len);
+                place_indices(x.dtype, lane, key, counts, out);
             }
             Ok(())
         }))
     };
-    // SAFETY: the function reads lanes of elements along the axis and writes `len` indices.
+    // SAFETY: the function reads lanes of `len` elements and writes as many indices.
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Records of a lane's elements, at most `room` of them, among which are those that are wanted.
+/// Writes the indices of the elements whose keys are smaller than one, of which there are so many, then of those where it is equal, then of those
+/// where it is larger, as many as the other count says.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype.
-unsafe fn candidates<K: Key, I: Index>(
-    dtype: DType,
-    x: *const u8,
-    n: usize,
-    descending: bool,
-    room: usize,
-    what: What,
-    records: &mut Vec<Indexed<K, I>>,
-) {
+/// `x` points to as many elements of the dtype as there are places.
+unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, above]: [usize; 2], out: &mut [i64]) {
     let loops = K::loops(dtype);
-    let mut keys = [K::default(); SOME];
-    // no element with a larger key is one of the first
-    let mut most = None;
-    records.clear();
-    for first in (0..n).step_by(SOME) {
-        let many = SOME.min(n - first);
+    let (mut low, mut same, mut high) = (0, below, out.len() - above);
+    let (mut keys, mut lower, mut higher) = ([K::default(); SOME], [0; SOME], [0; SOME]);
+    for first in (0..out.len()).step_by(SOME) {
+        let many = SOME.min(out.len() - first);
         // SAFETY: a part of the elements.
-        unsafe { (loops.keys)(x.add(first * dtype.size()), many, keys.as_mut_ptr(), descending) };
-        let part = keys[..many].iter().zip(first..);
-        let What::First(k) = what else {
-            records.extend(part.map(|(&key, i)| Indexed::new(key, i)));
-            continue;
-        };
-        if k == 0 {
+        unsafe { (loops.keys)(x.add(first * dtype.size()), many, keys.as_mut_ptr(), false) };
+        let some = keys[..many].iter().zip(first as i64..);
+        let (mut lows, mut highs) = (0, 0);
+        for (&k, i) in some.clone() {
+            // written always, and kept where it is one of these: no branch that would be guessed
+            lower[lows % SOME] = i;
+            lows += usize::from(k < key);
+            higher[highs % SOME] = i;
+            highs += usize::from(k > key);
+        }
+        out[low..low + lows].copy_from_slice(&lower[..lows]);
+        out[high..high + highs].copy_from_slice(&higher[..highs]);
+        (low, high) = (low + lows, high + highs);
+        if lows + highs < many {
+            for (_, i) in some.filter(|(k, _)| **k == key) {
+                out[same] = i;
+                same += 1;
+            }
+        }
+    }
+}
+
+versions! {
+    /// How many keys are smaller than one, and how many larger.
+    unsafe fn count_others[K: Key][K](keys: &[K], key: K, counts: &mut [usize; 2]) {
+        let (mut below, mut above) = (0, 0);
+        for &k in keys {
+            below += usize::from(k < key);
+            above += usize::from(k > key);
+        }
+        *counts = [below, above];
+    }
+}
+
+fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descending: bool) -> Result<RawArray> {
+    let n = x.shape[axis];
+    let new = || -> Result<LaneFn<'_>> {
+        let (mut chosen, mut spare) = (Chosen::<K>::new(op, k, n)?, Vec::new());
+        Ok(Box::new(move |lane, out| {
+            // SAFETY: a lane of `n` elements, and room for `k` indices, which have the bits of an i64.
+            let out = unsafe {
+                chosen.read(x.dtype, lane, n, descending);
+                std::slice::from_raw_parts_mut(out.cast::<u64>(), k)
+            };
+            order(op, &chosen.keys, out, &mut spare)?;
+            for place in out {
+                *place = chosen.indices[*place as usize];
+            }
+            Ok(())
+        }))
+    };
+    // SAFETY: the function reads lanes of elements along the axis and writes `k` indices.
+    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: k }, COSTLY, &new) }
+}
+
+/// The first keys of a lane in order, and the indices of their elements. Also others, while they are looked for: until there is no more room, then
+/// those are dropped.
+struct Chosen<K> {
+    count: usize,
+    room: usize,
+    keys: Vec<K>,
+    indices: Vec<u64>,
+    spare: Vec<K>,
+}
+
+impl<K: Key> Chosen<K> {
+    /// So many of `n`.
+    fn new(op: &'static str, count: usize, n: usize) -> Result<Chosen<K>> {
+        let room = n.min(count.saturating_add(count.max(4 * SOME)));
+        let (keys, indices, spare) = (buffer::vec(op, room)?, buffer::vec(op, room)?, buffer::vec(op, room)?);
+        Ok(Chosen { count, room, keys, indices, spare })
+    }
+
+    /// Looks for them; there are as many, or more.
+    ///
+    /// # Safety
+    /// `x` points to `n` elements of the dtype.
+    unsafe fn read(&mut self, dtype: DType, x: *const u8, n: usize, descending: bool) {
+        let loops = K::loops(dtype);
+        let mut some = [K::default(); SOME];
+        // no element with this key or a larger one is wanted any more
+        let mut end = None;
+        self.keys.clear();
+        self.indices.clear();
+        if self.count == 0 {
             return;
         }
-        if records.len() + many > room {
-            // what is left is fewer than `room` by a part, unless nothing is left to come
-            records.select_nth_unstable(k - 1);
-            records.truncate(k);
-            most = Some(records[k - 1].key);
+        for first in (0..n).step_by(SOME) {
+            let many = SOME.min(n - first);
+            // SAFETY: a part of the elements.
+            unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
+            if self.keys.len() + many > self.room {
+                end = Some(self.drop_others());
+            }
+            let wanted = some[..many].iter().zip(first as u64..);
+            for (&key, i) in wanted.filter(|(key, _)| end.is_none_or(|end| **key < end)) {
+                self.keys.push(key);
+                self.indices.push(i);
+            }
         }
-        match most {
-            None => records.extend(part.map(|(&key, i)| Indexed::new(key, i))),
-            // an equal key comes later, and is none of the first
-            Some(most) => records.extend(part.filter(|(key, _)| **key < most).map(|(&key, i)| Indexed::new(key, i))),
+        if self.keys.len() > self.count {
+            self.drop_others();
         }
+    }
+
+    /// Leaves as many keys as are wanted, the first in order. The largest of them.
+    fn drop_others(&mut self) -> K {
+        let (keys, last) = (&mut self.keys, self.count - 1);
+        self.spare.clear();
+        self.spare.extend_from_slice(keys);
+        K::select(&mut self.spare, last);
+        let most = self.spare[last];
+        let mut equal = self.count - self.spare[..last].iter().filter(|&&key| key < most).count();
+        let mut kept = 0;
+        for i in 0..keys.len() {
+            let key = keys[i];
+            let keep = key < most || (key == most && equal > 0);
+            equal -= usize::from(keep && key == most);
+            keys[kept] = key;
+            self.indices[kept] = self.indices[i];
+            kept += usize::from(keep);
+        }
+        keys.truncate(kept);
+        self.indices.truncate(kept);
+        most
     }
 }
 
@@ -206,9 +275,27 @@ mod tests {
                 seen.sort_unstable();
                 assert!(seen.into_iter().eq(0..n));
                 let values = partition(&B, &x, kth as isize, 0).unwrap();
-                let taken = indexing::take_along_axis(&B, &x, &places, 0).unwrap();
-                assert_eq!(format!("{values}"), format!("{taken}"));
+                let key = |v: &f64| u64::of(*v, false);
+                let keys: Vec<u64> = values.iter().map(key).collect();
+                assert_eq!(keys[kth], key(&x[order[kth] as usize]));
+                assert!(keys[..kth].iter().all(|&k| k <= keys[kth]) && keys[kth..].iter().all(|&k| k >= keys[kth]));
+                let (mut keys, mut all) = (keys, x.iter().map(key).collect::<Vec<_>>());
+                keys.sort_unstable();
+                all.sort_unstable();
+                assert_eq!(keys, all);
             }
         }
+    }
+
+    #[test]
+    fn zeros_keep_their_signs() {
+        let x = ndarray::arr1(&[0.0, 3.0, -0.0, -1.0, -0.0, f64::NAN, 0.0]).into_dyn().into_shared();
+        let parted = partition(&B, &x, 1, 0).unwrap();
+        let mut zeros: Vec<bool> = parted.iter().filter(|v| **v == 0.0).map(|v| v.is_sign_negative()).collect();
+        assert_eq!(zeros.len(), 4);
+        zeros.sort_unstable();
+        assert_eq!(zeros, [false, false, true, true]);
+        assert_eq!(parted[0], -1.0);
+        assert_eq!(parted[1], 0.0);
     }
 }

@@ -9,8 +9,10 @@ use super::{
         typed::{Typed, typed},
     },
     all_keys,
-    keys::{self, Index, Indexed, Key, Record},
-    merge, sorted_records, write_elements, zeros,
+    keys::{self, Key},
+    merge,
+    order::order,
+    write_elements, zeros,
 };
 use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
 use std::cmp::Ordering;
@@ -58,46 +60,57 @@ fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     } else if x.dtype == DType::Complex128 {
         located_pairs::<Complex<f64>>(op, x)
     } else if keys::is_wide(x.dtype) {
-        located_by::<u64, u64>(op, x)
-    } else if u32::try_from(x.len()).is_ok() {
-        located_by::<u32, u32>(op, x)
+        located_by::<u64>(op, x)
     } else {
-        located_by::<u32, u64>(op, x)
+        located_by::<u32>(op, x)
     }
 }
 
-/// The keys of the values of sorted records, and their counts; `each` gets every record with the number of its value. NaN
+/// The values of sorted keys, and their counts; `each` gets every place with the number of its value, and whether it is the first of that. NaN
 /// always begins a new value, if there is one.
-fn runs<R: Record>(
+fn runs<K: Key>(
     op: &'static str,
-    records: &[R],
-    nan: Option<R::Key>,
-    counted: bool,
-    mut each: impl FnMut(usize, bool, &R),
-) -> Result<(Vec<R::Key>, Vec<i64>)> {
-    // without NaN every equal key is the same value: then the key that stands for it is not looked at
-    let (has_nan, nan) = (nan.is_some(), nan.unwrap_or_default());
-    let new = |i: usize| {
-        let key = records[i].key();
-        i == 0 || records[i - 1].key() != key || (has_nan & (key == nan))
-    };
-    let distinct = (0..records.len()).filter(|&i| new(i)).count();
-    let mut values: Vec<R::Key> = buffer::vec(op, distinct)?;
-    let mut counts: Vec<i64> = buffer::vec(op, if counted { distinct } else { 0 })?;
-    for (i, record) in records.iter().enumerate() {
+    keys: &[K],
+    nan: Option<K>,
+    mut each: impl FnMut(usize, usize, bool),
+) -> Result<(Vec<K>, Vec<i64>)> {
+    let new = |i: usize| i == 0 || differ(keys[i - 1], keys[i], nan);
+    let distinct = (0..keys.len()).filter(|&i| new(i)).count();
+    let mut values: Vec<K> = buffer::vec(op, distinct)?;
+    let mut counts: Vec<i64> = buffer::vec(op, distinct)?;
+    for (i, &key) in keys.iter().enumerate() {
         let first = new(i);
         if first {
-            values.push(record.key());
-            if counted {
-                counts.push(0);
-            }
+            values.push(key);
+            counts.push(0);
         }
         if let Some(count) = counts.last_mut() {
             *count += 1;
         }
-        each(values.len() - 1, first, record);
+        each(i, values.len() - 1, first);
     }
     Ok((values, counts))
+}
+
+/// Leaves one of the sorted keys of each value.
+fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
+    let Some(mut last) = keys.first().copied() else { return };
+    let mut kept = 1;
+    for i in 1..keys.len() {
+        let key = keys[i];
+        // written always, and kept where it is another value: no branch that would be guessed
+        keys[kept] = key;
+        kept += usize::from(differ(last, key, nan));
+        last = key;
+    }
+    keys.truncate(kept);
+}
+
+/// Whether neighbours among sorted keys are different values. Keys that stand for NaN always are; of dtypes without it every equal key is the
+/// same value.
+#[inline(always)]
+fn differ<K: Key>(x: K, y: K, nan: Option<K>) -> bool {
+    (x != y) | (nan == Some(y))
 }
 
 /// The key of NaN, of dtypes that have it.
@@ -113,7 +126,7 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
     let values = Buffer::new(op, keys.len(), dtype)?;
     // SAFETY: there is room for as many elements as keys; the rest as the caller promises.
     unsafe {
-        write_elements(dtype, keys, false, values.start());
+        write_elements(dtype, keys.as_ptr(), keys.len(), false, values.start());
         zeros::restore_first(dtype, flat, n, values.start(), keys.len());
         RawArray::new(op, vec![keys.len()], values)
     }
@@ -124,24 +137,33 @@ fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(Ra
     let n = x.len();
     // SAFETY: the elements, packed.
     let mut keys = unsafe { all_keys::<K>(op, x.dtype, flat.start(), n)? };
-    merge::sort(op, &mut keys, &mut Vec::new())?;
-    let (distinct, counts) = runs(op, &keys, nan(x.dtype), counts, |_, _, _| ())?;
+    merge::sort_vec(op, &mut keys, &mut Vec::new(), 0)?;
+    let mut many = Vec::new();
+    if counts {
+        (keys, many) = runs(op, &keys, nan(x.dtype), |_, _, _| ())?;
+    } else {
+        drop_equal(&mut keys, nan(x.dtype));
+    }
     // SAFETY: as above.
-    Ok((unsafe { values(op, x.dtype, &distinct, flat.start(), n)? }, one_axis(op, counts)?))
+    Ok((unsafe { values(op, x.dtype, &keys, flat.start(), n)? }, one_axis(op, many)?))
 }
 
-fn located_by<K: Key, I: Index>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
+fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
-    let mut records: Vec<Indexed<K, I>> = Vec::new();
     // SAFETY: the elements, packed.
-    unsafe { sorted_records(op, x.dtype, flat.start(), n, false, &mut records, &mut Vec::new())? };
+    let keys = unsafe { all_keys::<K>(op, x.dtype, flat.start(), n)? };
+    let mut indices = buffer::zeros::<u64>(op, n)?;
+    order(op, &keys, &mut indices, &mut Vec::new())?;
+    let mut sorted: Vec<K> = buffer::vec(op, n)?;
+    sorted.extend(indices.iter().map(|&i| keys[i as usize]));
     let mut inverse = buffer::zeros::<i64>(op, n)?;
     let mut firsts: Vec<i64> = buffer::vec(op, n)?;
-    let (distinct, counts) = runs(op, &records, nan(x.dtype), true, |value, first, record| {
-        inverse[record.index()] = value as i64;
+    let (distinct, counts) = runs(op, &sorted, nan(x.dtype), |place, value, first| {
+        let i = indices[place];
+        inverse[i as usize] = value as i64;
         if first {
-            firsts.push(record.index() as i64);
+            firsts.push(i as i64);
         }
     })?;
     // SAFETY: as above.

@@ -3,9 +3,7 @@
 use crate::{DType, DTypeKind};
 
 /// The bits of a real float.
-trait Bits: Copy + PartialEq {
-    /// The bits of -0.0.
-    const SIGN: Self;
+trait Bits: Copy {
     /// Whether these are the bits of 0.0 or of -0.0.
     fn is_zero(self) -> bool;
 }
@@ -13,8 +11,6 @@ trait Bits: Copy + PartialEq {
 macro_rules! bits {
     ($($t:ty)*) => {$(
         impl Bits for $t {
-            const SIGN: $t = 1 << (<$t>::BITS - 1);
-
             #[inline(always)]
             fn is_zero(self) -> bool {
                 self << 1 == 0
@@ -45,22 +41,18 @@ macro_rules! by_float_bits {
     };
 }
 
-/// Gives the zeros of `n` sorted elements the signs of those of a lane, in their order. `first` says where they begin, given
-/// a zero.
+/// Gives the zeros of `n` elements the signs of those of a lane, in their order.
 ///
 /// # Safety
-/// Both point to `n` elements of the dtype, and have as many zeros, those of `sorted` one after the other.
-pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, sorted: *mut u8, first: impl Fn(f32) -> usize) {
+/// Both point to `n` elements of the dtype, and have as many zeros.
+pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8) {
     // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
     unsafe {
         by_float_bits!(dtype, U => {
             let lane = std::slice::from_raw_parts(lane.cast::<U>(), n);
-            if !any_negative(lane) {
-                return;
-            }
-            let first = first(0.0);
-            let sorted = std::slice::from_raw_parts_mut(sorted.cast::<U>().add(first), n - first);
-            sorted.iter_mut().zip(lane.iter().filter(|v| v.is_zero())).for_each(|(s, &z)| *s = z);
+            let arranged = std::slice::from_raw_parts_mut(arranged.cast::<U>(), n);
+            let zeros = arranged.iter_mut().filter(|v| v.is_zero());
+            zeros.zip(lane.iter().filter(|v| v.is_zero())).for_each(|(a, &z)| *a = z);
         });
     }
 }
@@ -81,8 +73,4 @@ pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mu
             }
         });
     }
-}
-
-fn any_negative<U: Bits>(lane: &[U]) -> bool {
-    lane.contains(&U::SIGN)
 }
