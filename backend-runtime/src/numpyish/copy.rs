@@ -208,6 +208,23 @@ pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) 
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
+/// Writes the transposed one of a small matrix, with rows at these distances. Of types of 4 and 8 bytes it is what squares of [`SIDE`] are made for.
+///
+/// # Safety
+/// There are as many rows and columns at `from`, and at `to` there is room for as many columns and rows; no element of one is of the other.
+pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
+    from: *const U,
+    (rows, columns): (usize, usize),
+    from_row: usize,
+    to: *mut U,
+    to_row: usize,
+) {
+    let i = Axis { len: columns, from: 1, to: to_row as isize };
+    let j = Axis { len: rows, from: from_row as isize, to: 1 };
+    // SAFETY: the caller's promise.
+    unsafe { tile(i, j, from, to) }
+}
+
 /// The whole copy, on several threads where that pays.
 unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut U) {
     if axes.iter().any(|a| a.len == 0) {

@@ -7,6 +7,10 @@ use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
 /// An unsigned integer that elements are sorted by.
 pub trait Key: Element + Ord {
+    /// The register of AVX-512 that has such keys.
+    #[cfg(target_arch = "x86_64")]
+    type Wide: super::registers::Register<Key = Self>;
+
     /// The key of an element. NaN has the largest of all, -0.0 that of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
@@ -98,8 +102,11 @@ const BLOCK: usize = 64;
 const DIGIT: usize = 11;
 
 macro_rules! key {
-    ($($key:ident $float:ident $int:ident $sort:ident $select:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
+    ($($key:ident $float:ident $int:ident $sort:ident $select:ident $wide:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
         impl Key for $key {
+            #[cfg(target_arch = "x86_64")]
+            type Wide = super::registers::$wide;
+
             fn loops(dtype: DType) -> Loops<$key> {
                 match dtype {
                     $($dtypes => Loops::of::<$t>(),)*
@@ -190,12 +197,12 @@ macro_rules! key {
     )*};
 }
 key! {
-    u32 f32 i32 sort32 select32:
+    u32 f32 i32 sort32 select32 Wide32:
         // the bytes of false and true have the order of numbers
         DType::Bool | DType::UInt8 => u8, DType::UInt16 => u16, DType::UInt32 => u32,
         DType::Int8 => i8, DType::Int16 => i16, DType::Int32 => i32,
         DType::Float16 => f16, DType::BFloat16 => bf16, DType::Float32 => f32;
-    u64 f64 i64 sort64 select64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
+    u64 f64 i64 sort64 select64 Wide64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
 }
 
 /// Whether a dtype's keys have 64 bits.

@@ -1,17 +1,19 @@
 //! Short lanes, many at a time: which elements are compared does not depend on their values, so lanes go side by side, in vectors.
 
+#[cfg(target_arch = "x86_64")]
+use super::registers::Register;
 use super::{
     super::{
         buffer::Buffer,
         copy,
         parallel::{self, COSTLY},
         raw::{RawArray, View},
-        simd::versions,
+        simd::{self, versions},
     },
     keys::{Key, Loops},
     zeros,
 };
-use crate::Result;
+use crate::{DType, Result};
 
 /// Elements of the longest lanes.
 pub const LONGEST: usize = 32;
@@ -25,86 +27,27 @@ const TOGETHER: usize = 16;
 /// Keys of lanes, those of one place next to each other.
 type Tile<K> = [[K; TOGETHER]; LONGEST];
 
-/// Sorted along the last axis, of [`LONGEST`] elements at most, of which there is at least one. Keys that are equal are of the same elements, but for the signs
-/// of zeros.
-pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
-    let len = x.shape.last().copied().unwrap_or(1);
-    let loops = K::loops(x.dtype);
-    let packed = copy::pack(op, x)?;
-    let out = Buffer::new(op, x.len(), x.dtype)?;
-    let ends = copy::Ends { from: packed.start(), to: out.start() };
-    let lanes = x.len() / len;
-    parallel::parallel(lanes.div_ceil(TOGETHER), (COSTLY / (TOGETHER * len)).max(1), |groups| {
-        let ends = &ends;
-        for group in groups {
-            let first = group * TOGETHER;
-            let bytes = first * len * x.dtype.size();
-            // SAFETY: lanes of both arrays, which are this task's.
-            unsafe {
-                let (from, to) = (ends.from.add(bytes), ends.to.add(bytes));
-                sort_some(&loops, x, from, to, len, TOGETHER.min(lanes - first), descending);
-            }
-        }
-    });
-    // SAFETY: every element has been written.
-    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
+/// Pairs of rows, of which the first shall have the smaller keys, in the order in which they are compared.
+struct Network {
+    pairs: [(u8, u8); MOST],
+    many: usize,
 }
 
-/// Sorts `count` lanes, one after the other in memory.
-///
-/// # Safety
-/// There are `len` elements of the dtype of `x` in each of them, as in the lanes at `to`; there are no more than [`TOGETHER`] and [`LONGEST`].
-unsafe fn sort_some<K: Key>(
-    loops: &Loops<K>,
-    x: View<'_>,
-    from: *const u8,
-    to: *mut u8,
-    len: usize,
-    count: usize,
-    descending: bool,
-) {
-    let mut keys = [K::default(); TOGETHER * LONGEST];
-    let mut tile = [[K::default(); TOGETHER]; LONGEST];
-    let keys = &mut keys[..count * len];
-    // SAFETY: the caller's promise: there are as many keys as elements.
-    let negative_zero = unsafe { (loops.keys)(from, keys.len(), keys.as_mut_ptr(), descending) };
-    for (lane, keys) in keys.chunks_exact(len).enumerate() {
-        tile.iter_mut().zip(keys).for_each(|(row, &key)| row[lane] = key);
-    }
-    // SAFETY: it has no conditions.
-    unsafe { sort_rows::<K>(&mut tile, len) };
-    for (lane, keys) in keys.chunks_exact_mut(len).enumerate() {
-        tile.iter().zip(&mut *keys).for_each(|(row, key)| *key = row[lane]);
-    }
-    // SAFETY: as above.
-    unsafe {
-        (loops.elements)(keys.as_ptr(), keys.len(), to, descending);
-        if negative_zero {
-            for lane in 0..count {
-                let bytes = lane * len * x.dtype.size();
-                zeros::restore(x.dtype, from.add(bytes), len, to.add(bytes));
-            }
-        }
-    }
-}
+/// Pairs of the network of [`LONGEST`] rows.
+const MOST: usize = 191;
 
-versions! {
-    /// Sorts the first `n` rows, each lane on its own, by Batcher's merge exchange: algorithm M of section 5.2.2 of Knuth's "The Art of Computer
-    /// Programming", volume 3.
-    unsafe fn sort_rows[K: Key][K](tile: &mut Tile<K>, n: usize) {
-        let rows = &mut tile[..n];
+impl Network {
+    /// Batcher's merge exchange of `n` rows, [`LONGEST`] at most: algorithm M of section 5.2.2 of Knuth's "The Art of Computer Programming", volume 3.
+    fn new(n: usize) -> Network {
+        let mut network = Network { pairs: [(0, 0); MOST], many: 0 };
         let most = n.next_power_of_two() / 2;
         let mut p = most;
         while p > 0 {
             let (mut q, mut r, mut d) = (most, 0, p);
             loop {
-                for i in 0..n - d {
-                    if i & p == r {
-                        let (low, high) = (rows[i], rows[i + d]);
-                        for k in 0..TOGETHER {
-                            (rows[i][k], rows[i + d][k]) = low[k].in_order(high[k]);
-                        }
-                    }
+                for i in (0..n - d).filter(|i| i & p == r) {
+                    network.pairs[network.many] = (i as u8, (i + d) as u8);
+                    network.many += 1;
                 }
                 if q == p {
                     break;
@@ -113,28 +56,146 @@ versions! {
             }
             p /= 2;
         }
+        network
+    }
+
+    /// Sorts the rows, each lane on its own.
+    fn sort<K: Key>(&self, tile: &mut Tile<K>) {
+        let pairs = &self.pairs[..self.many];
+        // SAFETY: the processor has the instructions that are asked for; the rest has no conditions.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            if simd::set() > 1 {
+                return sort_in_registers::<K::Wide>(pairs, tile);
+            }
+            sort_rows::<K>(pairs, tile);
+        }
+    }
+}
+
+/// Sorted along the last axis, of [`LONGEST`] elements at most, of which there is at least one. Keys that are equal are of the same elements, but for the signs
+/// of zeros.
+pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
+    let len = x.shape.last().copied().unwrap_or(1);
+    let network = Network::new(len);
+    let loops = K::loops(x.dtype);
+    let packed = copy::pack(op, x)?;
+    let out = Buffer::new(op, x.len(), x.dtype)?;
+    let ends = copy::Ends { from: packed.start(), to: out.start() };
+    let lanes = x.len() / len;
+    parallel::parallel(lanes.div_ceil(TOGETHER), (COSTLY / (TOGETHER * len)).max(1), |groups| {
+        let ends = &ends;
+        let (mut keys, mut tile) = ([K::default(); TOGETHER * LONGEST], [[K::default(); TOGETHER]; LONGEST]);
+        for group in groups {
+            let first = group * TOGETHER;
+            let bytes = first * len * x.dtype.size();
+            let group = Group { dtype: x.dtype, len, count: TOGETHER.min(lanes - first), descending };
+            // SAFETY: lanes of both arrays, which are this task's.
+            unsafe { group.sort(&loops, &network, ends.from.add(bytes), ends.to.add(bytes), &mut keys, &mut tile) };
+        }
+    });
+    // SAFETY: every element has been written.
+    unsafe { RawArray::new(op, x.shape.to_vec(), out) }
+}
+
+/// Lanes one after the other in memory, [`TOGETHER`] at most.
+struct Group {
+    dtype: DType,
+    len: usize,
+    count: usize,
+    descending: bool,
+}
+
+impl Group {
+    /// Sorts the lanes.
+    ///
+    /// # Safety
+    /// Both pointers are those of such lanes; the network is one of as many rows as a lane has elements.
+    unsafe fn sort<K: Key>(
+        &self,
+        loops: &Loops<K>,
+        network: &Network,
+        from: *const u8,
+        to: *mut u8,
+        keys: &mut [K; TOGETHER * LONGEST],
+        tile: &mut Tile<K>,
+    ) {
+        let Group { dtype, len, count, descending } = *self;
+        let n = count * len;
+        // SAFETY: the caller's promise: there are as many keys as elements.
+        unsafe {
+            let negative_zero = (loops.keys)(from, n, keys.as_mut_ptr(), descending);
+            copy::transpose(keys.as_ptr(), (count, len), len, tile.as_mut_ptr().cast(), TOGETHER);
+            network.sort(tile);
+            copy::transpose(tile.as_ptr().cast::<K>(), (len, count), TOGETHER, keys.as_mut_ptr(), len);
+            (loops.elements)(keys.as_ptr(), n, to, descending);
+            if negative_zero {
+                for lane in 0..count {
+                    let bytes = lane * len * dtype.size();
+                    zeros::restore(dtype, from.add(bytes), len, to.add(bytes));
+                }
+            }
+        }
+    }
+}
+
+/// [`Network::sort`] with AVX-512.
+///
+/// # Safety
+/// The processor has it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn sort_in_registers<V: Register>(pairs: &[(u8, u8)], tile: &mut Tile<V::Key>) {
+    for first in (0..TOGETHER).step_by(V::LANES) {
+        for &(a, b) in pairs {
+            let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);
+            // SAFETY: a row has a whole number of registers.
+            unsafe {
+                let (a, b) = (tile[a].as_mut_ptr().add(first), tile[b].as_mut_ptr().add(first));
+                let (low, high) = V::load(a).in_order(V::load(b));
+                low.store(a);
+                high.store(b);
+            }
+        }
+    }
+}
+
+versions! {
+    /// [`Network::sort`].
+    unsafe fn sort_rows[K: Key][K](pairs: &[(u8, u8)], tile: &mut Tile<K>) {
+        for &(a, b) in pairs {
+            let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);
+            let (low, high) = (tile[a], tile[b]);
+            for k in 0..TOGETHER {
+                (tile[a][k], tile[b][k]) = low[k].in_order(high[k]);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::simd, *};
+    use super::*;
+
+    fn check<K: Key>() {
+        for n in 1..=LONGEST {
+            let key = |i: usize, k: usize| K::of(((i * 7919 + k * 104_729) % 23) as u64, false);
+            let mut tile: Tile<K> = std::array::from_fn(|i| std::array::from_fn(|k| key(i, k)));
+            let lanes = (0..TOGETHER).map(|k| tile[..n].iter().map(|row| row[k]).collect());
+            let mut expected: Vec<Vec<K>> = lanes.collect();
+            Network::new(n).sort(&mut tile);
+            for (k, lane) in expected.iter_mut().enumerate() {
+                lane.sort_unstable();
+                assert!(tile[..n].iter().map(|row| row[k]).eq(lane.iter().copied()), "{n}");
+            }
+        }
+    }
 
     #[test]
     fn rows_of_every_number() {
         simd::with_each(|_| {
-            for n in 1..=LONGEST {
-                let mut tile: Tile<u64> =
-                    std::array::from_fn(|i| std::array::from_fn(|k| ((i * 7919 + k * 104_729) % 23) as u64));
-                let mut expected: Vec<Vec<u64>> =
-                    (0..TOGETHER).map(|k| tile[..n].iter().map(|row| row[k]).collect()).collect();
-                // SAFETY: it has no conditions.
-                unsafe { sort_rows(&mut tile, n) };
-                for (k, lane) in expected.iter_mut().enumerate() {
-                    lane.sort_unstable();
-                    assert!(tile[..n].iter().map(|row| row[k]).eq(lane.iter().copied()), "{n}");
-                }
-            }
+            check::<u32>();
+            check::<u64>();
         });
     }
 }
