@@ -208,7 +208,7 @@ pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) 
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Writes the transposed one of a small matrix, with rows at these distances. Of types of 4 and 8 bytes it is what squares of [`SIDE`] are made for.
+/// Writes the transposed one of a small matrix, with rows at these distances; in registers for types of 4 and 8 bytes.
 ///
 /// # Safety
 /// There are as many rows and columns at `from`, and at `to` there is room for as many columns and rows; no element of one is of the other.
