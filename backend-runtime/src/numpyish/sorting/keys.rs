@@ -81,6 +81,7 @@ versions! {
             unsafe {
                 keys.add(first).copy_to_nonoverlapping(block.as_mut_ptr(), many);
                 let x = x.cast::<T>().add(first);
+                // of a whole block the compiler knows the length
                 if many == BLOCK {
                     for (i, key) in block.iter().enumerate() {
                         *x.add(i) = key.element(descending);
