@@ -365,6 +365,15 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
             4 => return short_rows::<U, 4>(i, j, from, to),
             _ => {}
         }
+        if (j.from, j.to) == (1, 1) {
+            match j.len * size_of::<U>() {
+                8..16 => return row_ends::<U, 8>(i, j, from, to),
+                16..32 => return row_ends::<U, 16>(i, j, from, to),
+                32..64 => return row_ends::<U, 32>(i, j, from, to),
+                64..=128 => return row_ends::<U, 64>(i, j, from, to),
+                _ => {}
+            }
+        }
         for k in 0..i.len as isize {
             let (from, to) = (from.offset(k * i.from), to.offset(k * i.to));
             match (j.from, j.to) {
@@ -377,6 +386,20 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                 (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
                 (f, t) => (0..j.len as isize).for_each(|n| *to.offset(n * t) = *from.offset(n * f)),
             }
+        }
+    }
+}
+
+/// Rows of neighbours of `N` to `2 * N` bytes: the first and the last `N` bytes of each, which may overlap. A call of the system's copy takes
+/// longer than so few moves.
+unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
+    let last = j.len * size_of::<U>() - N;
+    for k in 0..i.len as isize {
+        // SAFETY: both parts lie in the row, whose elements in the source are none of the target.
+        unsafe {
+            let (from, to) = (from.offset(k * i.from).cast::<u8>(), to.offset(k * i.to).cast::<u8>());
+            std::ptr::copy_nonoverlapping(from, to, N);
+            std::ptr::copy_nonoverlapping(from.add(last), to.add(last), N);
         }
     }
 }

@@ -2,7 +2,14 @@
 
 use super::team;
 use crate::threads;
-use std::{ops::Range, time::Instant};
+use std::{
+    ops::Range,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
 
 /// Elements per task of loops that do little per element: below twice this many, one thread is faster.
 pub const CHEAP: usize = 1 << 16;
@@ -55,18 +62,35 @@ impl<T> Shared<T> {
 /// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
-/// Handing a task to another thread takes about 5 microseconds; a task should take several times that.
-const TASK_NANOSECONDS: u128 = 20_000;
+/// What a task should take at least. Handing it to a thread that sleeps takes 5 microseconds on one machine and 30 on another.
+const TASK_NANOSECONDS: u64 = 20_000;
+
+/// The same where threads are awake.
+const AWAKE_TASK_NANOSECONDS: u64 = 8_000;
+
+/// How long after a loop the threads of rayon's pool look for another one before they sleep, at least.
+const AWAKE_NANOSECONDS: u64 = 20_000;
+
+/// When the last loop on several threads ended, in nanoseconds of [`clock`].
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// Nanoseconds since the first look at it, and some.
+fn clock() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    AWAKE_NANOSECONDS + START.elapsed().as_nanos() as u64
+}
 
 #[inline(never)]
 fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let probed = PROBE.div_ceil(unit).min(n);
-    let start = Instant::now();
+    let start = clock();
     f(0..probed);
-    let nanoseconds = start.elapsed().as_nanos().max(1);
+    let nanoseconds = (clock() - start).max(1);
+    let awake = start - LAST.load(Ordering::Relaxed).min(start) < AWAKE_NANOSECONDS;
+    let task = if awake { AWAKE_TASK_NANOSECONDS } else { TASK_NANOSECONDS };
     // an upper bound, for clocks too coarse to measure the first part
     let most = (CHEAP / unit).max(1);
-    let grain = usize::try_from(TASK_NANOSECONDS * probed as u128 / nanoseconds).unwrap_or(most).clamp(1, most);
+    let grain = usize::try_from(task * probed as u64 / nanoseconds).unwrap_or(most).clamp(1, most);
     if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
@@ -84,12 +108,13 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
         let start = range.start + i * size;
         f(start..range.end.min(start + size));
     });
+    LAST.store(clock(), Ordering::Relaxed);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn every_index_runs_once_on_any_number_of_threads() {

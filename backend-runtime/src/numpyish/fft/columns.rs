@@ -7,7 +7,7 @@ use super::{
         parallel::COSTLY,
     },
     lane::Engine,
-    stockham::{Kernel, Plan, Points},
+    stockham::{Kernel, Plan, Points, Turns},
 };
 use crate::Result;
 use std::{ops::Range, sync::Arc};
@@ -15,9 +15,10 @@ use std::{ops::Range, sync::Arc};
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
+/// Memory of a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; LINE]);
+pub struct Line([u8; LINE]);
 
 /// Transforms of all lanes along an axis.
 pub struct Columns<R> {
@@ -95,6 +96,7 @@ impl<R: Engine> Task<'_, R> {
             ahead: 0,
             pairs: true,
             swapped: *inverse,
+            turns: Turns::NONE,
         };
         let lane = |group: usize| group / self.in_row * self.inner + group % self.in_row * lanes;
         let mut offsets = Offsets::at(axes, lane(groups.start));

@@ -1,7 +1,7 @@
 //! Transforms of one lane, and the plans of all transforms, which are made once per length.
 
 use super::{
-    stockham,
+    halves, long, stockham,
     vector::{Plain, Vector},
 };
 use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
@@ -62,6 +62,10 @@ pub struct Plans<R: FftNum> {
     real: RealFftPlanner<R>,
     /// Of transforms of several lanes at once; none where the length is not one for these.
     side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
+    /// Of long lanes.
+    long: HashMap<usize, Arc<long::Plan<R>>>,
+    /// Of long real lanes.
+    halves: HashMap<usize, Arc<halves::Plan<R>>>,
     /// Which transforms of a length have a plan: a bit for each of [`Which`].
     lengths: HashMap<usize, u8>,
 }
@@ -74,6 +78,8 @@ enum Which {
     RealToHalf = 4,
     HalfToReal = 8,
     SideBySide = 16,
+    Long = 32,
+    Halves = 64,
 }
 
 /// Bytes that a planner allocates at most, at one time, to make a plan for `n` points.
@@ -92,6 +98,8 @@ impl<R: FftNum> Plans<R> {
             complex: FftPlanner::new(),
             real: RealFftPlanner::new(),
             side_by_side: HashMap::new(),
+            long: HashMap::new(),
+            halves: HashMap::new(),
             lengths: HashMap::new(),
         }
     }
@@ -157,6 +165,35 @@ pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<
         p.side_by_side.insert(n, plan.clone());
         Ok(plan)
     })?
+}
+
+/// The plan of complex transforms of one lane of `n` points on all threads, where that is long and the length is one for these.
+pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
+    let Some(sides) = (n >= long::LEAST).then(|| long::sides(n)).flatten() else {
+        return Ok(None);
+    };
+    if let Some(known) = with_plans::<R, _>(op, n, Which::Long, |p| p.long.get(&n).cloned())? {
+        return Ok(Some(known));
+    }
+    // made by several threads, none of which may wait for the planners
+    let plan = long::Plan::new(op, sides)?.map(Arc::new);
+    if let Some(plan) = &plan {
+        with_plans::<R, _>(op, n, Which::Long, |p| p.long.insert(n, plan.clone()))?;
+    }
+    Ok(plan)
+}
+
+/// The plan of transforms between `n` real points and their frequencies on all threads, where they are many and their number is one for it.
+pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<halves::Plan<R>>>> {
+    let Some(complex) = (if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None }) else {
+        return Ok(None);
+    };
+    if let Some(known) = with_plans::<R, _>(op, n, Which::Halves, |p| p.halves.get(&n).cloned())? {
+        return Ok(Some(known));
+    }
+    let plan = Arc::new(halves::Plan::new(op, n, complex)?);
+    with_plans::<R, _>(op, n, Which::Halves, |p| p.halves.insert(n, plan.clone()))?;
+    Ok(Some(plan))
 }
 
 #[cfg(test)]

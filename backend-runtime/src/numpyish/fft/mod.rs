@@ -1,9 +1,13 @@
 //! Fourier transforms: `rustfft` and `realfft` along one lane, our own loops over the lanes of any axis. Complex lanes that lie
-//! side by side are transformed several at a time (`stockham`).
+//! side by side are transformed several at a time (`stockham`), and so are the parts of one long lane, on all threads (`long`, `halves`).
 
 mod columns;
+mod contiguous;
+mod halves;
 mod lane;
+mod long;
 mod passes;
+
 mod stockham;
 mod vector;
 

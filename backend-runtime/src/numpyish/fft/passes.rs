@@ -10,7 +10,10 @@ use super::{
         raw::{RawArray, View},
     },
     columns::{Columns, LINE},
+    contiguous::Contiguous,
+    halves,
     lane::{self, Engine},
+    long,
     stockham::Plan,
 };
 use crate::{
@@ -71,6 +74,9 @@ impl Pass {
                 RawArray::new(self.op, shape, out)
             };
         }
+        if let Some(plan) = self.long::<R>(&shape)? {
+            return self.long_lanes(&plan, x, shape);
+        }
         let (from_len, n) = (x.shape[self.axis], self.n);
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
@@ -100,6 +106,17 @@ impl Pass {
             unsafe { columns.run(layout::dims(view), view.start.cast(), view.shape, x.start_mut().cast())? };
             return Ok(x);
         }
+        if let Some(plan) = self.long::<R>(view.shape)? {
+            let between = Buffer::new(self.op, self.n, view.dtype)?;
+            for lane in 0..view.len() / self.n {
+                // SAFETY: the points of a lane of an array that is ours alone, next to each other.
+                unsafe {
+                    let lane = x.start_mut().cast::<R::Complex>().add(lane * self.n);
+                    plan.run([lane, between.start().cast(), lane], self.is_inverse(), self.factor())?;
+                }
+            }
+            return Ok(x);
+        }
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |_, lane| {
@@ -120,13 +137,78 @@ impl Pass {
     }
 
     fn columns<R: Engine>(&self, plan: Arc<Plan<R>>) -> Columns<R> {
-        Columns {
-            op: self.op,
-            axis: self.axis,
-            plan,
-            inverse: self.direction == Direction::Inverse,
-            scale: R::of(self.direction.scale(self.norm, self.n)),
-        }
+        let (inverse, scale) = (self.is_inverse(), self.factor());
+        Columns { op: self.op, axis: self.axis, plan, inverse, scale }
+    }
+
+    /// The plan for one lane of a result after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
+    fn long<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
+        let inner: usize = shape[self.axis + 1..].iter().product();
+        if inner == 1 { lane::long(self.op, self.n) } else { Ok(None) }
+    }
+
+    /// [`Pass::complex`] by such a plan.
+    fn long_lanes<R: Engine>(&self, plan: &long::Plan<R>, x: View<'_>, shape: Vec<usize>) -> Result<RawArray> {
+        let out = Buffer::new(self.op, rules::count(self.op, &shape, x.dtype.size())?, x.dtype)?;
+        let between = Buffer::new(self.op, self.n, x.dtype)?;
+        Contiguous::new(self.op, x, self.axis, x.dtype, self.n)?.each(|k, lane| {
+            // SAFETY: the points of a lane, and room for as many between, and for each lane in the result.
+            unsafe {
+                let to = out.start().cast::<R::Complex>().add(k * self.n);
+                plan.run([lane.cast_mut().cast(), between.start().cast(), to], self.is_inverse(), self.factor())
+            }
+        })?;
+        // SAFETY: every element has been written.
+        unsafe { RawArray::new(self.op, shape, out) }
+    }
+
+    /// The plan for one real lane after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
+    fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<Arc<halves::Plan<R>>>> {
+        let inner: usize = x.shape[self.axis + 1..].iter().product();
+        if inner == 1 { lane::halves(self.op, self.n) } else { Ok(None) }
+    }
+
+    /// [`Pass::real_lanes`] by such a plan.
+    fn long_real_lanes<R: Engine>(&self, plan: &halves::Plan<R>, x: View<'_>, out_len: usize) -> Result<RawArray> {
+        let mut shape = x.shape.to_vec();
+        shape[self.axis] = out_len;
+        let out = Buffer::new(self.op, rules::count(self.op, &shape, R::Complex::DTYPE.size())?, R::Complex::DTYPE)?;
+        let between = plan.between()?;
+        Contiguous::new(self.op, x, self.axis, R::DTYPE, self.n)?.each(|k, lane| {
+            // SAFETY: the points of a lane, and room for its frequencies.
+            unsafe {
+                let to = out.start().cast::<R::Complex>().add(k * out_len);
+                plan.frequencies(lane.cast(), to, out_len, self.is_inverse(), self.factor(), &between)
+            }
+        })?;
+        // SAFETY: every element has been written.
+        unsafe { RawArray::new(self.op, shape, out) }
+    }
+
+    /// [`Pass::half_to_real`] by such a plan.
+    fn long_half_to_real<R: Engine>(&self, plan: &halves::Plan<R>, x: View<'_>) -> Result<RawArray> {
+        let mut shape = x.shape.to_vec();
+        shape[self.axis] = self.n;
+        let out = Buffer::new(self.op, rules::count(self.op, &shape, R::DTYPE.size())?, R::DTYPE)?;
+        let between = plan.between()?;
+        Contiguous::new(self.op, x, self.axis, R::Complex::DTYPE, self.n / 2 + 1)?.each(|k, lane| {
+            // SAFETY: the non-negative frequencies of a lane, and room for its points.
+            unsafe {
+                let to = out.start().cast::<R>().add(k * self.n);
+                plan.points(lane.cast(), to, !self.is_inverse(), self.factor(), &between)
+            }
+        })?;
+        // SAFETY: every element has been written.
+        unsafe { RawArray::new(self.op, shape, out) }
+    }
+
+    fn is_inverse(&self) -> bool {
+        self.direction == Direction::Inverse
+    }
+
+    /// What results are multiplied by.
+    fn factor<R: Engine>(&self) -> R {
+        R::of(self.direction.scale(self.norm, self.n))
     }
 
     /// Transforms a complex lane in place.
@@ -147,6 +229,9 @@ impl Pass {
 
     /// The first frequencies of real lanes, at least the non-negative ones.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
+        if let Some(plan) = self.long_real::<R>(x)? {
+            return self.long_real_lanes(&plan, x, out_len);
+        }
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
             let plan = lane::real_to_half::<R>(self.op, self.n)?;
@@ -177,6 +262,9 @@ impl Pass {
 
     /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+        if let Some(plan) = self.long_real::<R>(x)? {
+            return self.long_half_to_real(&plan, x);
+        }
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
             let plan = lane::half_to_real::<R>(self.op, self.n)?;
@@ -197,7 +285,7 @@ impl Pass {
                 }
                 plan.process_with_scratch(R::lane(&mut half), to, R::lane(&mut scratch))
                     .map_err(|e| self.refused(e))?;
-                let factor = R::of(self.direction.scale(self.norm, self.n));
+                let factor = self.factor::<R>();
                 if factor != R::ONE {
                     to.iter_mut().for_each(|v| *v = v.times(factor));
                 }
@@ -209,7 +297,7 @@ impl Pass {
     }
 
     fn scale<R: Engine>(&self, lane: &mut [R::Complex]) {
-        let factor = R::of(self.direction.scale(self.norm, self.n));
+        let factor = self.factor::<R>();
         if factor != R::ONE {
             lane.iter_mut().for_each(|v| *v = R::Complex::from_parts(v.real() * factor, v.imag() * factor));
         }

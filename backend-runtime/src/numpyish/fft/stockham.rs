@@ -36,7 +36,7 @@ struct Stage<R> {
 }
 
 /// The radices of a number of points, or none if it has another factor.
-fn radices(mut n: usize) -> Option<Vec<usize>> {
+pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     let mut radices = Vec::new();
     for odd in [7, 5, 3] {
         while n.is_multiple_of(odd) {
@@ -62,7 +62,7 @@ fn radices(mut n: usize) -> Option<Vec<usize>> {
 }
 
 /// The parts of e^(-2 pi i k / n). The angle is reduced to an eighth of a turn in whole numbers.
-fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
+pub(super) fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
     let quarters = 4 * (k % n) / n;
     let rest = 4 * (k % n) - quarters * n;
     let angle = |of: usize| std::f64::consts::FRAC_PI_2 * of as f64 / n as f64;
@@ -113,6 +113,24 @@ pub struct Points<R> {
     pub pairs: bool,
     /// Real and imaginary parts change places, which makes an inverse transform of one that is not, and back.
     pub swapped: bool,
+    /// What points are multiplied by when they are written, before their parts change places.
+    pub turns: Turns<R>,
+}
+
+/// Complex numbers that points of several lanes are multiplied by: products of two.
+#[derive(Clone, Copy)]
+pub struct Turns<R> {
+    /// One for each lane, of the points with number 0; null where there are none.
+    pub near: *const R,
+    /// From these to those of the next points.
+    pub stride: usize,
+    /// One for all lanes, of the points with number 0; those of others come after it.
+    pub far: *const R,
+}
+
+impl<R> Turns<R> {
+    /// By nothing.
+    pub const NONE: Turns<R> = Turns { near: std::ptr::null(), stride: 0, far: std::ptr::null() };
 }
 
 impl<R: Copy> Points<R> {
@@ -146,6 +164,15 @@ impl<R: Copy> Points<R> {
     /// There is room for the points of this number, which nobody else uses.
     #[inline(always)]
     unsafe fn store<V: Vector<Real = R>>(&self, i: usize, x: Complex<V>) {
+        let x = if self.turns.near.is_null() {
+            x
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let [re, im] = V::split(self.turns.near.add(i * self.turns.stride));
+                x.times(Complex { re, im }.turned(self.turns.far.add(2 * i)))
+            }
+        };
         let [re, im] = if self.swapped { [x.im, x.re] } else { [x.re, x.im] };
         // SAFETY: the caller's promise.
         unsafe {
@@ -214,10 +241,14 @@ impl<V: Vector> Complex<V> {
     #[inline(always)]
     unsafe fn turned(self, by: *const V::Real) -> Self {
         // SAFETY: as above, and two numbers are there.
-        unsafe {
-            let (re, im) = (V::splat(*by), V::splat(*by.add(1)));
-            Complex { re: self.re.mul_sub(re, self.im.mul(im)), im: self.re.mul_add(im, self.im.mul(re)) }
-        }
+        unsafe { self.times(Complex { re: V::splat(*by), im: V::splat(*by.add(1)) }) }
+    }
+
+    #[inline(always)]
+    unsafe fn times(self, by: Self) -> Self {
+        let Complex { re, im } = by;
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.mul_sub(re, self.im.mul(im)), im: self.re.mul_add(im, self.im.mul(re)) } }
     }
 }
 
@@ -374,6 +405,7 @@ unsafe fn transform<V: Vector<Real: Engine>>(
         ahead: 0,
         pairs: false,
         swapped: false,
+        turns: Turns::NONE,
     };
     let Some((last, others)) = plan.stages.split_last() else { return };
     let (mut s, mut from) = (1, from);

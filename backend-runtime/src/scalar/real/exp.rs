@@ -30,12 +30,17 @@ fn near_0(n: F, r: F, lost: F) -> Parts {
     Parts { n, high, low }
 }
 
-/// Takes `e^x` apart, without the low part: within 3/4 of the last place of `1 + high`, with the rounding of that sum.
+/// Added and taken away again, it rounds to an integer, to which twice the bias of exponents is added in the low bits between.
+const BIASED_ROUNDER: F = ROUNDER + (2 * super::BIAS) as F;
+
+/// Takes `e^x` apart, without the low part, which is within 3/4 of the last place of `1 + high`, with the rounding of that sum. The first is
+/// `n + BIASED_ROUNDER`.
 #[inline(always)]
 pub(super) fn short_parts(x: F) -> (F, F) {
-    let n = x.mul_add(LOG2_E, ROUNDER) - ROUNDER;
+    let biased = x.mul_add(LOG2_E, BIASED_ROUNDER);
+    let n = biased - BIASED_ROUNDER;
     let r = n.mul_add(-LN_2_LOW, n.mul_add(-LN_2_HIGH, x));
-    (n, (r * r).mul_add(r.mul_add(polynomial(r, &EXP), 0.5), r))
+    (biased, (r * r).mul_add(r.mul_add(polynomial(r, &EXP), 0.5), r))
 }
 
 /// Takes `e^(x + rest)` apart, where `rest` is so tiny beside 1 that its square does not count.
@@ -49,16 +54,35 @@ pub(super) fn parts_of(x: F, rest: F) -> Parts {
 /// where the result is subnormal.
 #[inline(always)]
 pub(super) fn scale(x: F, n: F) -> F {
-    let (first, second) = powers(n);
+    scale_biased(x, n + BIASED_ROUNDER)
+}
+
+/// The same, given `n + BIASED_ROUNDER`.
+#[inline(always)]
+pub(super) fn scale_biased(x: F, biased: F) -> F {
+    let (first, second) = powers_biased(biased);
     x * first * second
 }
 
-/// Two powers of two whose product is `2^n`, which alone may be out of range.
+/// Two powers of two whose product is `2^n`, which alone may be out of range, for a whole `n` between twice the least and twice the
+/// largest exponent.
 #[inline(always)]
 pub(super) fn powers(n: F) -> (F, F) {
-    let half = n.mul_add(0.5, ROUNDER);
-    let other = (n - (half - ROUNDER)) + ROUNDER;
-    (power_of_two(half), power_of_two(other))
+    powers_biased(n + BIASED_ROUNDER)
+}
+
+#[inline(always)]
+fn powers_biased(biased: F) -> (F, F) {
+    // each half of the low bits is an exponent with its bias; the bits above them are shifted out
+    let half = biased.to_bits() >> 1;
+    let other = biased.to_bits().wrapping_sub(half);
+    (F::from_bits(half << super::MANTISSA), F::from_bits(other << super::MANTISSA))
+}
+
+/// `2^n` for a normal exponent `n`, given `n + BIASED_ROUNDER`.
+#[inline(always)]
+pub(super) fn power_biased(biased: F) -> F {
+    F::from_bits(biased.to_bits().wrapping_sub(super::BIAS) << super::MANTISSA)
 }
 
 /// `2^n` for the whole number that `rounded` has in its low bits, that is a normal exponent.
@@ -77,8 +101,8 @@ pub(super) fn between(low: F, high: F, x: F) -> F {
 /// e to the power of `x`. Within 1 ulp.
 #[inline(always)]
 pub fn exp(x: F) -> F {
-    let (n, high) = short_parts(in_range(x));
-    scale(1.0 + high, n)
+    let (biased, high) = short_parts(in_range(x));
+    scale_biased(1.0 + high, biased)
 }
 
 /// 2 to the power of `x`, exact for whole `x`. Within 1 ulp.

@@ -1,9 +1,9 @@
 //! The hyperbolic functions and their inverses.
 
 use super::F;
-use super::constants::{LN_2, ROUNDER, SINH, SINH_MAX, TANH};
+use super::constants::{LN_2, SINH, SINH_MAX, TANH};
 use super::exact::{polynomial, quotient, sum, sum_ordered};
-use super::exp::{Parts, between, parts, power_of_two, powers, scale, short_parts};
+use super::exp::{Parts, between, parts, power_biased, powers, scale_biased, short_parts};
 use super::log::log1p_of;
 
 /// The hyperbolic sine and cosine of `x >= 0`, taken apart: they are `2^shift` times `sine` and `cosine`.
@@ -35,8 +35,8 @@ pub(super) fn sine_near_0(x: F) -> F {
 /// Half of `e^x` for `0 <= x`, or for [`SINH_MAX`] if that is less, and half of `e^-x`.
 #[inline(always)]
 fn halves(x: F) -> (F, F) {
-    let (n, high) = short_parts(if x > SINH_MAX { SINH_MAX } else { x });
-    let half = scale(1.0 + high, n - 1.0);
+    let (biased, high) = short_parts(if x > SINH_MAX { SINH_MAX } else { x });
+    let half = scale_biased(1.0 + high, biased - 1.0);
     (half, 0.25 / half)
 }
 
@@ -62,8 +62,8 @@ pub fn tanh(x: F) -> F {
     let z = size * size;
     let near = size.mul_add(z * polynomial(z, &TANH), size);
     // from 20 on it is 1
-    let (n, high) = short_parts(2.0 * if size > 20.0 { 20.0 } else { size });
-    let power = power_of_two(n + ROUNDER);
+    let (biased, high) = short_parts(2.0 * if size > 20.0 { 20.0 } else { size });
+    let power = power_biased(biased);
     let far = 1.0 - 2.0 / power.mul_add(1.0 + high, 1.0);
     (if size < 0.625 { near } else { far }).copysign(x)
 }

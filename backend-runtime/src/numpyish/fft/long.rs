@@ -1,0 +1,274 @@
+//! Transforms of one long lane, on all threads: the four steps of D. H. Bailey, "FFTs in external or hierarchical memory", The Journal of
+//! Supercomputing 4 (1990). The lane is a matrix in C order; its columns are transformed, the results turned by powers of
+//! e^(-2 pi i / n), and then its rows, whose transforms are the columns of the result.
+//!
+//! The results between are stored in blocks of some columns each, so that what a task writes and reads lies together.
+
+use super::{
+    super::{
+        buffer, copy,
+        layout::{self, Target},
+        parallel::COSTLY,
+    },
+    columns::{LINE, Line},
+    lane::{self, Engine},
+    stockham::{self, Kernel, LONGEST, Points, Turns, root},
+    vector::prefetch,
+};
+use crate::Result;
+use std::sync::Arc;
+
+/// The shortest lane that is transformed so: a shorter one is in a core's cache for all of its stages.
+pub const LEAST: usize = 1 << 16;
+
+/// Columns of a block: whole groups of lanes on every instruction set.
+const BLOCK: usize = 16;
+
+/// Blocks that are asked for before they are read.
+const AHEAD: usize = 4;
+
+/// What transforms of one length have in common.
+pub struct Plan<R> {
+    op: &'static str,
+    rows: usize,
+    columns: usize,
+    down: Arc<stockham::Plan<R>>,
+    across: Arc<stockham::Plan<R>>,
+    /// What the transforms of the columns are multiplied by, as complex numbers: powers of e^(-2 pi i / n) for the columns of a block, row by row, ..
+    near: Vec<R>,
+    /// .. and for the first columns of all blocks.
+    far: Vec<R>,
+}
+
+/// Rows and columns of the matrix for so many points: nearly as many, and of lengths that [`stockham`] has plans for.
+pub fn sides(n: usize) -> Option<[usize; 2]> {
+    stockham::radices(n)?;
+    let fits = |rows: usize| n.is_multiple_of(rows) && (n / rows).is_multiple_of(BLOCK);
+    let rows = (2..=n.isqrt()).rev().find(|&rows| fits(rows))?;
+    (n / rows <= LONGEST).then_some([rows, n / rows])
+}
+
+impl<R: Engine> Plan<R> {
+    /// For a matrix with these sides.
+    pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Option<Plan<R>>> {
+        let (Some(down), Some(across)) = (lane::side_by_side(op, rows)?, lane::side_by_side(op, columns)?) else {
+            return Ok(None);
+        };
+        // their product is the power for a column: so few have to be stored
+        let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
+            let mut all = buffer::vec(op, 2 * many)?;
+            all.extend((0..many).flat_map(|k| root::<R>(of(k), rows * columns)));
+            Ok(all)
+        };
+        let near = powers(rows * BLOCK, &|k| k / BLOCK * (k % BLOCK))?;
+        let far = powers(rows * columns / BLOCK, &|k| k / rows * BLOCK * (k % rows))?;
+        Ok(Some(Plan { op, rows, columns, down, across, near, far }))
+    }
+
+    /// Transforms a lane with exponent -2 pi i jk / n, or the other sign if `inverse`, and multiplies by `scale`.
+    ///
+    /// # Safety
+    /// The points are at `from`, and there is room for as many at `between` and `to`, which nobody else uses. `to` may be where `from` is.
+    pub unsafe fn run(&self, [from, between, to]: [*mut R::Complex; 3], inverse: bool, scale: R) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.down(from, between, inverse)?;
+            self.across(between, to, inverse, scale)
+        }
+    }
+
+    /// Transforms the columns, turns the results, and writes them in blocks.
+    ///
+    /// # Safety
+    /// As for [`Plan::run`].
+    unsafe fn down(&self, from: *mut R::Complex, to: *mut R::Complex, inverse: bool) -> Result<()> {
+        let &Plan { op, rows, columns, .. } = self;
+        let (from, to) = (Target(from.cast()), Target(to.cast()));
+        layout::in_tasks(columns / BLOCK, rows * BLOCK, COSTLY, &|blocks| {
+            let (from, to) = (&from, &to);
+            let lanes = Lanes::new(op, &self.down, inverse)?;
+            let many = lanes.kernel.lanes;
+            for block in blocks {
+                for first in (0..BLOCK).step_by(many) {
+                    // SAFETY: a block of both is of one task only; groups of lanes are parts of it.
+                    unsafe {
+                        let source = lanes.points(from.0.cast::<R::Complex>().add(block * BLOCK + first), columns);
+                        let ahead = if first + many < BLOCK { 2 * many as isize } else { 0 };
+                        let target = to.0.cast::<R::Complex>().add(block * BLOCK * rows + first);
+                        let (near, far) = (self.near[2 * first..].as_ptr(), self.far[2 * block * rows..].as_ptr());
+                        let turns = Turns { near, stride: 2 * BLOCK, far };
+                        let target = Points { turns, ..lanes.points(target, BLOCK) };
+                        lanes.run(R::ONE, Points { ahead, ..source }, target);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Transforms the rows of what is stored in blocks. The transforms are the columns of the result.
+    ///
+    /// # Safety
+    /// As for [`Plan::run`].
+    unsafe fn across(&self, from: *mut R::Complex, to: *mut R::Complex, inverse: bool, scale: R) -> Result<()> {
+        let &Plan { op, rows, columns, .. } = self;
+        let (from, to) = (Target(from.cast()), Target(to.cast()));
+        let many = Kernel::<R>::new().lanes;
+        layout::in_tasks(rows.div_ceil(many), columns * many, COSTLY, &|groups| {
+            let (from, to) = (&from, &to);
+            let lanes = Lanes::new(op, &self.across, inverse)?;
+            for row in groups.map(|group| group * many) {
+                let own = many.min(rows - row);
+                // SAFETY: rows of the blocks, and columns of the result, which are of this task only.
+                unsafe {
+                    let packed = lanes.scratch[0].cast::<R::Complex>();
+                    for column in (0..columns).step_by(BLOCK) {
+                        let block = from.0.cast::<R::Complex>().add(column * rows + row * BLOCK);
+                        // no processor loads the blocks after this one ahead: they are far away
+                        let next = block.wrapping_add(AHEAD * BLOCK * rows);
+                        let lines = (0..own * BLOCK).step_by(LINE / size_of::<R::Complex>());
+                        lines.for_each(|k| prefetch(next.wrapping_add(k)));
+                        copy::transpose(block, (own, BLOCK), BLOCK, packed.add(column * many), many);
+                    }
+                    let result = to.0.cast::<R::Complex>().add(row);
+                    if own == many {
+                        lanes.run(scale, lanes.points(packed, many), lanes.points(result, rows));
+                        continue;
+                    }
+                    let made = lanes.scratch[self.across.result_in()].cast::<R::Complex>();
+                    lanes.run(scale, lanes.points(packed, many), lanes.points(made, many));
+                    for column in 0..columns {
+                        result.add(column * rows).copy_from_nonoverlapping(made.add(column * many), own);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Lanes that are transformed together, and the memory for it.
+struct Lanes<'a, R> {
+    kernel: Kernel<R>,
+    plan: &'a stockham::Plan<R>,
+    inverse: bool,
+    scratch: [*mut R; 2],
+    _memory: Vec<Line>,
+}
+
+impl<'a, R: Engine> Lanes<'a, R> {
+    fn new(op: &'static str, plan: &'a stockham::Plan<R>, inverse: bool) -> Result<Lanes<'a, R>> {
+        let kernel = Kernel::<R>::new();
+        let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
+        let mut memory: Vec<Line> = buffer::vec(op, 2 * lines)?;
+        let start = memory.as_mut_ptr();
+        // SAFETY: both are in the vector; a group of fewer lanes has zeros where it has no points.
+        let scratch = unsafe {
+            start.write_bytes(0, lines);
+            [start.cast(), start.add(lines).cast()]
+        };
+        Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
+    }
+
+    /// The points of as many lanes as the kernel takes, of rows that are as far apart.
+    fn points(&self, start: *mut R::Complex, row: usize) -> Points<R> {
+        Points {
+            start: start.cast(),
+            stride: 2 * row as isize,
+            len: self.plan.points,
+            ahead: 0,
+            pairs: true,
+            swapped: self.inverse,
+            turns: Turns::NONE,
+        }
+    }
+
+    /// # Safety
+    /// The points are there, and room for the results.
+    unsafe fn run(&self, scale: R, from: Points<R>, to: Points<R>) {
+        // SAFETY: the caller's promise; the scratch memory is for as many lanes.
+        unsafe { self.kernel.run(self.plan, scale, from, to, self.scratch) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Complex, Norm,
+        numpyish::{NdArray, Numpyish, simd},
+    };
+    use ndarray::{ArcArray, IxDyn};
+
+    /// The transform by its definition.
+    fn naive(x: &[Complex<f64>], sign: f64) -> Vec<Complex<f64>> {
+        let n = x.len();
+        let turn = |k: usize| Complex::from_polar(1.0, sign * std::f64::consts::TAU * (k % n) as f64 / n as f64);
+        (0..n).map(|k| x.iter().enumerate().map(|(j, x)| x * turn(j * k)).sum()).collect()
+    }
+
+    #[test]
+    fn matrices_of_any_sides() {
+        let all: &[[usize; 2]] =
+            if cfg!(miri) { &[[3, 16]] } else { &[[2, 16], [3, 16], [7, 32], [20, 48], [9, 80], [16, 16]] };
+        for &sides in all {
+            let n = sides[0] * sides[1];
+            let x: Vec<_> = (0..n).map(|i| Complex::new((i as f64 * 1.7).sin(), (i * i) as f64 % 7.0 - 3.0)).collect();
+            let plan = Plan::<f64>::new("fft", sides).unwrap().unwrap();
+            for (inverse, sign) in [(false, -1.0), (true, 1.0)] {
+                let expected = naive(&x, sign);
+                let mut results = Vec::new();
+                simd::with_each(|_| {
+                    let (mut between, mut out) = (vec![Complex::ZERO; n], vec![Complex::ZERO; n]);
+                    let all = [x.as_ptr().cast_mut(), between.as_mut_ptr(), out.as_mut_ptr()];
+                    // SAFETY: as many points each, the first only read.
+                    unsafe { plan.run(all, inverse, 0.5).unwrap() };
+                    let off = out.iter().zip(&expected).map(|(a, b)| (a * 2.0 - b).norm()).fold(0.0, f64::max);
+                    assert!(off < 1e-13 * n as f64, "{sides:?} {inverse}: {off}");
+                    let mut here = x.clone();
+                    let start = here.as_mut_ptr();
+                    // SAFETY: the result is written over the points.
+                    unsafe { plan.run([start, between.as_mut_ptr(), start], inverse, 0.5).unwrap() };
+                    results.extend([out, here]);
+                });
+                results.dedup();
+                assert_eq!(results.len(), 1, "the same bits on every instruction set");
+            }
+        }
+    }
+
+    #[test]
+    fn lengths() {
+        assert_eq!(sides(1 << 16), Some([256, 256]));
+        assert_eq!(sides(1 << 17), Some([256, 512]));
+        assert_eq!(sides(1_000_000), Some([625, 1600]));
+        assert_eq!(sides(3_usize.pow(12)), None, "no multiple of {BLOCK}");
+        assert_eq!(sides(11 << 16), None, "another factor");
+        assert_eq!(sides(1 << 30), None, "too long");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many points")]
+    fn long_lanes_of_arrays() {
+        let b = Numpyish::new();
+        let shape = [3, LEAST];
+        let x = ArcArray::from_shape_fn(IxDyn(&shape), |i| {
+            Complex::new((i[1] as f64).sin() * i[0] as f64, i[1] as f64 % 5.0)
+        });
+        let whole = super::super::fft(&b, &x, None, 1, Norm::Ortho).unwrap();
+        let back = super::super::ifft(&b, &whole, None, -1, Norm::Ortho).unwrap();
+        let off = |a: &NdArray<Complex<f64>>, b: &NdArray<Complex<f64>>| {
+            assert_eq!(a.shape(), b.shape());
+            a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+        };
+        assert!(off(&back, &x) < 1e-13);
+        // of another layout, the same bits; shorter lanes are continued by zeros, longer ones cut
+        let turned = x.t().to_owned().into_shared().reversed_axes();
+        assert_eq!(super::super::fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
+        let short = x.slice(ndarray::s![.., ..LEAST - 7]).to_owned().into_dyn().into_shared();
+        let mut filled = x.clone();
+        filled.slice_mut(ndarray::s![.., LEAST - 7..]).fill(Complex::ZERO);
+        let padded = super::super::fft(&b, &short, Some(LEAST), 1, Norm::Backward).unwrap();
+        assert_eq!(padded, super::super::fft(&b, &filled, None, 1, Norm::Backward).unwrap());
+    }
+}
