@@ -85,8 +85,9 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let probed = PROBE.div_ceil(unit).min(n);
     let start = clock();
     f(0..probed);
-    let nanoseconds = (clock() - start).max(1);
-    let awake = start - LAST.load(Ordering::Relaxed).min(start) < AWAKE_NANOSECONDS;
+    let now = clock();
+    let nanoseconds = now.saturating_sub(start).max(1);
+    let awake = now.saturating_sub(LAST.load(Ordering::Relaxed)) < AWAKE_NANOSECONDS;
     let task = if awake { AWAKE_TASK_NANOSECONDS } else { TASK_NANOSECONDS };
     // an upper bound, for clocks too coarse to measure the first part
     let most = (CHEAP / unit).max(1);

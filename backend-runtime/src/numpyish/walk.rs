@@ -54,9 +54,12 @@ fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Rows of this length or more are worth a call each: by how many operands would have to be packed otherwise, up to three. By measurement of sums,
-/// exponentials and stencils of float64 and float32.
+/// Rows of this length or more are worth a call each, where so many operands have gaps between their rows and would be packed otherwise (three stands for
+/// more). By measurement of sums, exponentials and stencils of float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
+
+/// Elements of rows side by side that are worth what is around them, where rows are shorter than the first of these.
+const ENOUGH: usize = 256;
 
 /// Elements of a box in which nothing is packed.
 const SEGMENT: usize = 1 << 14;
@@ -295,14 +298,15 @@ impl Boxes {
     /// Boxes of at most `room` elements where operands are packed.
     fn new(dims: &[usize], strides: &[Vec<isize>], room: usize) -> Boxes {
         let inner = dims.len() - 1;
-        // the rows of an operand that is repeated are packed once
-        let packed = |s: &&Vec<isize>| inner > 0 && s[inner - 1] != 0 && s[inner - 1] != dims[inner] as isize;
-        let packed = strides.iter().filter(packed).count().min(LONG_ROW.len() - 1);
-        let long_rows = inner == 0 || dims[inner] >= LONG_ROW[packed];
+        let has_gaps = |s: &&Vec<isize>| s[inner] != 0 && s[inner - 1] != 0 && s[inner - 1] != dims[inner] as isize;
+        let with_gaps = if inner == 0 { 0 } else { strides.iter().filter(has_gaps).count().min(LONG_ROW.len() - 1) };
+        let long_rows = inner == 0
+            || dims[inner] >= LONG_ROW[0]
+            || dims[inner] >= LONG_ROW[with_gaps] && dims[inner] * dims[inner - 1] >= ENOUGH;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
             let step = dims[inner].clamp(1, SEGMENT);
             // from row to row of a box it is one addition for each operand
-            let rows = if step == dims[inner] { SEGMENT / step } else { 1 };
+            let rows = if inner > 0 && step == dims[inner] { (SEGMENT / step).min(dims[inner - 1]) } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
         // whole rows of an operand that lies across them would take a part of every cache line

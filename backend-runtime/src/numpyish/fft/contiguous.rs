@@ -18,23 +18,23 @@ pub struct Contiguous<'a> {
     /// Room for a lane whose points are not next to each other.
     gathered: Option<Buffer>,
     /// Room for the points of one of another dtype, or with fewer points; after them come zeros.
-    points: Option<Buffer>,
+    converted: Option<Buffer>,
 }
 
 impl<'a> Contiguous<'a> {
-    /// Of `n` points each: lanes that are longer are cut, shorter ones are continued by zeros.
-    pub fn new(op: &'static str, x: View<'a>, axis: usize, dtype: DType, n: usize) -> Result<Contiguous<'a>> {
+    /// Of `points` each: lanes that are longer are cut, shorter ones are continued by zeros.
+    pub fn new(op: &'static str, x: View<'a>, axis: usize, dtype: DType, points: usize) -> Result<Contiguous<'a>> {
         let mut axes = layout::dims(x);
         let Dim { len, stride } = axes.remove(axis);
-        let lane = Dim { len: len.min(n), stride };
+        let lane = Dim { len: len.min(points), stride };
         let gathered = if stride == 1 || len == 1 { None } else { Some(Buffer::new(op, lane.len, x.dtype)?) };
-        let points = if x.dtype == dtype && len >= n { None } else { Some(Buffer::zeroed(op, n, dtype)?) };
-        Ok(Contiguous { x, axes, lane, dtype, gathered, points })
+        let converted = if x.dtype == dtype && len >= points { None } else { Some(Buffer::zeroed(op, points, dtype)?) };
+        Ok(Contiguous { x, axes, lane, dtype, gathered, converted })
     }
 
     /// Calls `f` with the number of each lane and the address of its points.
     pub fn each(&self, mut f: impl FnMut(usize, *const u8) -> Result<()>) -> Result<()> {
-        let Contiguous { x, axes, lane, dtype, gathered, points } = self;
+        let Contiguous { x, axes, lane, dtype, gathered, converted } = self;
         for (k, offset) in Offsets::at(axes, 0).take(layout::size(axes)).enumerate() {
             // SAFETY: the offset is that of a lane; both buffers have room for its points.
             unsafe {
@@ -44,9 +44,9 @@ impl<'a> Contiguous<'a> {
                     copy::bits(x.dtype, vec![axis], from, gathered.start());
                     from = gathered.start();
                 }
-                if let Some(points) = points {
-                    convert(x.dtype, *dtype, from, points.start(), lane.len);
-                    from = points.start();
+                if let Some(converted) = converted {
+                    convert(x.dtype, *dtype, from, converted.start(), lane.len);
+                    from = converted.start();
                 }
                 f(k, from)?;
             }

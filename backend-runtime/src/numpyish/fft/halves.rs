@@ -42,7 +42,7 @@ impl<R: Engine> Plan<R> {
         Buffer::new(self.op, self.half, R::Complex::DTYPE)
     }
 
-    /// Writes the first `len` frequencies, times `scale`: the non-negative ones, or all; their conjugates if `conjugate`.
+    /// Writes the non-negative frequencies, or `all`, times `scale`; their conjugates if `conjugate`.
     ///
     /// # Safety
     /// There are `n` points, and room for the frequencies, which nobody else uses.
@@ -50,14 +50,14 @@ impl<R: Engine> Plan<R> {
         &self,
         x: *const R,
         to: *mut R::Complex,
-        len: usize,
+        all: bool,
         conjugate: bool,
         scale: R,
         between: &Buffer,
     ) -> Result<()> {
         // SAFETY: a pair of points is a complex number; there is room for as many.
         unsafe { self.complex.run([x.cast_mut().cast(), between.start().cast(), to], false, scale * R::of(0.5))? };
-        let (to, all) = (Target(to.cast()), len > self.half + 1);
+        let to = Target(to.cast());
         parallel::parallel(self.turns.len(), COSTLY, |range| {
             let to = &to;
             // SAFETY: frequencies of a number in the range, and those that mirror them, are of this task.
@@ -81,7 +81,7 @@ impl<R: Engine> Plan<R> {
         let ends = Ends { from: x.cast(), to: to.cast() };
         parallel::parallel(self.turns.len(), COSTLY, |range| {
             let Ends { from, to } = &ends;
-            // SAFETY: as above.
+            // SAFETY: what is made of frequencies with a number in the range, and those that mirror them, is of this task.
             unsafe { join(&self.turns, range, self.half, *from, *to, conjugate) };
         });
         // SAFETY: a pair of points is a complex number; there is room for as many.
@@ -142,9 +142,8 @@ versions! {
             // SAFETY: the caller's promise.
             unsafe {
                 let ([a, a_im], [b, b_im]) = (*from.add(k), *from.add(mirrored));
-                // those that stand alone are real
-                let sign = if k == 0 { R::ZERO } else { sign };
-                let (a_im, b_im) = (sign * a_im, sign * b_im);
+                // the imaginary parts of those that stand alone are not looked at
+                let (a_im, b_im) = if k == 0 { (R::ZERO, R::ZERO) } else { (sign * a_im, sign * b_im) };
                 let (even, even_im) = (a + b, a_im - b_im);
                 let (other, other_im) = (a - b, a_im + b_im);
                 let [re, im] = turns[k];
@@ -228,5 +227,39 @@ mod tests {
         filled.slice_axis_mut(Axis(1), (N / 4..).into()).fill(Complex::ZERO);
         let (got, expected) = (irfft(&B, &lower, Some(N), 1, Norm::Ortho), irfft(&B, &filled, None, 1, Norm::Ortho));
         assert_eq!(got.unwrap(), expected.unwrap());
+    }
+
+    /// The imaginary parts of the frequencies that stand alone are ignored, whatever they are, as they are in shorter lanes.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many points")]
+    fn parts_that_are_ignored() {
+        let mut half = rfft(&B, &points().into_shared(), None, 1, Norm::Ortho).unwrap();
+        half.slice_axis_mut(Axis(1), (0..1).into()).mapv_inplace(|z| Complex::new(z.re, 0.0));
+        half.slice_axis_mut(Axis(1), (N / 2..).into()).mapv_inplace(|z| Complex::new(z.re, 0.0));
+        let expected = irfft(&B, &half, None, 1, Norm::Ortho).unwrap();
+        for odd in [3.0, f64::INFINITY, f64::NAN] {
+            let mut other = half.clone();
+            (other[[0, 0]].im, other[[1, N / 2]].im) = (odd, odd);
+            assert_eq!(irfft(&B, &other, None, 1, Norm::Ortho).unwrap(), expected, "{odd}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many points")]
+    fn longer_lanes_are_cut_and_those_of_nothing_are_empty() {
+        let x = points().into_shared();
+        let cut = x.clone().slice_axis_move(Axis(1), (..3 * N / 4).into());
+        let n = 3 * N / 4;
+        assert_eq!(n % 32, 0);
+        let expected = rfft(&B, &cut.as_standard_layout().into_owned().into_shared(), None, 1, Norm::Forward).unwrap();
+        assert_eq!(rfft(&B, &x, Some(n), 1, Norm::Forward).unwrap(), expected);
+        let whole = irfft(&B, &expected, Some(2 * LEAST), 1, Norm::Forward).unwrap();
+        assert_eq!(whole.shape(), [2, 2 * LEAST]);
+        let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert_eq!(rfft(&B, &none, Some(1 << 28), 1, Norm::Forward).unwrap().shape(), [0, (1 << 27) + 1]);
+        assert_eq!(fft(&B, &none, Some(1 << 28), 1, Norm::Forward).unwrap().shape(), [0, 1 << 28]);
+        let one = ArrayD::<f64>::ones(IxDyn(&[1])).into_shared();
+        let flat = rfft(&B, &one, Some(N), 0, Norm::Backward).unwrap();
+        assert!(flat.iter().all(|z| (z - 1.0).norm() < 1e-12));
     }
 }

@@ -175,7 +175,7 @@ pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Pl
     if let Some(known) = with_plans::<R, _>(op, n, Which::Long, |p| p.long.get(&n).cloned())? {
         return Ok(Some(known));
     }
-    // made by several threads, none of which may wait for the planners
+    // not under the lock of the planners, which it asks for the plans of its rows and columns
     let plan = long::Plan::new(op, sides)?.map(Arc::new);
     if let Some(plan) = &plan {
         with_plans::<R, _>(op, n, Which::Long, |p| p.long.insert(n, plan.clone()))?;

@@ -42,6 +42,9 @@ pub struct Plan<R> {
 
 /// Rows and columns of the matrix for so many points: nearly as many, and of lengths that [`stockham`] has plans for.
 pub fn sides(n: usize) -> Option<[usize; 2]> {
+    if !n.is_multiple_of(BLOCK) || n > LONGEST * LONGEST {
+        return None;
+    }
     stockham::radices(n)?;
     let fits = |rows: usize| n.is_multiple_of(rows) && (n / rows).is_multiple_of(BLOCK);
     let rows = (2..=n.isqrt()).rev().find(|&rows| fits(rows))?;
@@ -70,10 +73,12 @@ impl<R: Engine> Plan<R> {
     /// # Safety
     /// The points are at `from`, and there is room for as many at `between` and `to`, which nobody else uses. `to` may be where `from` is.
     pub unsafe fn run(&self, [from, between, to]: [*mut R::Complex; 3], inverse: bool, scale: R) -> Result<()> {
+        // one for all tasks: they share the lanes
+        let kernel = Kernel::new();
         // SAFETY: the caller's promise.
         unsafe {
-            self.down(from, between, inverse)?;
-            self.across(between, to, inverse, scale)
+            self.down(kernel, from, between, inverse)?;
+            self.across(kernel, between, to, inverse, scale)
         }
     }
 
@@ -81,13 +86,13 @@ impl<R: Engine> Plan<R> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
-    unsafe fn down(&self, from: *mut R::Complex, to: *mut R::Complex, inverse: bool) -> Result<()> {
+    unsafe fn down(&self, kernel: Kernel<R>, from: *mut R::Complex, to: *mut R::Complex, inverse: bool) -> Result<()> {
         let &Plan { op, rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
+        let many = kernel.lanes;
         layout::in_tasks(columns / BLOCK, rows * BLOCK, COSTLY, &|blocks| {
             let (from, to) = (&from, &to);
-            let lanes = Lanes::new(op, &self.down, inverse)?;
-            let many = lanes.kernel.lanes;
+            let lanes = Lanes::new(op, kernel, &self.down, inverse)?;
             for block in blocks {
                 for first in (0..BLOCK).step_by(many) {
                     // SAFETY: a block of both is of one task only; groups of lanes are parts of it.
@@ -110,13 +115,20 @@ impl<R: Engine> Plan<R> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
-    unsafe fn across(&self, from: *mut R::Complex, to: *mut R::Complex, inverse: bool, scale: R) -> Result<()> {
+    unsafe fn across(
+        &self,
+        kernel: Kernel<R>,
+        from: *mut R::Complex,
+        to: *mut R::Complex,
+        inverse: bool,
+        scale: R,
+    ) -> Result<()> {
         let &Plan { op, rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
-        let many = Kernel::<R>::new().lanes;
+        let many = kernel.lanes;
         layout::in_tasks(rows.div_ceil(many), columns * many, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
-            let lanes = Lanes::new(op, &self.across, inverse)?;
+            let lanes = Lanes::new(op, kernel, &self.across, inverse)?;
             for row in groups.map(|group| group * many) {
                 let own = many.min(rows - row);
                 // SAFETY: rows of the blocks, and columns of the result, which are of this task only.
@@ -157,8 +169,7 @@ struct Lanes<'a, R> {
 }
 
 impl<'a, R: Engine> Lanes<'a, R> {
-    fn new(op: &'static str, plan: &'a stockham::Plan<R>, inverse: bool) -> Result<Lanes<'a, R>> {
-        let kernel = Kernel::<R>::new();
+    fn new(op: &'static str, kernel: Kernel<R>, plan: &'a stockham::Plan<R>, inverse: bool) -> Result<Lanes<'a, R>> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
         let mut memory: Vec<Line> = buffer::vec(op, 2 * lines)?;
         let start = memory.as_mut_ptr();
@@ -270,5 +281,31 @@ mod tests {
         filled.slice_mut(ndarray::s![.., LEAST - 7..]).fill(Complex::ZERO);
         let padded = super::super::fft(&b, &short, Some(LEAST), 1, Norm::Backward).unwrap();
         assert_eq!(padded, super::super::fft(&b, &filled, None, 1, Norm::Backward).unwrap());
+    }
+
+    /// Of a length that is no power of two, in both precisions, in the second pass of several, on any number of threads: the same bits.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many points")]
+    fn any_number_of_threads_gives_the_same_bits() {
+        const N: usize = 70_000;
+        let b = Numpyish::new();
+        let x = ArcArray::from_shape_fn(IxDyn(&[3, N]), |i| Complex::new((i[1] as f64 * 0.3).cos(), i[0] as f64 - 1.0));
+        let narrow = x.mapv(|z| Complex::new(z.re as f32, z.im as f32)).into_shared();
+        let of = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let both =
+                    |x: &NdArray<_>| super::super::fftn(&b, x, None, crate::Axes::from([1, 0]), Norm::Ortho).unwrap();
+                (both(&x), super::super::ifft(&b, &narrow, None, 1, Norm::Ortho).unwrap())
+            })
+        };
+        let one = of(1);
+        assert!(of(2) == one && of(5) == one);
+        let lanes = super::super::fft(&b, &x, None, 1, Norm::Ortho).unwrap();
+        let expected = super::super::fft(&b, &lanes, None, 0, Norm::Ortho).unwrap();
+        assert!(one.0.iter().zip(&expected).all(|(a, b)| (a - b).norm() < 1e-11));
+        let back = super::super::fft(&b, &one.1, None, 1, Norm::Ortho).unwrap();
+        let off = back.iter().zip(&narrow).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+        assert!(off < 2e-6, "{off}");
     }
 }

@@ -7,7 +7,6 @@ mod halves;
 mod lane;
 mod long;
 mod passes;
-
 mod stockham;
 mod vector;
 

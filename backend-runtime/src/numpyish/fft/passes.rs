@@ -143,8 +143,7 @@ impl Pass {
 
     /// The plan for one lane of a result after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
     fn long<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
-        let inner: usize = shape[self.axis + 1..].iter().product();
-        if inner == 1 { lane::long(self.op, self.n) } else { Ok(None) }
+        if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
     /// [`Pass::complex`] by such a plan.
@@ -164,8 +163,13 @@ impl Pass {
 
     /// The plan for one real lane after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
     fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<Arc<halves::Plan<R>>>> {
-        let inner: usize = x.shape[self.axis + 1..].iter().product();
-        if inner == 1 { lane::halves(self.op, self.n) } else { Ok(None) }
+        if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
+    }
+
+    /// Whether the lanes of a result lie one after the other, and there are any.
+    fn is_lane_by_lane(&self, shape: &[usize]) -> bool {
+        let (before, after) = (&shape[..self.axis], &shape[self.axis + 1..]);
+        !before.contains(&0) && after.iter().all(|&len| len == 1)
     }
 
     /// [`Pass::real_lanes`] by such a plan.
@@ -178,7 +182,8 @@ impl Pass {
             // SAFETY: the points of a lane, and room for its frequencies.
             unsafe {
                 let to = out.start().cast::<R::Complex>().add(k * out_len);
-                plan.frequencies(lane.cast(), to, out_len, self.is_inverse(), self.factor(), &between)
+                let all = out_len > self.n / 2 + 1;
+                plan.frequencies(lane.cast(), to, all, self.is_inverse(), self.factor(), &between)
             }
         })?;
         // SAFETY: every element has been written.

@@ -30,7 +30,7 @@ use crate::{
     threads,
 };
 
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 const OP: &str = "matmul";
 
@@ -132,7 +132,9 @@ impl Product {
         let multiply = multiply(dtype);
         if !integers {
             let sizes = [self.rows, self.inner, self.columns];
-            pack::room(OP, sizes, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
+            let parts = if alone { Parts::of(sizes).count } else { 1 };
+            let room = [self.rows, self.inner.saturating_mul(parts), self.columns];
+            pack::room(OP, room, dtype.size(), alone && flops >= SEVERAL_THREADS)?;
         }
         let failed: OnceLock<Error> = OnceLock::new();
         parallel::parallel(batches, grain, |range| {
@@ -215,32 +217,85 @@ unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Pr
 /// # Safety
 /// As [`Multiply`] says; `T` is `f32`, `f64` or a complex number of these.
 unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
-    let large = (shape.rows * shape.columns).saturating_mul(shape.inner) >= SEVERAL_THREADS;
+    let sizes = [shape.rows, shape.inner, shape.columns];
+    let parts = if alone { Parts::of(sizes) } else { Parts::ONE };
+    if parts.count > 1 {
+        let (ends, a) = (copy::Ends { from: b.start, to }, a);
+        parallel::parallel(parts.count, 1, |range| {
+            let (ends, a) = (&ends, &a);
+            for part in range {
+                let (rows, columns) = parts.part(part, sizes);
+                // SAFETY: as the caller promises; parts of the result are of one task each.
+                unsafe {
+                    let at = |x: *const u8, offset: isize| x.cast::<T>().wrapping_offset(offset).cast();
+                    let a = Matrix { start: at(a.start, rows.start as isize * a.row), ..*a };
+                    let b = Matrix { start: at(ends.from, columns.start as isize * b.column), ..b };
+                    let to = ends.to.cast::<T>().add(rows.start * shape.columns + columns.start);
+                    product_into(to, shape.columns, a, b, [rows.len(), shape.inner, columns.len()], false);
+                }
+            }
+        });
+        return;
+    }
+    let large = work(sizes) >= SEVERAL_THREADS;
     let parallelism =
         if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.
-    unsafe {
-        gemm::gemm(
-            shape.rows,
-            shape.columns,
-            shape.inner,
-            to.cast::<T>(),
-            1,
-            shape.columns as isize,
-            false,
-            a.start.cast::<T>(),
-            a.column,
-            a.row,
-            b.start.cast::<T>(),
-            b.column,
-            b.row,
-            T::ZERO,
-            T::ONE,
-            false,
-            false,
-            false,
-            parallelism,
-        );
+    unsafe { product(to.cast::<T>(), shape.columns, a, b, sizes, false, parallelism) }
+}
+
+/// Multiplications of a product.
+fn work([rows, inner, columns]: [usize; 3]) -> usize {
+    (rows * columns).saturating_mul(inner)
+}
+
+/// How a product is divided among threads: along the rows of the result, or along its columns. Whoever computes a part packs what it needs of both
+/// operands; so larger products are divided by `gemm`, which packs them once, but hands all of it to the pool's threads, and waits until they are awake.
+#[derive(Clone, Copy)]
+struct Parts {
+    count: usize,
+    by_rows: bool,
+}
+
+impl Parts {
+    const ONE: Parts = Parts { count: 1, by_rows: true };
+    /// Multiplications worth a part.
+    const LEAST: usize = 1 << 19;
+    /// Multiplications that are divided by `gemm`.
+    const LARGE: usize = 1 << 27;
+    /// Rows and columns of which a part has a multiple: about those of a register block.
+    const REGISTERS: [usize; 2] = [8, 48];
+    /// Results with no more rows and columns, or with no more elements than [`FEW`](Parts::FEW), are computed by `gemm` in other blocks along the inner
+    /// axis, which round otherwise. No part is one of them.
+    const SMALL: usize = 64;
+    /// Elements.
+    const FEW: usize = 256;
+
+    fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
+        let work = work(sizes);
+        if !(2 * Parts::LEAST..Parts::LARGE).contains(&work) {
+            return Parts::ONE;
+        }
+        let by_rows = 2 * rows >= columns;
+        let (length, other) = if by_rows { (rows, columns) } else { (columns, rows) };
+        let least = if other > Parts::SMALL { 1 } else { Parts::SMALL.max(Parts::FEW / other) + 1 };
+        let most = length / (least + 2 * Parts::registers(by_rows));
+        Parts { count: threads::count().min(work / Parts::LEAST).min(most).max(1), by_rows }
+    }
+
+    fn registers(by_rows: bool) -> usize {
+        Parts::REGISTERS[usize::from(!by_rows)]
+    }
+
+    /// Rows and columns of a part.
+    fn part(self, k: usize, [rows, _, columns]: [usize; 3]) -> (Range<usize>, Range<usize>) {
+        let registers = Parts::registers(self.by_rows);
+        let range = |length: usize| {
+            let first =
+                |k: usize| if k == self.count { length } else { k * length / self.count / registers * registers };
+            first(k)..first(k + 1)
+        };
+        if self.by_rows { (range(rows), 0..columns) } else { (0..rows, range(columns)) }
     }
 }
 
@@ -259,8 +314,25 @@ pub(super) unsafe fn product_into<T: Numeric>(
     row: usize,
     a: Matrix,
     b: Matrix,
+    sizes: [usize; 3],
+    adds: bool,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { product(to, row, a, b, sizes, adds, gemm::Parallelism::None) }
+}
+
+/// The same, on as many threads.
+///
+/// # Safety
+/// As for [`product_into`].
+unsafe fn product<T: Numeric>(
+    to: *mut T,
+    row: usize,
+    a: Matrix,
+    b: Matrix,
     [rows, inner, columns]: [usize; 3],
     adds: bool,
+    parallelism: gemm::Parallelism,
 ) {
     // SAFETY: as the caller promises.
     unsafe {
@@ -283,7 +355,7 @@ pub(super) unsafe fn product_into<T: Numeric>(
             false,
             false,
             false,
-            gemm::Parallelism::None,
+            parallelism,
         );
     }
 }
@@ -372,6 +444,44 @@ mod tests {
     use ndarray::{ArrayD, IxDyn};
 
     const B: Numpyish = Numpyish::new();
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many products")]
+    fn any_number_of_threads_gives_the_same_bits() {
+        // each is divided among threads: along rows, along columns, into parts of different sizes
+        for [rows, inner, columns] in [
+            [256, 256, 256],
+            [1000, 3, 700],
+            [40, 700, 1000],
+            [3, 1000, 800],
+            [129, 2000, 65],
+            [700, 900, 5],
+            [90, 600, 90],
+        ] {
+            let part = |shape: &[usize]| counting::<f64>(shape).mapv(|i| (i * 0.37).sin());
+            let (a, b) = (part(&[rows, inner]), part(&[inner, columns]));
+            let turned = b.t().as_standard_layout().reversed_axes().into_shared();
+            let (a, b) = (a.into_shared(), b.into_shared());
+            let single = [&a, &b].map(|x| x.mapv(|v| v as f32).into_shared());
+            let complex = [&a, &b].map(|x| x.mapv(|v| crate::Complex::new(v, 0.5 - v)).into_shared());
+            let of = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let wide = matmul(&B, &a, &b).unwrap();
+                    assert_eq!(matmul(&B, &a, &turned).unwrap().shape(), wide.shape());
+                    let bits = |x: &NdArray<f64>| x.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                    let narrow = matmul(&B, &single[0], &single[1]).unwrap().mapv(f64::from).into_shared();
+                    let complex = matmul(&B, &complex[0], &complex[1]).unwrap();
+                    let parts = complex.iter().flat_map(|z| [z.re.to_bits(), z.im.to_bits()]).collect::<Vec<_>>();
+                    [bits(&wide), bits(&matmul(&B, &a, &turned).unwrap()), bits(&narrow), parts]
+                })
+            };
+            let one = of(1);
+            for threads in [2, 3, 7] {
+                assert!(of(threads) == one, "{rows} x {inner} with {inner} x {columns} on {threads} threads");
+            }
+        }
+    }
 
     fn values<T: Element>(shape: &[usize]) -> ArrayD<T> {
         counting::<i64>(shape).mapv(|i| T::from_i64(i * 7919 % 17 - 8))

@@ -30,7 +30,7 @@ fn near_0(n: F, r: F, lost: F) -> Parts {
     Parts { n, high, low }
 }
 
-/// Added and taken away again, it rounds to an integer, to which twice the bias of exponents is added in the low bits between.
+/// Added and taken away again, it rounds to an integer. The low bits of the sum are that integer, plus twice the bias of exponents.
 const BIASED_ROUNDER: F = ROUNDER + (2 * super::BIAS) as F;
 
 /// Takes `e^x` apart, without the low part, which is within 3/4 of the last place of `1 + high`, with the rounding of that sum. The first is
