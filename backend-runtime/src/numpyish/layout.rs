@@ -81,6 +81,7 @@ pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
 /// The result of mapping lanes: dtype and length of each.
+#[derive(Clone, Copy)]
 pub struct Lanes {
     /// Their elements.
     pub dtype: DType,

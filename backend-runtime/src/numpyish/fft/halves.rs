@@ -19,7 +19,6 @@ use std::{ops::Range, sync::Arc};
 
 /// What transforms of one length have in common.
 pub struct Plan<R> {
-    op: &'static str,
     /// Half the number of real points.
     half: usize,
     /// The transform of as many complex ones.
@@ -34,12 +33,12 @@ impl<R: Engine> Plan<R> {
         let half = n / 2;
         let mut turns = buffer::vec(op, half / 2 + 1)?;
         turns.extend((0..=half / 2).map(|k| root::<R>(k, n)));
-        Ok(Plan { op, half, complex, turns })
+        Ok(Plan { half, complex, turns })
     }
 
     /// Room for `between` of transforms that run one after the other.
-    pub fn between(&self) -> Result<Buffer> {
-        Buffer::new(self.op, self.half, R::Complex::DTYPE)
+    pub fn between(&self, op: &'static str) -> Result<Buffer> {
+        Buffer::new(op, self.half, R::Complex::DTYPE)
     }
 
     /// Writes the non-negative frequencies, or `all`, times `scale`; their conjugates if `conjugate`.
@@ -48,15 +47,15 @@ impl<R: Engine> Plan<R> {
     /// There are `n` points, and room for the frequencies, which nobody else uses.
     pub unsafe fn frequencies(
         &self,
-        x: *const R,
-        to: *mut R::Complex,
+        op: &'static str,
+        (x, to): (*const R, *mut R::Complex),
         all: bool,
         conjugate: bool,
         scale: R,
         between: &Buffer,
     ) -> Result<()> {
         // SAFETY: a pair of points is a complex number; there is room for as many.
-        unsafe { self.complex.run([x.cast_mut().cast(), between.start().cast(), to], false, scale * R::of(0.5))? };
+        unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, scale * R::of(0.5))? };
         let to = Target(to.cast());
         parallel::parallel(self.turns.len(), COSTLY, |range| {
             let to = &to;
@@ -72,8 +71,8 @@ impl<R: Engine> Plan<R> {
     /// There are `n / 2 + 1` frequencies, and room for `n` points, which nobody else uses.
     pub unsafe fn points(
         &self,
-        x: *const R::Complex,
-        to: *mut R,
+        op: &'static str,
+        (x, to): (*const R::Complex, *mut R),
         conjugate: bool,
         scale: R,
         between: &Buffer,
@@ -85,7 +84,7 @@ impl<R: Engine> Plan<R> {
             unsafe { join(&self.turns, range, self.half, *from, *to, conjugate) };
         });
         // SAFETY: a pair of points is a complex number; there is room for as many.
-        unsafe { self.complex.run([to.cast(), between.start().cast(), to.cast()], true, scale) }
+        unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, scale) }
     }
 }
 

@@ -169,31 +169,30 @@ pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<
 
 /// The plan of complex transforms of one lane of `n` points on all threads, where that is long and the length is one for these.
 pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
-    let Some(sides) = (n >= long::LEAST).then(|| long::sides(n)).flatten() else {
-        return Ok(None);
-    };
-    if let Some(known) = with_plans::<R, _>(op, n, Which::Long, |p| p.long.get(&n).cloned())? {
-        return Ok(Some(known));
-    }
-    // not under the lock of the planners, which it asks for the plans of its rows and columns
-    let plan = long::Plan::new(op, sides)?.map(Arc::new);
-    if let Some(plan) = &plan {
-        with_plans::<R, _>(op, n, Which::Long, |p| p.long.insert(n, plan.clone()))?;
-    }
-    Ok(plan)
+    let sides = if n >= long::LEAST { long::sides(n) } else { None };
+    sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || long::Plan::new(op, sides))).transpose()
 }
 
 /// The plan of transforms between `n` real points and their frequencies on all threads, where they are many and their number is one for it.
 pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<halves::Plan<R>>>> {
-    let Some(complex) = (if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None }) else {
-        return Ok(None);
-    };
-    if let Some(known) = with_plans::<R, _>(op, n, Which::Halves, |p| p.halves.get(&n).cloned())? {
-        return Ok(Some(known));
+    let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
+    complex.map(|half| kept(op, n, Which::Halves, |p| &mut p.halves, || halves::Plan::new(op, n, half))).transpose()
+}
+
+/// The plan that is kept in some place, made where there is none: not under the lock, as plans are made of others.
+fn kept<R: Engine, P>(
+    op: &'static str,
+    n: usize,
+    which: Which,
+    place: fn(&mut Plans<R>) -> &mut HashMap<usize, Arc<P>>,
+    make: impl FnOnce() -> Result<P>,
+) -> Result<Arc<P>> {
+    if let Some(known) = with_plans(op, n, which, |p| place(p).get(&n).cloned())? {
+        return Ok(known);
     }
-    let plan = Arc::new(halves::Plan::new(op, n, complex)?);
-    with_plans::<R, _>(op, n, Which::Halves, |p| p.halves.insert(n, plan.clone()))?;
-    Ok(Some(plan))
+    let plan = Arc::new(make()?);
+    with_plans(op, n, which, |p| place(p).insert(n, plan.clone()))?;
+    Ok(plan)
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@ const AHEAD: usize = 4;
 
 /// What transforms of one length have in common.
 pub struct Plan<R> {
-    op: &'static str,
     rows: usize,
     columns: usize,
     down: Arc<stockham::Plan<R>>,
@@ -52,11 +51,12 @@ pub fn sides(n: usize) -> Option<[usize; 2]> {
 }
 
 impl<R: Engine> Plan<R> {
-    /// For a matrix with these sides.
-    pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Option<Plan<R>>> {
-        let (Some(down), Some(across)) = (lane::side_by_side(op, rows)?, lane::side_by_side(op, columns)?) else {
-            return Ok(None);
+    /// For a matrix with [`sides`].
+    pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Plan<R>> {
+        let of = |n| -> Result<_> {
+            Ok(lane::side_by_side(op, n)?.expect("sides have no other factors, and are not too long"))
         };
+        let (down, across) = (of(rows)?, of(columns)?);
         // their product is the power for a column: so few have to be stored
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
             let mut all = buffer::vec(op, 2 * many)?;
@@ -65,20 +65,26 @@ impl<R: Engine> Plan<R> {
         };
         let near = powers(rows * BLOCK, &|k| k / BLOCK * (k % BLOCK))?;
         let far = powers(rows * columns / BLOCK, &|k| k / rows * BLOCK * (k % rows))?;
-        Ok(Some(Plan { op, rows, columns, down, across, near, far }))
+        Ok(Plan { rows, columns, down, across, near, far })
     }
 
     /// Transforms a lane with exponent -2 pi i jk / n, or the other sign if `inverse`, and multiplies by `scale`.
     ///
     /// # Safety
     /// The points are at `from`, and there is room for as many at `between` and `to`, which nobody else uses. `to` may be where `from` is.
-    pub unsafe fn run(&self, [from, between, to]: [*mut R::Complex; 3], inverse: bool, scale: R) -> Result<()> {
+    pub unsafe fn run(
+        &self,
+        op: &'static str,
+        [from, between, to]: [*mut R::Complex; 3],
+        inverse: bool,
+        scale: R,
+    ) -> Result<()> {
         // one for all tasks: they share the lanes
         let kernel = Kernel::new();
         // SAFETY: the caller's promise.
         unsafe {
-            self.down(kernel, from, between, inverse)?;
-            self.across(kernel, between, to, inverse, scale)
+            self.down(op, kernel, from, between, inverse)?;
+            self.across(op, kernel, between, to, inverse, scale)
         }
     }
 
@@ -86,8 +92,15 @@ impl<R: Engine> Plan<R> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
-    unsafe fn down(&self, kernel: Kernel<R>, from: *mut R::Complex, to: *mut R::Complex, inverse: bool) -> Result<()> {
-        let &Plan { op, rows, columns, .. } = self;
+    unsafe fn down(
+        &self,
+        op: &'static str,
+        kernel: Kernel<R>,
+        from: *mut R::Complex,
+        to: *mut R::Complex,
+        inverse: bool,
+    ) -> Result<()> {
+        let &Plan { rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
         let many = kernel.lanes;
         layout::in_tasks(columns / BLOCK, rows * BLOCK, COSTLY, &|blocks| {
@@ -117,13 +130,14 @@ impl<R: Engine> Plan<R> {
     /// As for [`Plan::run`].
     unsafe fn across(
         &self,
+        op: &'static str,
         kernel: Kernel<R>,
         from: *mut R::Complex,
         to: *mut R::Complex,
         inverse: bool,
         scale: R,
     ) -> Result<()> {
-        let &Plan { op, rows, columns, .. } = self;
+        let &Plan { rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
         let many = kernel.lanes;
         layout::in_tasks(rows.div_ceil(many), columns * many, COSTLY, &|groups| {
@@ -225,7 +239,7 @@ mod tests {
         for &sides in all {
             let n = sides[0] * sides[1];
             let x: Vec<_> = (0..n).map(|i| Complex::new((i as f64 * 1.7).sin(), (i * i) as f64 % 7.0 - 3.0)).collect();
-            let plan = Plan::<f64>::new("fft", sides).unwrap().unwrap();
+            let plan = Plan::<f64>::new("fft", sides).unwrap();
             for (inverse, sign) in [(false, -1.0), (true, 1.0)] {
                 let expected = naive(&x, sign);
                 let mut results = Vec::new();
@@ -233,13 +247,13 @@ mod tests {
                     let (mut between, mut out) = (vec![Complex::ZERO; n], vec![Complex::ZERO; n]);
                     let all = [x.as_ptr().cast_mut(), between.as_mut_ptr(), out.as_mut_ptr()];
                     // SAFETY: as many points each, the first only read.
-                    unsafe { plan.run(all, inverse, 0.5).unwrap() };
+                    unsafe { plan.run("fft", all, inverse, 0.5).unwrap() };
                     let off = out.iter().zip(&expected).map(|(a, b)| (a * 2.0 - b).norm()).fold(0.0, f64::max);
                     assert!(off < 1e-13 * n as f64, "{sides:?} {inverse}: {off}");
                     let mut here = x.clone();
                     let start = here.as_mut_ptr();
                     // SAFETY: the result is written over the points.
-                    unsafe { plan.run([start, between.as_mut_ptr(), start], inverse, 0.5).unwrap() };
+                    unsafe { plan.run("fft", [start, between.as_mut_ptr(), start], inverse, 0.5).unwrap() };
                     results.extend([out, here]);
                 });
                 results.dedup();

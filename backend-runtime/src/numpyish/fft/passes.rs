@@ -75,7 +75,15 @@ impl Pass {
             };
         }
         if let Some(plan) = self.long::<R>(&shape)? {
-            return self.long_lanes(&plan, x, shape);
+            let between = Buffer::new(self.op, self.n, x.dtype)?;
+            let lanes = Lanes { dtype: x.dtype, len: self.n };
+            // SAFETY: the points of a lane, and room for as many between and in the result, all of which are written.
+            return unsafe {
+                self.lane_by_lane(x, lanes, lanes, |from, to| {
+                    let all = [from.cast_mut().cast(), between.start().cast(), to.cast()];
+                    plan.run(self.op, all, self.is_inverse(), self.factor())
+                })
+            };
         }
         let (from_len, n) = (x.shape[self.axis], self.n);
         let new = || -> Result<LaneFn<'_>> {
@@ -112,7 +120,7 @@ impl Pass {
                 // SAFETY: the points of a lane of an array that is ours alone, next to each other.
                 unsafe {
                     let lane = x.start_mut().cast::<R::Complex>().add(lane * self.n);
-                    plan.run([lane, between.start().cast(), lane], self.is_inverse(), self.factor())?;
+                    plan.run(self.op, [lane, between.start().cast(), lane], self.is_inverse(), self.factor())?;
                 }
             }
             return Ok(x);
@@ -146,21 +154,6 @@ impl Pass {
         if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
-    /// [`Pass::complex`] by such a plan.
-    fn long_lanes<R: Engine>(&self, plan: &long::Plan<R>, x: View<'_>, shape: Vec<usize>) -> Result<RawArray> {
-        let out = Buffer::new(self.op, rules::count(self.op, &shape, x.dtype.size())?, x.dtype)?;
-        let between = Buffer::new(self.op, self.n, x.dtype)?;
-        Contiguous::new(self.op, x, self.axis, x.dtype, self.n)?.each(|k, lane| {
-            // SAFETY: the points of a lane, and room for as many between, and for each lane in the result.
-            unsafe {
-                let to = out.start().cast::<R::Complex>().add(k * self.n);
-                plan.run([lane.cast_mut().cast(), between.start().cast(), to], self.is_inverse(), self.factor())
-            }
-        })?;
-        // SAFETY: every element has been written.
-        unsafe { RawArray::new(self.op, shape, out) }
-    }
-
     /// The plan for one real lane after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
     fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<Arc<halves::Plan<R>>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
@@ -172,38 +165,24 @@ impl Pass {
         !before.contains(&0) && after.iter().all(|&len| len == 1)
     }
 
-    /// [`Pass::real_lanes`] by such a plan.
-    fn long_real_lanes<R: Engine>(&self, plan: &halves::Plan<R>, x: View<'_>, out_len: usize) -> Result<RawArray> {
+    /// The result of `f`, which reads a lane of `points` and writes one of `result`, for one lane of an array after the other.
+    ///
+    /// # Safety
+    /// `f` writes the whole of a lane.
+    unsafe fn lane_by_lane(
+        &self,
+        x: View<'_>,
+        points: Lanes,
+        result: Lanes,
+        mut f: impl FnMut(*const u8, *mut u8) -> Result<()>,
+    ) -> Result<RawArray> {
         let mut shape = x.shape.to_vec();
-        shape[self.axis] = out_len;
-        let out = Buffer::new(self.op, rules::count(self.op, &shape, R::Complex::DTYPE.size())?, R::Complex::DTYPE)?;
-        let between = plan.between()?;
-        Contiguous::new(self.op, x, self.axis, R::DTYPE, self.n)?.each(|k, lane| {
-            // SAFETY: the points of a lane, and room for its frequencies.
-            unsafe {
-                let to = out.start().cast::<R::Complex>().add(k * out_len);
-                let all = out_len > self.n / 2 + 1;
-                plan.frequencies(lane.cast(), to, all, self.is_inverse(), self.factor(), &between)
-            }
-        })?;
-        // SAFETY: every element has been written.
-        unsafe { RawArray::new(self.op, shape, out) }
-    }
-
-    /// [`Pass::half_to_real`] by such a plan.
-    fn long_half_to_real<R: Engine>(&self, plan: &halves::Plan<R>, x: View<'_>) -> Result<RawArray> {
-        let mut shape = x.shape.to_vec();
-        shape[self.axis] = self.n;
-        let out = Buffer::new(self.op, rules::count(self.op, &shape, R::DTYPE.size())?, R::DTYPE)?;
-        let between = plan.between()?;
-        Contiguous::new(self.op, x, self.axis, R::Complex::DTYPE, self.n / 2 + 1)?.each(|k, lane| {
-            // SAFETY: the non-negative frequencies of a lane, and room for its points.
-            unsafe {
-                let to = out.start().cast::<R>().add(k * self.n);
-                plan.points(lane.cast(), to, !self.is_inverse(), self.factor(), &between)
-            }
-        })?;
-        // SAFETY: every element has been written.
+        shape[self.axis] = result.len;
+        let size = result.dtype.size();
+        let out = Buffer::new(self.op, rules::count(self.op, &shape, size)?, result.dtype)?;
+        Contiguous::new(self.op, x, self.axis, points.dtype, points.len)?
+            .each(|k, lane| f(lane, out.start().wrapping_add(k * result.len * size)))?;
+        // SAFETY: every element has been written, as the caller promises.
         unsafe { RawArray::new(self.op, shape, out) }
     }
 
@@ -234,8 +213,16 @@ impl Pass {
 
     /// The first frequencies of real lanes, at least the non-negative ones.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
+        let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         if let Some(plan) = self.long_real::<R>(x)? {
-            return self.long_real_lanes(&plan, x, out_len);
+            let between = plan.between(self.op)?;
+            let (all, points) = (out_len > self.n / 2 + 1, Lanes { dtype: R::DTYPE, len: self.n });
+            // SAFETY: the points of a lane, and room for its frequencies, all of which are written.
+            return unsafe {
+                self.lane_by_lane(x, points, out, |from, to| {
+                    plan.frequencies(self.op, (from.cast(), to.cast()), all, self.is_inverse(), self.factor(), &between)
+                })
+            };
         }
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
@@ -260,15 +247,22 @@ impl Pass {
                 Ok(())
             }))
         };
-        let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         // SAFETY: the function reads a lane of `x` and writes `out_len` elements.
         unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
     }
 
     /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+        let out = Lanes { dtype: R::DTYPE, len: self.n };
         if let Some(plan) = self.long_real::<R>(x)? {
-            return self.long_half_to_real(&plan, x);
+            let between = plan.between(self.op)?;
+            let half = Lanes { dtype: R::Complex::DTYPE, len: self.n / 2 + 1 };
+            // SAFETY: the non-negative frequencies of a lane, and room for its points, all of which are written.
+            return unsafe {
+                self.lane_by_lane(x, half, out, |from, to| {
+                    plan.points(self.op, (from.cast(), to.cast()), !self.is_inverse(), self.factor(), &between)
+                })
+            };
         }
         let from_len = x.shape[self.axis];
         let new = || -> Result<LaneFn<'_>> {
@@ -298,7 +292,7 @@ impl Pass {
             }))
         };
         // SAFETY: the function reads a lane of `x` and writes `n` elements.
-        unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::DTYPE, len: self.n }, COSTLY, &new) }
+        unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
     }
 
     fn scale<R: Engine>(&self, lane: &mut [R::Complex]) {

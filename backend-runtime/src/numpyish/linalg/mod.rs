@@ -237,7 +237,7 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
         });
         return;
     }
-    let large = work(sizes) >= SEVERAL_THREADS;
+    let large = work(sizes) >= Parts::LARGE;
     let parallelism =
         if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
     // SAFETY: as the caller promises; nobody else writes `to`.

@@ -85,10 +85,10 @@ pub(super) fn power_biased(biased: F) -> F {
     F::from_bits(biased.to_bits().wrapping_sub(super::BIAS) << super::MANTISSA)
 }
 
-/// `2^n` for the whole number that `rounded` has in its low bits, that is a normal exponent.
+/// `2^n` for a normal exponent `n`.
 #[inline(always)]
-pub(super) fn power_of_two(rounded: F) -> F {
-    F::from_bits(rounded.to_bits().wrapping_add(super::BIAS) << super::MANTISSA)
+pub(super) fn power_of_two(n: F) -> F {
+    power_biased(n + BIASED_ROUNDER)
 }
 
 /// `x` where it lies between the bounds, else the nearer bound; NaN stays.
@@ -140,7 +140,7 @@ pub fn expm1(x: F) -> F {
     // (2^n - 1) + 2^n (high + low), where the first is 0 or the larger; 2^n alone may be one power of two too large
     let top = F::MAX_EXP as F - 1.0;
     let most = if n > top { top } else { n };
-    let power = power_of_two(most + ROUNDER);
+    let power = power_of_two(most);
     let less = power - 1.0;
     let value = power.mul_add(high, less);
     let lost = power.mul_add(high, less - value);

@@ -86,7 +86,7 @@ pub fn cbrt(x: F) -> F {
     let (second, second_low) = product(root, root);
     let (cube, cube_low) = product(second, root);
     let excess = (cube - y) + second_low.mul_add(root, cube_low);
-    let value = (square * (1.0 / 3.0)).mul_add(-excess, root) * power_of_two(third + ROUNDER);
+    let value = (square * (1.0 / 3.0)).mul_add(-excess, root) * power_of_two(third);
     let limit = (if (size > 0.0) & (size < F::INFINITY) { value } else { size }).copysign(x);
     if usual { value } else { limit }
 }
