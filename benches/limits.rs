@@ -12,8 +12,12 @@ const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
 /// How often the least time is looked for.
 const ROUNDS: usize = 12;
 
-/// Numbers that wait for nobody: as many as registers hold.
+/// Sums that wait for nobody, in a loop that reads memory: some registers of them.
 const LANES: usize = 64;
+
+/// Registers of sums that wait for nobody, in a loop that multiplies: two multiplications begin in a cycle, and one takes four or five. With the two factors they
+/// fit into the 16 registers of AVX2.
+const REGISTERS: usize = 12;
 
 /// `name value` pairs, one TAB between two: `fma64` and `fma32` in GFLOP/s, and for each size `at BYTES` in GB/s, of all threads.
 pub fn line(threads: usize) -> String {
@@ -74,10 +78,11 @@ fn bandwidth(threads: usize, bytes: usize) -> f64 {
     (24 * n * again * threads) as f64 / triad.min(read) / 1e9
 }
 
-/// Steps of a loop of `LANES` multiplications with additions.
+/// Steps of a loop of multiplications with additions.
 const STEPS: usize = 100_000;
 
-fn flops(threads: usize, work: fn() -> f64) -> f64 {
+/// `work` says how many multiplications with additions it has made in each step.
+fn flops(threads: usize, work: fn() -> usize) -> f64 {
     let time = least(
         threads,
         || (),
@@ -85,29 +90,31 @@ fn flops(threads: usize, work: fn() -> f64) -> f64 {
             black_box(work());
         },
     );
-    (2 * STEPS * LANES * threads) as f64 / time / 1e9
+    (2 * STEPS * work() * threads) as f64 / time / 1e9
 }
 
 macro_rules! multiply_add {
     ($name:ident, $t:ty) => {
-        fn $name() -> f64 {
+        fn $name() -> usize {
+            /// `LANES` numbers of each of the registers.
             #[inline(always)]
-            fn text(fused: impl Fn($t, $t, $t) -> $t) -> f64 {
-                let (mut sums, a, b) = ([0.5; LANES], black_box(0.999), black_box(0.001));
+            fn text<const LANES: usize>(fused: impl Fn($t, $t, $t) -> $t) -> usize {
+                let (mut sums, a, b) = ([[0.5; LANES]; REGISTERS], black_box(0.999), black_box(0.001));
                 for _ in 0..STEPS {
-                    sums.iter_mut().for_each(|sum| *sum = fused(*sum, a, b));
+                    sums.as_flattened_mut().iter_mut().for_each(|sum| *sum = fused(*sum, a, b));
                 }
-                sums.iter().sum::<$t>().into()
+                black_box(sums.as_flattened().iter().sum::<$t>());
+                REGISTERS * LANES
             }
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
-                fn avx2() -> f64 {
-                    text(<$t>::mul_add)
+                fn avx2() -> usize {
+                    text::<{ 32 / size_of::<$t>() }>(<$t>::mul_add)
                 }
                 #[target_feature(enable = "avx2,fma,avx512f")]
-                fn avx512() -> f64 {
-                    text(<$t>::mul_add)
+                fn avx512() -> usize {
+                    text::<{ 64 / size_of::<$t>() }>(<$t>::mul_add)
                 }
                 if is_x86_feature_detected!("avx512f") {
                     // SAFETY: the processor has these instructions.
@@ -118,7 +125,7 @@ macro_rules! multiply_add {
                     return unsafe { avx2() };
                 }
             }
-            text(|sum, a, b| sum * a + b)
+            text::<{ 16 / size_of::<$t>() }>(|sum, a, b| sum * a + b)
         }
     };
 }
