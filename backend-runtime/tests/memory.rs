@@ -6,7 +6,6 @@ use backend_runtime::{
     numpyish::{Numpyish, fft, linalg},
 };
 use ndarray::{Array1, Array2, ArrayD};
-use realfft::RealFftPlanner;
 use rustfft::{FftNum, FftPlanner, FftPlannerScalar, FftPlannerSse};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -66,12 +65,10 @@ fn lengths() -> impl Iterator<Item = usize> {
 fn bounded<R: FftNum>() {
     for n in lengths() {
         let bound = fft::plan_bytes::<R>(n);
-        let plans: [(&str, &dyn Fn()); 5] = [
+        let plans: [(&str, &dyn Fn()); 3] = [
             ("the machine's", &|| drop(FftPlanner::<R>::new().plan_fft_forward(n))),
             ("the plain", &|| drop(FftPlannerScalar::<R>::new().plan_fft_inverse(n))),
             ("the SSE", &|| drop(FftPlannerSse::<R>::new().map(|mut planner| planner.plan_fft_forward(n)))),
-            ("the real", &|| drop(RealFftPlanner::<R>::new().plan_fft_forward(n))),
-            ("the inverse real", &|| drop(RealFftPlanner::<R>::new().plan_fft_inverse(n))),
         ];
         for (name, plan) in plans {
             let taken = most(plan);

@@ -1,4 +1,4 @@
-//! Miri, benches, and instruction counts.
+//! Miri, a sanitizer, benches, and instruction counts.
 
 use crate::{
     bench, ratios,
@@ -14,14 +14,34 @@ pub const BENCHES: &str = "backends-benches";
 
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
-    run(Command::new("rustup").args(["component", "add", "--toolchain", "nightly", "miri", "rust-src"]))?;
-    // not `cargo()`: that is the toolchain this runs under, and only nightly has miri
+    run(Command::new("rustup").args(["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"]))?;
+    run(&mut runtime_tests(&["miri", "test"], args))
+}
+
+/// `asan [FILTER]`
+pub fn asan(args: &[String]) -> Outcome {
+    run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", NIGHTLY]))?;
+    let folder = root().join("target/asan").display().to_string();
+    // a target of its own, so that programs that run while it is built have no sanitizer
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let mut command = runtime_tests(&["test", "--target", &target, "--target-dir", &folder], args);
+    command.env("RUSTFLAGS", "-Zsanitizer=address");
+    // tests ask for more memory than there is; plans and pools live as long as the process
+    run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
+}
+
+/// The compiler that has Miri and sanitizers.
+const NIGHTLY: &str = "nightly";
+
+/// The tests of the code that runs on the CPU, by a command of this compiler.
+fn runtime_tests(with: &[&str], args: &[String]) -> Command {
+    // not `cargo()`: that is the toolchain this runs under
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-    command.args(["+nightly", "miri", "test", "--package", "backend-runtime", "--lib"]).args(args);
+    command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backend-runtime", "--lib"]).args(args);
     // libraries are loaded in these
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
-    run(&mut command)
+    command
 }
 
 /// `bench [BENCH [ARGS]]`, `bench peers ..`

@@ -6,7 +6,7 @@ use super::{
     buffer::Buffer,
     parallel::{self},
     raw::{RawArray, View},
-    simd::versions,
+    simd::{prefetch, versions},
 };
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
@@ -431,6 +431,9 @@ const BLOCK: (usize, usize) = (32, 64);
 /// Side of the squares that are transposed at once.
 const SIDE: usize = 4;
 
+/// Squares of cache lines that are asked for before they are transposed, also those of the next block.
+const AHEAD: usize = 2;
+
 /// A transposing copy in blocks.
 unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for i0 in (0..i.len).step_by(BLOCK.0) {
@@ -452,6 +455,11 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
+            // rows of the source are in pages of their own, which no processor loads ahead
+            for j1 in (0..if i0 == 0 { line } else { 0 }).map(|j1| (AHEAD * line + j0 + j1) as isize) {
+                let row = from.wrapping_offset(j1 * j.from);
+                (0..i.len).step_by(line).for_each(|i1| prefetch(row.wrapping_add(i1)));
+            }
             for i1 in (i0..whole_i.min(i0 + line)).step_by(SIDE) {
                 for j1 in (j0..whole_j.min(j0 + line)).step_by(SIDE) {
                     let (i1, j1) = (i1 as isize, j1 as isize);

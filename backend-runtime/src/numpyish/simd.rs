@@ -69,6 +69,18 @@ pub fn with_each(mut f: impl FnMut(usize)) {
     SET.store(best(), Relaxed);
 }
 
+/// Asks for the cache line of an address in the second cache, whatever is there.
+#[inline(always)]
+pub fn prefetch<T>(from: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction, which fails for no address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
+}
+
 /// A function that runs a version of itself for AVX2 where there is one: `versions! { fn name[T: Bound][T](x: T) { .. } }`.
 /// The first brackets declare its type parameters, the second name them.
 macro_rules! versions {

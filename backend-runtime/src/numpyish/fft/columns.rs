@@ -85,10 +85,10 @@ impl<R: Engine> Task<'_, R> {
         let (lanes, points) = (self.kernel.lanes, plan.points);
         let numbers = LINE / size_of::<R>();
         let lines = 2 * lanes * points / numbers;
-        let mut scratch: Vec<Line> = buffer::vec(op, 2 * lines)?;
+        let mut scratch: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = scratch.as_mut_ptr();
-        // SAFETY: both are in the vector.
-        let scratch: [*mut R; 2] = unsafe { [start.cast(), start.add(lines).cast()] };
+        // SAFETY: all are in the vector.
+        let scratch: [*mut R; 3] = unsafe { [0, 1, 2].map(|k| start.add(k * lines).cast()) };
         let packed = |k: usize| Points {
             start: scratch[k],
             stride: 2 * lanes as isize,
@@ -130,7 +130,7 @@ impl<R: Engine> Task<'_, R> {
                     let target = Points { start: result.cast(), stride, ahead, ..packed(0) };
                     self.kernel.run(plan, *scale, source, target, scratch);
                 } else {
-                    let target = packed(plan.result_in());
+                    let target = packed(self.kernel.result_in(plan));
                     self.kernel.run(plan, *scale, source, target, scratch);
                     for i in 0..points {
                         let row = target.start.cast::<R::Complex>().add(i * lanes);

@@ -1,158 +1,75 @@
-//! Transforms between long real lanes and their frequencies, by complex ones of half as many points: neighbours are taken as the parts of a
-//! complex number, and the frequencies of the even and of the odd points are told apart by their symmetry. H. Sorensen and others, "Real-valued
-//! fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
+//! Transforms between long real lanes and their frequencies, on all threads, by complex ones of half as many points.
 
 use super::{
     super::{
-        buffer::{self, Buffer},
+        buffer::Buffer,
         copy::Ends,
         layout::Target,
         parallel::{self, COSTLY},
-        simd::versions,
     },
     lane::Engine,
     long,
-    stockham::root,
+    symmetry::{Frequencies, Kernel, Symmetry},
 };
 use crate::{Element, Result};
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 /// What transforms of one length have in common.
 pub struct Plan<R> {
-    /// Half the number of real points.
-    half: usize,
-    /// The transform of as many complex ones.
-    complex: Arc<long::Plan<R>>,
-    /// The powers of e^(-2 pi i / n) up to a quarter of a turn: complex numbers.
-    turns: Vec<[R; 2]>,
+    /// The transform of half as many complex points.
+    pub complex: Arc<long::Plan<R>>,
+    /// Between its frequencies and those of the lane.
+    pub symmetry: Arc<Symmetry<R>>,
 }
 
 impl<R: Engine> Plan<R> {
-    /// Of `n` real points, given the transform of half as many complex ones.
-    pub fn new(op: &'static str, n: usize, complex: Arc<long::Plan<R>>) -> Result<Plan<R>> {
-        let half = n / 2;
-        let mut turns = buffer::vec(op, half / 2 + 1)?;
-        turns.extend((0..=half / 2).map(|k| root::<R>(k, n)));
-        Ok(Plan { half, complex, turns })
-    }
-
     /// Room for `between` of transforms that run one after the other.
     pub fn between(&self, op: &'static str) -> Result<Buffer> {
-        Buffer::new(op, self.half, R::Complex::DTYPE)
+        Buffer::new(op, self.symmetry.half, R::Complex::DTYPE)
     }
 
-    /// Writes the non-negative frequencies, or `all`, times `scale`; their conjugates if `conjugate`.
+    /// Writes the frequencies.
     ///
     /// # Safety
-    /// There are `n` points, and room for the frequencies, which nobody else uses.
+    /// There are the points, and room for the frequencies, which nobody else uses.
     pub unsafe fn frequencies(
         &self,
         op: &'static str,
         (x, to): (*const R, *mut R::Complex),
-        all: bool,
-        conjugate: bool,
-        scale: R,
+        how: Frequencies<R>,
         between: &Buffer,
     ) -> Result<()> {
         // SAFETY: a pair of points is a complex number; there is room for as many.
-        unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, scale * R::of(0.5))? };
-        let to = Target(to.cast());
-        parallel::parallel(self.turns.len(), COSTLY, |range| {
-            let to = &to;
+        unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, R::ONE)? };
+        let (to, kernel) = (Target(to.cast()), Kernel::new());
+        parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
+            let Target(to) = &to;
+            let to = to.cast();
             // SAFETY: frequencies of a number in the range, and those that mirror them, are of this task.
-            unsafe { tell_apart(&self.turns, range, self.half, to.0.cast(), all, conjugate) };
+            unsafe { kernel.apart(&self.symmetry, range, to, to, how) };
         });
         Ok(())
     }
 
-    /// Writes the points of which these are the non-negative frequencies, or their conjugates if `conjugate`, times `n` and `scale`.
+    /// Writes the points with these frequencies, times their number.
     ///
     /// # Safety
-    /// There are `n / 2 + 1` frequencies, and room for `n` points, which nobody else uses.
+    /// There are the frequencies that are not negative, and room for the points, which nobody else uses.
     pub unsafe fn points(
         &self,
         op: &'static str,
         (x, to): (*const R::Complex, *mut R),
-        conjugate: bool,
-        scale: R,
+        how: Frequencies<R>,
         between: &Buffer,
     ) -> Result<()> {
-        let ends = Ends { from: x.cast(), to: to.cast() };
-        parallel::parallel(self.turns.len(), COSTLY, |range| {
+        let (ends, kernel) = (Ends { from: x.cast::<R>(), to }, Kernel::new());
+        parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
             let Ends { from, to } = &ends;
             // SAFETY: what is made of frequencies with a number in the range, and those that mirror them, is of this task.
-            unsafe { join(&self.turns, range, self.half, *from, *to, conjugate) };
+            unsafe { kernel.together(&self.symmetry, range, *from, *to, how) };
         });
         // SAFETY: a pair of points is a complex number; there is room for as many.
-        unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, scale) }
-    }
-}
-
-versions! {
-    /// The frequencies with the numbers of a range, and those that mirror them in the non-negative ones, where the spectrum of the pairs is.
-    ///
-    /// # Safety
-    /// The spectrum has `half` numbers, and there is room for one more, or for twice as many if `all` are written.
-    unsafe fn tell_apart[R: Engine][R](
-        turns: &[[R; 2]],
-        range: Range<usize>,
-        half: usize,
-        to: *mut [R; 2],
-        all: bool,
-        conjugate: bool,
-    ) {
-        let sign = if conjugate { -R::ONE } else { R::ONE };
-        for k in range {
-            let mirrored = half - k;
-            // SAFETY: the caller's promise.
-            unsafe {
-                let ([a, a_im], [b, b_im]) = (*to.add(k), *to.add(if k == 0 { 0 } else { mirrored }));
-                let (even, even_im) = (a + b, a_im - b_im);
-                let (odd, odd_im) = (a_im + b_im, b - a);
-                let [re, im] = turns[k];
-                let (turned, turned_im) = (odd * re - odd_im * im, odd * im + odd_im * re);
-                let low = [even + turned, sign * (even_im + turned_im)];
-                let high = [even - turned, sign * (turned_im - even_im)];
-                *to.add(k) = low;
-                *to.add(mirrored) = high;
-                if all && k > 0 {
-                    *to.add(2 * half - k) = [low[0], -low[1]];
-                    *to.add(half + k) = [high[0], -high[1]];
-                }
-            }
-        }
-    }
-
-    /// The spectrum of the pairs, twice, from the frequencies with the numbers of a range and those that mirror them.
-    ///
-    /// # Safety
-    /// There is room for `half` numbers, and one frequency more.
-    unsafe fn join[R: Engine][R](
-        turns: &[[R; 2]],
-        range: Range<usize>,
-        half: usize,
-        from: *const [R; 2],
-        to: *mut [R; 2],
-        conjugate: bool,
-    ) {
-        let sign = if conjugate { -R::ONE } else { R::ONE };
-        for k in range {
-            let mirrored = half - k;
-            // SAFETY: the caller's promise.
-            unsafe {
-                let ([a, a_im], [b, b_im]) = (*from.add(k), *from.add(mirrored));
-                // the imaginary parts of those that stand alone are not looked at
-                let (a_im, b_im) = if k == 0 { (R::ZERO, R::ZERO) } else { (sign * a_im, sign * b_im) };
-                let (even, even_im) = (a + b, a_im - b_im);
-                let (other, other_im) = (a - b, a_im + b_im);
-                let [re, im] = turns[k];
-                let (odd, odd_im) = (other * re + other_im * im, other_im * re - other * im);
-                *to.add(k) = [even - odd_im, even_im + odd];
-                if k > 0 {
-                    *to.add(mirrored) = [even + odd_im, odd - even_im];
-                }
-            }
-        }
+        unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }
     }
 }
 

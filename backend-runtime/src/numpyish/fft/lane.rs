@@ -2,10 +2,10 @@
 
 use super::{
     halves, long, stockham,
+    symmetry::Symmetry,
     vector::{Plain, Vector},
 };
 use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use std::{
     collections::HashMap,
@@ -14,6 +14,8 @@ use std::{
 
 /// `f32` and `f64`: what transforms are computed in.
 pub trait Engine: Precision + FftNum {
+    /// One number.
+    type Single: Vector<Real = Self>;
     /// Vectors where there are no others.
     type Plain: Vector<Real = Self>;
     /// Vectors of AVX2.
@@ -33,6 +35,7 @@ pub trait Engine: Precision + FftNum {
 macro_rules! engine {
     ($($r:ident $lanes:literal $avx2:ident $avx512:ident)*) => {$(
         impl Engine for $r {
+            type Single = Plain<$r, 1>;
             type Plain = Plain<$r, $lanes>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = std::arch::x86_64::$avx2;
@@ -59,13 +62,12 @@ const MOST: usize = 256;
 /// The planners of one precision.
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
-    real: RealFftPlanner<R>,
     /// Of transforms of several lanes at once; none where the length is not one for these.
     side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
     /// Of long lanes.
     long: HashMap<usize, Arc<long::Plan<R>>>,
-    /// Of long real lanes.
-    halves: HashMap<usize, Arc<halves::Plan<R>>>,
+    /// Of real lanes.
+    symmetries: HashMap<usize, Arc<Symmetry<R>>>,
     /// Which transforms of a length have a plan: a bit for each of [`Which`].
     lengths: HashMap<usize, u8>,
 }
@@ -75,11 +77,9 @@ pub struct Plans<R: FftNum> {
 enum Which {
     Forward = 1,
     Inverse = 2,
-    RealToHalf = 4,
-    HalfToReal = 8,
-    SideBySide = 16,
-    Long = 32,
-    Halves = 64,
+    SideBySide = 4,
+    Long = 8,
+    Symmetry = 16,
 }
 
 /// Bytes that a planner allocates at most, at one time, to make a plan for `n` points.
@@ -96,10 +96,9 @@ impl<R: FftNum> Plans<R> {
     fn new() -> Plans<R> {
         Plans {
             complex: FftPlanner::new(),
-            real: RealFftPlanner::new(),
             side_by_side: HashMap::new(),
             long: HashMap::new(),
-            halves: HashMap::new(),
+            symmetries: HashMap::new(),
             lengths: HashMap::new(),
         }
     }
@@ -141,14 +140,9 @@ pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> R
     with_plans(op, n, which, |p| p.complex.plan_fft(n, direction))
 }
 
-/// The plan of transforms from `n` real points to their non-negative frequencies, exponent -2 pi i jk / n.
-pub fn real_to_half<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn RealToComplex<R>>> {
-    with_plans(op, n, Which::RealToHalf, |p| p.real.plan_fft_forward(n))
-}
-
-/// The plan of transforms from non-negative frequencies to `n` real points, exponent +2 pi i jk / n.
-pub fn half_to_real<R: Engine>(op: &'static str, n: usize) -> Result<Arc<dyn ComplexToReal<R>>> {
-    with_plans(op, n, Which::HalfToReal, |p| p.real.plan_fft_inverse(n))
+/// What tells the frequencies of `n` real points apart, an even number.
+pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
+    kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
 }
 
 /// The plan of complex transforms of `n` points in several lanes at once, exponent -2 pi i jk / n, where the length is one for
@@ -174,9 +168,9 @@ pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Pl
 }
 
 /// The plan of transforms between `n` real points and their frequencies on all threads, where they are many and their number is one for it.
-pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<halves::Plan<R>>>> {
+pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
     let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
-    complex.map(|half| kept(op, n, Which::Halves, |p| &mut p.halves, || halves::Plan::new(op, n, half))).transpose()
+    complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
 /// The plan that is kept in some place, made where there is none: not under the lock, as plans are made of others.
@@ -205,7 +199,7 @@ mod tests {
         let mut plans = Plans::<f32>::new();
         let mut after = |n, which| plans.of_length("fft", n, which).unwrap().lengths.len();
         (1..=MOST).for_each(|n| _ = after(n, Which::Forward));
-        assert_eq!(after(5, Which::RealToHalf), MOST);
+        assert_eq!(after(5, Which::Symmetry), MOST);
         assert_eq!(after(MOST + 1, Which::Forward), 1);
     }
 
@@ -239,7 +233,7 @@ mod tests {
     fn lengths_over_any_memory_have_no_plan() {
         for n in [1 << 46, isize::MAX as usize, usize::MAX] {
             assert!(matches!(complex::<f64>("fft", n, Direction::Forward), Err(Error::Memory { op: "fft", .. })));
-            assert!(matches!(real_to_half::<f32>("rfft", n), Err(Error::Memory { op: "rfft", .. })));
+            assert!(matches!(symmetry::<f32>("rfft", n), Err(Error::Memory { op: "rfft", .. })));
         }
     }
 }

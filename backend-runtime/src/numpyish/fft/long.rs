@@ -9,11 +9,11 @@ use super::{
         buffer, copy,
         layout::{self, Target},
         parallel::COSTLY,
+        simd::prefetch,
     },
     columns::{LINE, Line},
     lane::{self, Engine},
     stockham::{self, Kernel, LONGEST, Points, Turns, root},
-    vector::prefetch,
 };
 use crate::Result;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl<R: Engine> Plan<R> {
                         let ahead = if first + many < BLOCK { 2 * many as isize } else { 0 };
                         let target = to.0.cast::<R::Complex>().add(block * BLOCK * rows + first);
                         let (near, far) = (self.near[2 * first..].as_ptr(), self.far[2 * block * rows..].as_ptr());
-                        let turns = Turns { near, stride: 2 * BLOCK, far };
+                        let turns = Turns { near, stride: 2 * BLOCK, far, far_stride: 2 };
                         let target = Points { turns, ..lanes.points(target, BLOCK) };
                         lanes.run(R::ONE, Points { ahead, ..source }, target);
                     }
@@ -161,7 +161,7 @@ impl<R: Engine> Plan<R> {
                         lanes.run(scale, lanes.points(packed, many), lanes.points(result, rows));
                         continue;
                     }
-                    let made = lanes.scratch[self.across.result_in()].cast::<R::Complex>();
+                    let made = lanes.scratch[kernel.result_in(&self.across)].cast::<R::Complex>();
                     lanes.run(scale, lanes.points(packed, many), lanes.points(made, many));
                     for column in 0..columns {
                         result.add(column * rows).copy_from_nonoverlapping(made.add(column * many), own);
@@ -178,19 +178,19 @@ struct Lanes<'a, R> {
     kernel: Kernel<R>,
     plan: &'a stockham::Plan<R>,
     inverse: bool,
-    scratch: [*mut R; 2],
+    scratch: [*mut R; 3],
     _memory: Vec<Line>,
 }
 
 impl<'a, R: Engine> Lanes<'a, R> {
     fn new(op: &'static str, kernel: Kernel<R>, plan: &'a stockham::Plan<R>, inverse: bool) -> Result<Lanes<'a, R>> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
-        let mut memory: Vec<Line> = buffer::vec(op, 2 * lines)?;
+        let mut memory: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = memory.as_mut_ptr();
-        // SAFETY: both are in the vector; a group of fewer lanes has zeros where it has no points.
+        // SAFETY: all are in the vector; a group of fewer lanes has zeros where it has no points.
         let scratch = unsafe {
             start.write_bytes(0, lines);
-            [start.cast(), start.add(lines).cast()]
+            [0, 1, 2].map(|k| start.add(k * lines).cast())
         };
         Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
     }

@@ -1,4 +1,4 @@
-//! Fourier transforms: `rustfft` and `realfft` along one lane, our own loops over the lanes of any axis. Complex lanes that lie
+//! Fourier transforms: `rustfft` along one lane, our own loops over the lanes of any axis. Complex lanes that lie
 //! side by side are transformed several at a time (`stockham`), and so are the parts of one long lane, on all threads (`long`, `halves`).
 
 mod columns;
@@ -7,7 +7,9 @@ mod halves;
 mod lane;
 mod long;
 mod passes;
+mod real;
 mod stockham;
+mod symmetry;
 mod vector;
 
 use super::{

@@ -14,10 +14,12 @@ use super::{
     halves,
     lane::{self, Engine},
     long,
+    real::{self, Elements},
     stockham::Plan,
+    symmetry::Frequencies,
 };
 use crate::{
-    ComplexFloat, DType, DTypeKind, Element, Error, Float, Norm, Numeric, Result,
+    ComplexFloat, DType, DTypeKind, Element, Norm, Numeric, Result,
     rules::{self, Direction},
 };
 use std::sync::Arc;
@@ -44,18 +46,6 @@ pub struct Pass {
 unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(start.cast(), n) }
-}
-
-/// The lane that begins at an address, filled with zeros: what is about to be written has to be a slice of numbers.
-///
-/// # Safety
-/// There is room for `n` elements of this type, which nobody else uses, and of which zero bytes are one.
-unsafe fn zeroed<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
-    // SAFETY: the caller's promise.
-    unsafe {
-        start.write_bytes(0, n * size_of::<T>());
-        lane_mut(start, n)
-    }
 }
 
 impl Pass {
@@ -85,13 +75,13 @@ impl Pass {
                 })
             };
         }
-        let (from_len, n) = (x.shape[self.axis], self.n);
+        let (dtype, len, n) = (x.dtype, x.shape[self.axis], self.n);
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
-            Ok(Box::new(move |from, to| {
+            Ok(Box::new(move |start, to| {
                 // SAFETY: lanes of these lengths.
                 unsafe {
-                    pad(x.dtype, from, from_len, R::Complex::DTYPE, to, n);
+                    pad(Elements { dtype, start, len }, R::Complex::DTYPE, to, n);
                     transform(lane_mut(to, n));
                 }
                 Ok(())
@@ -155,7 +145,7 @@ impl Pass {
     }
 
     /// The plan for one real lane after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
-    fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<Arc<halves::Plan<R>>>> {
+    fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
 
@@ -214,36 +204,22 @@ impl Pass {
     /// The first frequencies of real lanes, at least the non-negative ones.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
+        let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
-            let between = plan.between(self.op)?;
-            let (all, points) = (out_len > self.n / 2 + 1, Lanes { dtype: R::DTYPE, len: self.n });
+            let (between, points) = (plan.between(self.op)?, Lanes { dtype: R::DTYPE, len: self.n });
             // SAFETY: the points of a lane, and room for its frequencies, all of which are written.
             return unsafe {
                 self.lane_by_lane(x, points, out, |from, to| {
-                    plan.frequencies(self.op, (from.cast(), to.cast()), all, self.is_inverse(), self.factor(), &between)
+                    plan.frequencies(self.op, (from.cast(), to.cast()), how, &between)
                 })
             };
         }
-        let from_len = x.shape[self.axis];
+        let (dtype, len) = (x.dtype, x.shape[self.axis]);
         let new = || -> Result<LaneFn<'_>> {
-            let plan = lane::real_to_half::<R>(self.op, self.n)?;
-            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let mut real = buffer::zeros::<R>(self.op, self.n)?;
-            Ok(Box::new(move |from, to| {
-                // SAFETY: a lane of this length, and room for the points of the transform.
-                unsafe { pad(x.dtype, from, from_len, R::DTYPE, real.as_mut_ptr().cast(), self.n) };
-                // SAFETY: a lane of this length.
-                let to: &mut [R::Complex] = unsafe { zeroed(to, out_len) };
-                let (half, others) = to.split_at_mut(self.n / 2 + 1);
-                plan.process_with_scratch(&mut real, R::lane(half), R::lane(&mut scratch))
-                    .map_err(|e| self.refused(e))?;
-                if self.direction == Direction::Inverse {
-                    half.iter_mut().for_each(|v| *v = v.conj());
-                }
-                self.scale::<R>(half);
-                // the others are the conjugates of those, from the last one backwards
-                let mirrored = half[1..=others.len()].iter().rev();
-                others.iter_mut().zip(mirrored).for_each(|(v, c)| *v = c.conj());
+            let mut lane = real::Lane::<R>::forward(self.op, self.n, how)?;
+            Ok(Box::new(move |start, to| {
+                // SAFETY: a lane of this length, and room for its frequencies.
+                unsafe { lane.frequencies(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))
         };
@@ -254,45 +230,32 @@ impl Pass {
     /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         let out = Lanes { dtype: R::DTYPE, len: self.n };
+        let how = self.frequencies::<R>(false, !self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
             let between = plan.between(self.op)?;
             let half = Lanes { dtype: R::Complex::DTYPE, len: self.n / 2 + 1 };
             // SAFETY: the non-negative frequencies of a lane, and room for its points, all of which are written.
             return unsafe {
                 self.lane_by_lane(x, half, out, |from, to| {
-                    plan.points(self.op, (from.cast(), to.cast()), !self.is_inverse(), self.factor(), &between)
+                    plan.points(self.op, (from.cast(), to.cast()), how, &between)
                 })
             };
         }
-        let from_len = x.shape[self.axis];
+        let (dtype, len) = (x.dtype, x.shape[self.axis]);
         let new = || -> Result<LaneFn<'_>> {
-            let plan = lane::half_to_real::<R>(self.op, self.n)?;
-            let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_scratch_len())?;
-            let mut half = buffer::zeros::<R::Complex>(self.op, self.n / 2 + 1)?;
-            Ok(Box::new(move |from, to| {
+            let mut lane = real::Lane::<R>::inverse(self.op, self.n, how)?;
+            Ok(Box::new(move |start, to| {
                 // SAFETY: lanes of these lengths.
-                let to: &mut [R] = unsafe {
-                    pad(x.dtype, from, from_len, R::Complex::DTYPE, half.as_mut_ptr().cast(), half.len());
-                    zeroed(to, self.n)
-                };
-                half[0] = R::Complex::from_real(half[0].real());
-                if self.n.is_multiple_of(2) {
-                    half[self.n / 2] = R::Complex::from_real(half[self.n / 2].real());
-                }
-                if self.direction == Direction::Forward {
-                    half.iter_mut().for_each(|v| *v = v.conj());
-                }
-                plan.process_with_scratch(R::lane(&mut half), to, R::lane(&mut scratch))
-                    .map_err(|e| self.refused(e))?;
-                let factor = self.factor::<R>();
-                if factor != R::ONE {
-                    to.iter_mut().for_each(|v| *v = v.times(factor));
-                }
+                unsafe { lane.points(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))
         };
         // SAFETY: the function reads a lane of `x` and writes `n` elements.
         unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
+    }
+
+    fn frequencies<R: Engine>(&self, all: bool, conjugate: bool) -> Frequencies<R> {
+        Frequencies { all, conjugate, scale: self.factor() }
     }
 
     fn scale<R: Engine>(&self, lane: &mut [R::Complex]) {
@@ -301,22 +264,17 @@ impl Pass {
             lane.iter_mut().for_each(|v| *v = R::Complex::from_parts(v.real() * factor, v.imag() * factor));
         }
     }
-
-    #[cold]
-    fn refused(&self, e: realfft::FftError) -> Error {
-        Error::library(self.op, "numpyish", e.to_string()).caused_by(e)
-    }
 }
 
 /// The beginning of a lane in another dtype, continued by zeros.
 ///
 /// # Safety
-/// Both lanes have these lengths, and are apart.
-unsafe fn pad(from_dtype: DType, from: *const u8, from_len: usize, dtype: DType, to: *mut u8, len: usize) {
-    let n = from_len.min(len);
+/// The elements are there, and room for `len`, apart from them.
+pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
+    let n = from.len.min(len);
     // SAFETY: the caller's promise; zero bytes are zeros.
     unsafe {
-        convert(from_dtype, dtype, from, to, n);
+        convert(from.dtype, dtype, from.start, to, n);
         to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());
     }
 }

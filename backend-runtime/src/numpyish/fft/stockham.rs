@@ -7,11 +7,14 @@
 //! for `j < r`, and its result `k` goes, times e^(-2 pi i p k / (r m)), to `q + s (r p + k)`.
 
 use super::{
-    super::{buffer, simd},
+    super::{
+        buffer,
+        simd::{self, prefetch},
+    },
     lane::Engine,
-    vector::{Vector, prefetch},
+    vector::Vector,
 };
-use crate::{Result, scalar::float64};
+use crate::{Real, Result, scalar::float64};
 
 /// The longest transforms that are computed so. By measurement of 64 lanes of float64, from 8192 points on the arrays between
 /// are so large that transforms of single lanes take no longer, without what it takes to gather these.
@@ -124,16 +127,28 @@ pub struct Turns<R> {
     pub near: *const R,
     /// From these to those of the next points.
     pub stride: usize,
-    /// One for all lanes, of the points with number 0; those of others come after it.
+    /// One for all lanes, of the points with number 0; ..
     pub far: *const R,
+    /// .. from it to that of the next points.
+    pub far_stride: usize,
 }
 
 impl<R> Turns<R> {
     /// By nothing.
-    pub const NONE: Turns<R> = Turns { near: std::ptr::null(), stride: 0, far: std::ptr::null() };
+    pub const NONE: Turns<R> = Turns { near: std::ptr::null(), stride: 0, far: std::ptr::null(), far_stride: 0 };
 }
 
 impl<R: Copy> Points<R> {
+    /// Every so many of the points, from the first, or from that number on.
+    #[inline(always)]
+    fn every(self, step: usize, first: usize) -> Points<R> {
+        let Turns { near, stride, far, far_stride } = self.turns;
+        let (near, far) = (near.wrapping_add(first * stride), far.wrapping_add(first * far_stride));
+        let turns = Turns { near, stride: step * stride, far, far_stride: step * far_stride };
+        let start = self.start.wrapping_offset(first as isize * self.stride);
+        Points { start, stride: step as isize * self.stride, turns, ..self }
+    }
+
     /// # Safety
     /// The points with a number below `len` are there.
     #[inline(always)]
@@ -160,17 +175,19 @@ impl<R: Copy> Points<R> {
         }
     }
 
+    /// Only the points that a transform ends with may be turned.
+    ///
     /// # Safety
     /// There is room for the points of this number, which nobody else uses.
     #[inline(always)]
-    unsafe fn store<V: Vector<Real = R>>(&self, i: usize, x: Complex<V>) {
-        let x = if self.turns.near.is_null() {
+    unsafe fn store<V: Vector<Real = R>, const LAST: bool>(&self, i: usize, x: Complex<V>) {
+        let x = if !LAST || self.turns.near.is_null() {
             x
         } else {
             // SAFETY: the caller's promise.
             unsafe {
-                let [re, im] = V::split(self.turns.near.add(i * self.turns.stride));
-                x.times(Complex { re, im }.turned(self.turns.far.add(2 * i)))
+                let near = Complex::<V>::load(self.turns.near.add(i * self.turns.stride));
+                x.times(near.turned(self.turns.far.add(i * self.turns.far_stride)))
             }
         };
         let [re, im] = if self.swapped { [x.im, x.re] } else { [x.re, x.im] };
@@ -188,44 +205,66 @@ impl<R: Copy> Points<R> {
     }
 }
 
-/// Complex numbers of several lanes.
+/// Complex numbers: the real parts of some, and their imaginary parts.
 #[derive(Clone, Copy)]
-struct Complex<V> {
-    re: V,
-    im: V,
+pub(super) struct Complex<V> {
+    pub re: V,
+    pub im: V,
 }
 
 // SAFETY of all: the caller runs them where the vector's instructions are.
 impl<V: Vector> Complex<V> {
+    /// Those at an address.
     #[inline(always)]
-    unsafe fn add(self, x: Self) -> Self {
+    pub unsafe fn load(from: *const V::Real) -> Self {
         // SAFETY: the caller's promise, here and below.
+        let [re, im] = unsafe { V::split(from) };
+        Complex { re, im }
+    }
+
+    /// Writes them to an address.
+    #[inline(always)]
+    pub unsafe fn store(self, to: *mut V::Real) {
+        // SAFETY: as above.
+        unsafe { V::join(self.re, self.im, to) }
+    }
+
+    /// From the last to the first.
+    #[inline(always)]
+    pub unsafe fn reversed(self) -> Self {
+        // SAFETY: as above.
+        unsafe { Complex { re: self.re.reverse(), im: self.im.reverse() } }
+    }
+
+    #[inline(always)]
+    pub unsafe fn add(self, x: Self) -> Self {
+        // SAFETY: as above.
         unsafe { Complex { re: self.re.add(x.re), im: self.im.add(x.im) } }
     }
 
     #[inline(always)]
-    unsafe fn sub(self, x: Self) -> Self {
+    pub unsafe fn sub(self, x: Self) -> Self {
         // SAFETY: as above.
         unsafe { Complex { re: self.re.sub(x.re), im: self.im.sub(x.im) } }
     }
 
     /// `self + i x`.
     #[inline(always)]
-    unsafe fn add_i(self, x: Self) -> Self {
+    pub unsafe fn add_i(self, x: Self) -> Self {
         // SAFETY: as above.
         unsafe { Complex { re: self.re.sub(x.im), im: self.im.add(x.re) } }
     }
 
     /// `self - i x`.
     #[inline(always)]
-    unsafe fn sub_i(self, x: Self) -> Self {
+    pub unsafe fn sub_i(self, x: Self) -> Self {
         // SAFETY: as above.
         unsafe { Complex { re: self.re.add(x.im), im: self.im.sub(x.re) } }
     }
 
     /// `self` times a real number.
     #[inline(always)]
-    unsafe fn scaled(self, factor: V) -> Self {
+    pub unsafe fn scaled(self, factor: V) -> Self {
         // SAFETY: as above.
         unsafe { Complex { re: self.re.mul(factor), im: self.im.mul(factor) } }
     }
@@ -245,10 +284,19 @@ impl<V: Vector> Complex<V> {
     }
 
     #[inline(always)]
-    unsafe fn times(self, by: Self) -> Self {
+    pub unsafe fn times(self, by: Self) -> Self {
         let Complex { re, im } = by;
         // SAFETY: as above.
         unsafe { Complex { re: self.re.mul_sub(re, self.im.mul(im)), im: self.re.mul_add(im, self.im.mul(re)) } }
+    }
+}
+
+impl<V: Vector<Real: Engine>> Complex<V> {
+    /// The imaginary parts with the other sign.
+    #[inline(always)]
+    pub unsafe fn conjugate(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Complex { im: self.im.mul(V::splat(V::Real::of(-1.0))), ..self } }
     }
 }
 
@@ -334,17 +382,31 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
     }
 }
 
+/// Where a stage writes its results.
+#[derive(Clone, Copy)]
+enum Order {
+    /// As the last stage has to find them for its own results to be in order.
+    Sorted,
+    /// The parts that other stages transform one after the other.
+    Parts,
+}
+
 /// One stage. The last has no twiddle factors, and its results are multiplied by `scale`.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // loops over indices become operations on registers
 unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, const LAST: bool>(
     stage: &Stage<V::Real>,
     s: usize,
+    order: Order,
     scale: V::Real,
     from: Points<V::Real>,
     to: Points<V::Real>,
 ) {
     let (m, roots) = (stage.rest, stage.roots.as_ptr());
+    let (butterfly, result) = match order {
+        Order::Sorted => (s * P, s),
+        Order::Parts => (s, s * m),
+    };
     // SAFETY: the caller's promise; there are P - 1 twiddle factors for each butterfly.
     unsafe {
         let (zero, scale) = (V::splat(Default::default()), V::splat(scale));
@@ -362,7 +424,7 @@ unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, co
                         0 => y[0],
                         _ => y[k].turned(twiddles.add(2 * (k - 1))),
                     };
-                    to.store(q + s * (P * p + k), y);
+                    to.store::<V, LAST>(q + butterfly * p + result * k, y);
                 }
             }
         }
@@ -373,6 +435,7 @@ unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, co
 unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     one: &Stage<V::Real>,
     s: usize,
+    order: Order,
     scale: V::Real,
     from: Points<V::Real>,
     to: Points<V::Real>,
@@ -380,13 +443,24 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         match one.radix {
-            2 => stage::<V, Two, 2, LAST>(one, s, scale, from, to),
-            3 => stage::<V, Odd, 3, LAST>(one, s, scale, from, to),
-            4 => stage::<V, Four, 4, LAST>(one, s, scale, from, to),
-            5 => stage::<V, Odd, 5, LAST>(one, s, scale, from, to),
-            7 => stage::<V, Odd, 7, LAST>(one, s, scale, from, to),
-            _ => stage::<V, Eight, 8, LAST>(one, s, scale, from, to),
+            2 => stage::<V, Two, 2, LAST>(one, s, order, scale, from, to),
+            3 => stage::<V, Odd, 3, LAST>(one, s, order, scale, from, to),
+            4 => stage::<V, Four, 4, LAST>(one, s, order, scale, from, to),
+            5 => stage::<V, Odd, 5, LAST>(one, s, order, scale, from, to),
+            7 => stage::<V, Odd, 7, LAST>(one, s, order, scale, from, to),
+            _ => stage::<V, Eight, 8, LAST>(one, s, order, scale, from, to),
         }
+    }
+}
+
+/// Bytes of a transform that stay in a core's first cache, with what is read and written beside them.
+const NEAR: usize = 1 << 15;
+
+impl<R> Plan<R> {
+    /// If all stages but the first are made for one part after the other: where a part is near enough its stages find in the first cache what the one before
+    /// has left.
+    fn has_parts(&self, lanes: usize) -> bool {
+        self.stages.len() > 2 && 2 * size_of::<R>() * lanes * self.points > NEAR
     }
 }
 
@@ -396,30 +470,61 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     scale: V::Real,
     from: Points<V::Real>,
     to: Points<V::Real>,
-    scratch: [*mut V::Real; 2],
+    scratch: [*mut V::Real; 3],
 ) {
-    let between = |k: usize| Points {
-        start: scratch[k % 2],
+    let between = |start: *mut V::Real, len: usize| Points {
+        start,
         stride: 2 * V::LANES as isize,
-        len: plan.points,
+        len,
         ahead: 0,
         pairs: false,
         swapped: false,
         turns: Turns::NONE,
     };
-    let Some((last, others)) = plan.stages.split_last() else { return };
-    let (mut s, mut from) = (1, from);
+    let [first, rest @ ..] = &plan.stages[..] else { return };
+    let room = 2 * V::LANES;
+    let mut stages = &plan.stages[..];
+    let (mut parts, mut points, mut arrays) = (1, plan.points, [scratch[0], scratch[1]]);
+    let mut from = from;
+    if plan.has_parts(V::LANES) {
+        (stages, parts, points) = (rest, first.radix, first.rest);
+        arrays = [scratch[2], scratch[2].wrapping_add(points * room)];
+        let to = between(scratch[1], plan.points);
+        // SAFETY: the caller's promise.
+        unsafe { any_stage::<V, false>(first, 1, Order::Parts, scale, from, to) };
+        from = to;
+    }
+    let arrays = arrays.map(|start| between(start, points));
+    for part in 0..parts {
+        let from = Points { start: from.start.wrapping_add(part * points * room), len: from.len.min(points), ..from };
+        // SAFETY: the caller's promise; parts are one after the other, and each has every so many of the results.
+        unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays) };
+    }
+}
+
+/// Stages one after the other. They use the two arrays in turn, the second one first.
+#[inline(always)]
+unsafe fn through<V: Vector<Real: Engine>>(
+    stages: &[Stage<V::Real>],
+    scale: V::Real,
+    mut from: Points<V::Real>,
+    to: Points<V::Real>,
+    arrays: [Points<V::Real>; 2],
+) {
+    let Some((last, others)) = stages.split_last() else { return };
+    let mut s = 1;
     for (k, one) in others.iter().enumerate() {
-        // SAFETY: the caller's promise; the stages use the two arrays in turn.
-        unsafe { any_stage::<V, false>(one, s, scale, from, between(k + 1)) };
-        from = between(k + 1);
+        let to = arrays[(k + 1) % 2];
+        // SAFETY: the caller's promise.
+        unsafe { any_stage::<V, false>(one, s, Order::Sorted, scale, from, to) };
+        from = to;
         s *= one.radix;
     }
     // SAFETY: as above.
-    unsafe { any_stage::<V, true>(last, s, scale, from, to) }
+    unsafe { any_stage::<V, true>(last, s, Order::Sorted, scale, from, to) }
 }
 
-type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 2]);
+type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 3]);
 
 /// The transform for the instruction set of this process.
 #[derive(Clone, Copy)]
@@ -432,7 +537,7 @@ pub struct Kernel<R> {
 impl<R: Engine> Kernel<R> {
     /// The best one.
     pub fn new() -> Kernel<R> {
-        unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+        unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
             // SAFETY: the caller's promise.
             unsafe { transform::<R::Plain>(plan, scale, from, to, scratch) }
         }
@@ -444,13 +549,13 @@ impl<R: Engine> Kernel<R> {
                 scale: R,
                 from: Points<R>,
                 to: Points<R>,
-                scratch: [*mut R; 2],
+                scratch: [*mut R; 3],
             ) {
                 // SAFETY: the caller's promise.
                 unsafe { transform::<R::Avx512>(plan, scale, from, to, scratch) }
             }
             #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn avx2<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+            unsafe fn avx2<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
                 // SAFETY: the caller's promise.
                 unsafe { transform::<R::Avx2>(plan, scale, from, to, scratch) }
             }
@@ -463,21 +568,19 @@ impl<R: Engine> Kernel<R> {
         Kernel { lanes: R::Plain::LANES, run: plain::<R> }
     }
 
+    /// Which of the arrays nobody reads any more when results are written.
+    pub fn result_in(&self, plan: &Plan<R>) -> usize {
+        if plan.has_parts(self.lanes) { 0 } else { plan.stages.len() % 2 }
+    }
+
     /// Transforms as many lanes, exponent -2 pi i jk / n, and multiplies by `scale`.
     ///
     /// # Safety
     /// The points of `from` are there, and room for those of `to`, which may be the same memory; each of `scratch` has room for
-    /// those of all lanes. The first of these may be where `from` is, and `to` may be in the one that [`Plan::result_in`] says.
+    /// those of all lanes. The first of these may be where `from` is, and `to` may be in the one that [`Kernel::result_in`] says.
     #[inline]
-    pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 2]) {
+    pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
         // SAFETY: the caller's promise; the instruction set is that of this process.
         unsafe { (self.run)(plan, scale, from, to, scratch) }
-    }
-}
-
-impl<R> Plan<R> {
-    /// Which of the two arrays no stage reads when the last one writes.
-    pub fn result_in(&self) -> usize {
-        self.stages.len() % 2
     }
 }

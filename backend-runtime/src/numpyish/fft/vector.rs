@@ -23,6 +23,8 @@ pub trait Vector: Copy {
     unsafe fn split(from: *const Self::Real) -> [Self; 2];
     /// Writes complex numbers, whose parts have the order of [`split`](Vector::split).
     unsafe fn join(re: Self, im: Self, to: *mut Self::Real);
+    /// The numbers from the last to the first. It turns the order of [`split`](Vector::split) round as well.
+    unsafe fn reverse(self) -> Self;
     /// The same number everywhere.
     unsafe fn splat(x: Self::Real) -> Self;
     /// Sums.
@@ -35,18 +37,6 @@ pub trait Vector: Copy {
     unsafe fn mul_add(self, factor: Self, term: Self) -> Self;
     /// `self * factor - term`, rounded once.
     unsafe fn mul_sub(self, factor: Self, term: Self) -> Self;
-}
-
-/// Asks for the cache line of an address in the second cache, whatever is there.
-#[inline(always)]
-pub fn prefetch<T>(from: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has the instruction, which fails for no address.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T1>(from.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = from;
 }
 
 /// Vectors without instructions of their own.
@@ -83,6 +73,11 @@ macro_rules! plain {
                 let pairs: [[$r; 2]; L] = std::array::from_fn(|k| [re.0[k], im.0[k]]);
                 // SAFETY: as above.
                 unsafe { to.cast::<[[$r; 2]; L]>().write_unaligned(pairs) }
+            }
+
+            #[inline(always)]
+            unsafe fn reverse(self) -> Self {
+                Plain(std::array::from_fn(|k| self.0[L - 1 - k]))
             }
 
             #[inline(always)]
@@ -123,7 +118,8 @@ plain!(f32 f64);
 #[cfg(target_arch = "x86_64")]
 macro_rules! registers {
     ($($v:ident of $lanes:literal $r:ident: $load:ident $store:ident $splat:ident $add:ident $sub:ident $mul:ident
-        $mul_add:ident $mul_sub:ident, split: $even:expr, $odd:expr, join: $low:ident $high:ident;)*) => {$(
+        $mul_add:ident $mul_sub:ident, split: $even:expr, $odd:expr, join: $low:ident $high:ident,
+        reverse: $reverse:expr;)*) => {$(
         impl Vector for $v {
             type Real = $r;
             const LANES: usize = $lanes;
@@ -156,6 +152,12 @@ macro_rules! registers {
                     $store(to, $low(re, im));
                     $store(to.add($lanes), $high(re, im));
                 }
+            }
+
+            #[inline(always)]
+            unsafe fn reverse(self) -> Self {
+                // SAFETY: as above.
+                unsafe { $reverse(self) }
             }
 
             #[inline(always)]
@@ -197,19 +199,55 @@ macro_rules! registers {
     )*};
 }
 
+/// The numbers from the last to the first.
+///
+/// # Safety
+/// The processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn reverse_eight_singles(x: __m256) -> __m256 {
+    // SAFETY: the caller's promise.
+    unsafe { _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
+}
+
+/// The numbers from the last to the first.
+///
+/// # Safety
+/// The processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn reverse_eight(x: __m512d) -> __m512d {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), x) }
+}
+
+/// The numbers from the last to the first.
+///
+/// # Safety
+/// The processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn reverse_sixteen(x: __m512) -> __m512 {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_permutexvar_ps(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x) }
+}
+
 // within each 128 bits: real parts are numbers 0 and 2 of both registers, imaginary parts 1 and 3
 #[cfg(target_arch = "x86_64")]
 registers! {
     __m256d of 4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd
         _mm256_fmadd_pd _mm256_fmsub_pd, split: _mm256_unpacklo_pd, _mm256_unpackhi_pd,
-        join: _mm256_unpacklo_pd _mm256_unpackhi_pd;
+        join: _mm256_unpacklo_pd _mm256_unpackhi_pd, reverse: _mm256_permute4x64_pd::<0b00_01_10_11>;
     __m256 of 8 f32: _mm256_loadu_ps _mm256_storeu_ps _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps
         _mm256_fmadd_ps _mm256_fmsub_ps, split: _mm256_shuffle_ps::<0b10_00_10_00>, _mm256_shuffle_ps::<0b11_01_11_01>,
-        join: _mm256_unpacklo_ps _mm256_unpackhi_ps;
+        join: _mm256_unpacklo_ps _mm256_unpackhi_ps,
+        reverse: reverse_eight_singles;
     __m512d of 8 f64: _mm512_loadu_pd _mm512_storeu_pd _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd
         _mm512_fmadd_pd _mm512_fmsub_pd, split: _mm512_unpacklo_pd, _mm512_unpackhi_pd,
-        join: _mm512_unpacklo_pd _mm512_unpackhi_pd;
+        join: _mm512_unpacklo_pd _mm512_unpackhi_pd,
+        reverse: reverse_eight;
     __m512 of 16 f32: _mm512_loadu_ps _mm512_storeu_ps _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps
         _mm512_fmadd_ps _mm512_fmsub_ps, split: _mm512_shuffle_ps::<0b10_00_10_00>, _mm512_shuffle_ps::<0b11_01_11_01>,
-        join: _mm512_unpacklo_ps _mm512_unpackhi_ps;
+        join: _mm512_unpacklo_ps _mm512_unpackhi_ps,
+        reverse: reverse_sixteen;
 }

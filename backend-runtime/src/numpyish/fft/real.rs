@@ -1,0 +1,128 @@
+//! Transforms between one real lane and its frequencies: of an even number of points by complex ones of half as many, of an odd number by complex ones
+//! of as many.
+
+use super::{
+    lane::{self, Engine},
+    passes::pad,
+    symmetry::{Frequencies, Kernel, Symmetry},
+};
+use crate::{ComplexFloat, DType, Element, Float, Numeric, Result, numpyish::buffer, rules::Direction};
+use rustfft::Fft;
+use std::sync::Arc;
+
+/// What transforms of one length have in common, and the memory for one that runs.
+pub struct Lane<R: Engine> {
+    n: usize,
+    how: Frequencies<R>,
+    complex: Arc<dyn Fft<R>>,
+    /// Of an even number of points.
+    symmetry: Option<(Arc<Symmetry<R>>, Kernel<R>)>,
+    scratch: Vec<R::Complex>,
+    /// Room for the spectrum of the complex lane, or for frequencies that are fewer than there should be.
+    spectrum: Vec<R::Complex>,
+}
+
+/// Elements one after the other, of any dtype.
+#[derive(Clone, Copy)]
+pub struct Elements {
+    pub dtype: DType,
+    pub start: *const u8,
+    pub len: usize,
+}
+
+impl<R: Engine> Lane<R> {
+    /// Transforms of `n` points to frequencies.
+    pub fn forward(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
+        Lane::new(op, n, how, Direction::Forward)
+    }
+
+    /// Transforms of frequencies to `n` points.
+    pub fn inverse(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
+        Lane::new(op, n, how, Direction::Inverse)
+    }
+
+    fn new(op: &'static str, n: usize, how: Frequencies<R>, direction: Direction) -> Result<Lane<R>> {
+        let even = n.is_multiple_of(2);
+        let complex = lane::complex::<R>(op, if even { n / 2 } else { n }, direction)?;
+        let symmetry = if even { Some((lane::symmetry(op, n)?, Kernel::new())) } else { None };
+        let scratch = buffer::zeros(op, complex.get_inplace_scratch_len())?;
+        let spectrum = buffer::zeros(op, if even { n / 2 + 1 } else { n })?;
+        Ok(Lane { n, how, complex, symmetry, scratch, spectrum })
+    }
+
+    /// Writes the frequencies of some points. What is missing of these is 0.
+    ///
+    /// # Safety
+    /// There are the points, and room for the frequencies, which nobody else uses.
+    pub unsafe fn frequencies(&mut self, points: Elements, to: *mut R::Complex) {
+        let &mut Lane { n, how, .. } = self;
+        if let Some((symmetry, kernel)) = &self.symmetry {
+            let lane = &mut self.spectrum[..symmetry.half];
+            // SAFETY: a pair of points is a complex number.
+            unsafe { pad(points, R::DTYPE, lane.as_mut_ptr().cast(), n) };
+            self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
+            // SAFETY: there is room for the frequencies.
+            unsafe { kernel.apart(symmetry, 0..symmetry.pairs(), lane.as_ptr().cast(), to.cast(), how) };
+            return;
+        }
+        let spectrum = &mut self.spectrum[..];
+        // SAFETY: the spectrum has room for the points; there is room for the frequencies.
+        unsafe { pad(points, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), n) };
+        self.complex.process_with_scratch(R::lane(spectrum), R::lane(&mut self.scratch));
+        // the sum of all points is real
+        spectrum[0] = R::Complex::from_real(spectrum[0].real());
+        for (k, v) in spectrum[..=n / 2].iter().enumerate() {
+            let v = R::Complex::from_parts(v.real() * how.scale, v.imag() * how.scale);
+            let (v, mirrored) = if how.conjugate { (v.conj(), v) } else { (v, v.conj()) };
+            // SAFETY: there is room for these.
+            unsafe {
+                to.add(k).write(v);
+                if how.all && k > 0 {
+                    to.add(n - k).write(mirrored);
+                }
+            }
+        }
+    }
+
+    /// Writes the points of which these are the first frequencies, the others being 0, times `n`.
+    ///
+    /// # Safety
+    /// There are the frequencies, and room for the points, which nobody else uses.
+    pub unsafe fn points(&mut self, frequencies: Elements, to: *mut R) {
+        let &mut Lane { n, how, .. } = self;
+        let half = n / 2 + 1;
+        let spectrum = &mut self.spectrum[..];
+        if let Some((symmetry, kernel)) = &self.symmetry {
+            let here = frequencies.dtype == R::Complex::DTYPE && frequencies.len >= half;
+            // SAFETY: the spectrum has room for half of the frequencies and one more; a pair of points is a complex number, all of which are written before the
+            // transform.
+            unsafe {
+                let from = if here {
+                    frequencies.start.cast()
+                } else {
+                    pad(frequencies, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), half);
+                    spectrum.as_ptr().cast()
+                };
+                kernel.together(symmetry, 0..symmetry.pairs(), from, to, how);
+                let lane = std::slice::from_raw_parts_mut(to.cast::<R::Complex>(), symmetry.half);
+                self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
+                if how.scale != R::ONE {
+                    std::slice::from_raw_parts_mut(to, n).iter_mut().for_each(|x| *x = x.times(how.scale));
+                }
+            }
+            return;
+        }
+        // SAFETY: the spectrum has room for all frequencies.
+        unsafe { pad(frequencies, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), half) };
+        spectrum[0] = R::Complex::from_real(spectrum[0].real());
+        if how.conjugate {
+            spectrum[..half].iter_mut().for_each(|v| *v = v.conj());
+        }
+        (half..n).for_each(|k| spectrum[k] = spectrum[n - k].conj());
+        self.complex.process_with_scratch(R::lane(spectrum), R::lane(&mut self.scratch));
+        for (k, v) in spectrum.iter().enumerate() {
+            // SAFETY: there is room for these.
+            unsafe { to.add(k).write(v.real().times(how.scale)) };
+        }
+    }
+}
