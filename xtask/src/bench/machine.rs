@@ -7,6 +7,9 @@ use std::{fs, time::SystemTime};
 /// Those instruction sets that loops of numbers use.
 const SETS: [&str; 9] = ["sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512_bf16", "avx512_fp16"];
 
+/// What [`Machine::simd`] is where nothing is lowered.
+pub const ALL: &str = "all";
+
 /// The machine as it names itself. What a system does not say is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
@@ -14,7 +17,7 @@ pub struct Machine {
     pub sets: Vec<String>,
     pub caches: Vec<String>,
     pub processors: usize,
-    /// What the environment lowers the instruction set to, or `all`.
+    /// What the environment lowers the instruction set to, or [`ALL`].
     pub simd: String,
 }
 
@@ -34,7 +37,7 @@ impl Machine {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let simd = std::env::var("BACKENDS_SIMD").ok().filter(|word| !word.is_empty());
         let caches = (0..8).filter_map(cache).collect();
-        Machine { caches, processors, simd: simd.unwrap_or_else(|| "all".into()), ..Machine::read(&text) }
+        Machine { caches, processors, simd: simd.unwrap_or_else(|| ALL.into()), ..Machine::read(&text) }
     }
 
     /// Of Linux's `/proc/cpuinfo`.
@@ -57,7 +60,7 @@ impl Machine {
 
     /// A sentence of tables.
     pub fn text(&self) -> String {
-        let simd = if self.simd == "all" { String::new() } else { format!("; `BACKENDS_SIMD={}`", self.simd) };
+        let simd = if self.simd == ALL { String::new() } else { format!("; `BACKENDS_SIMD={}`", self.simd) };
         let (sets, caches) = (self.sets.join(" "), self.caches.join(", "));
         format!("{}, {} processors, {caches}; {sets}{simd}", self.name, self.processors)
     }

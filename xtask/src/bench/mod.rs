@@ -96,8 +96,9 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let name = format!("{}-{}", run.date, run.machine.slug());
     write(&folder.join(format!("{name}.json")), &format!("{:#}\n", run.json()))?;
-    // a part is no picture of the whole
-    let pages = if part.is_empty() { root().join("docs/peers") } else { folder.join(name) };
+    // a part is no picture of the whole, nor is a processor without some of its instructions
+    let whole = part.is_empty() && run.machine.simd == machine::ALL;
+    let pages = if whole { root().join("docs/peers") } else { folder.join(name) };
     for &threads in &threads {
         write(&pages.join(format!("threads-{threads}.md")), &tables::page(&run, threads))?;
         write(&pages.join(format!("groups-{threads}.svg")), &pictures::bars(&run, threads))?;

@@ -472,15 +472,6 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     to: Points<V::Real>,
     scratch: [*mut V::Real; 3],
 ) {
-    let between = |start: *mut V::Real, len: usize| Points {
-        start,
-        stride: 2 * V::LANES as isize,
-        len,
-        ahead: 0,
-        pairs: false,
-        swapped: false,
-        turns: Turns::NONE,
-    };
     let [first, rest @ ..] = &plan.stages[..] else { return };
     let room = 2 * V::LANES;
     let mut stages = &plan.stages[..];
@@ -489,17 +480,23 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     if plan.has_parts(V::LANES) {
         (stages, parts, points) = (rest, first.radix, first.rest);
         arrays = [scratch[2], scratch[2].wrapping_add(points * room)];
-        let to = between(scratch[1], plan.points);
+        let to = between::<V>(scratch[1], plan.points);
         // SAFETY: the caller's promise.
         unsafe { any_stage::<V, false>(first, 1, Order::Parts, scale, from, to) };
         from = to;
     }
-    let arrays = arrays.map(|start| between(start, points));
     for part in 0..parts {
         let from = Points { start: from.start.wrapping_add(part * points * room), len: from.len.min(points), ..from };
         // SAFETY: the caller's promise; parts are one after the other, and each has every so many of the results.
-        unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays) };
+        unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays, points) };
     }
+}
+
+/// The points between two stages. Only where they begin is not known when compiling.
+#[inline(always)]
+fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
+    let stride = 2 * V::LANES as isize;
+    Points { start, stride, len, ahead: 0, pairs: false, swapped: false, turns: Turns::NONE }
 }
 
 /// Stages one after the other. They use the two arrays in turn, the second one first.
@@ -509,12 +506,13 @@ unsafe fn through<V: Vector<Real: Engine>>(
     scale: V::Real,
     mut from: Points<V::Real>,
     to: Points<V::Real>,
-    arrays: [Points<V::Real>; 2],
+    arrays: [*mut V::Real; 2],
+    points: usize,
 ) {
     let Some((last, others)) = stages.split_last() else { return };
     let mut s = 1;
     for (k, one) in others.iter().enumerate() {
-        let to = arrays[(k + 1) % 2];
+        let to = between::<V>(arrays[(k + 1) % 2], points);
         // SAFETY: the caller's promise.
         unsafe { any_stage::<V, false>(one, s, Order::Sorted, scale, from, to) };
         from = to;
