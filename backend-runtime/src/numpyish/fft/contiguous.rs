@@ -54,3 +54,24 @@ impl<'a> Contiguous<'a> {
         Ok(())
     }
 }
+
+/// Elements one after the other, of any dtype.
+#[derive(Clone, Copy)]
+pub struct Elements {
+    pub dtype: DType,
+    pub start: *const u8,
+    pub len: usize,
+}
+
+/// The beginning of a lane in another dtype, continued by zeros.
+///
+/// # Safety
+/// The elements are there, and room for `len`, apart from them.
+pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
+    let n = from.len.min(len);
+    // SAFETY: the caller's promise; zero bytes are zeros.
+    unsafe {
+        convert(from.dtype, dtype, from.start, to, n);
+        to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());
+    }
+}

@@ -9,7 +9,7 @@ use super::{
     },
     lane::Engine,
     long,
-    symmetry::{Frequencies, Kernel, Symmetry},
+    symmetry::{Frequencies, Kernel, Symmetry, Way},
 };
 use crate::{Element, Result};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl<R: Engine> Plan<R> {
             let Target(to) = &to;
             let to = to.cast();
             // SAFETY: frequencies of a number in the range, and those that mirror them, are of this task.
-            unsafe { kernel.apart(&self.symmetry, range, to, to, how) };
+            unsafe { kernel.run(Way::Apart, &self.symmetry, range, (to, to), how) };
         });
         Ok(())
     }
@@ -66,7 +66,7 @@ impl<R: Engine> Plan<R> {
         parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
             let Ends { from, to } = &ends;
             // SAFETY: what is made of frequencies with a number in the range, and those that mirror them, is of this task.
-            unsafe { kernel.together(&self.symmetry, range, *from, *to, how) };
+            unsafe { kernel.run(Way::Together, &self.symmetry, range, (*from, *to), how) };
         });
         // SAFETY: a pair of points is a complex number; there is room for as many.
         unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }

@@ -10,16 +10,15 @@ use super::{
         raw::{RawArray, View},
     },
     columns::{Columns, LINE},
-    contiguous::Contiguous,
+    contiguous::{Contiguous, Elements, pad},
     halves,
     lane::{self, Engine},
-    long,
-    real::{self, Elements},
+    long, real,
     stockham::Plan,
     symmetry::Frequencies,
 };
 use crate::{
-    ComplexFloat, DType, DTypeKind, Element, Norm, Numeric, Result,
+    ComplexFloat, DTypeKind, Element, Norm, Numeric, Result,
     rules::{self, Direction},
 };
 use std::sync::Arc;
@@ -263,19 +262,6 @@ impl Pass {
         if factor != R::ONE {
             lane.iter_mut().for_each(|v| *v = R::Complex::from_parts(v.real() * factor, v.imag() * factor));
         }
-    }
-}
-
-/// The beginning of a lane in another dtype, continued by zeros.
-///
-/// # Safety
-/// The elements are there, and room for `len`, apart from them.
-pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
-    let n = from.len.min(len);
-    // SAFETY: the caller's promise; zero bytes are zeros.
-    unsafe {
-        convert(from.dtype, dtype, from.start, to, n);
-        to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());
     }
 }
 

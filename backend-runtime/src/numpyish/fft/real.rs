@@ -2,11 +2,11 @@
 //! of as many.
 
 use super::{
+    contiguous::{Elements, pad},
     lane::{self, Engine},
-    passes::pad,
-    symmetry::{Frequencies, Kernel, Symmetry},
+    symmetry::{Frequencies, Kernel, Symmetry, Way},
 };
-use crate::{ComplexFloat, DType, Element, Float, Numeric, Result, numpyish::buffer, rules::Direction};
+use crate::{ComplexFloat, Element, Float, Numeric, Result, numpyish::buffer, rules::Direction};
 use rustfft::Fft;
 use std::sync::Arc;
 
@@ -20,14 +20,6 @@ pub struct Lane<R: Engine> {
     scratch: Vec<R::Complex>,
     /// Room for the spectrum of the complex lane, or for frequencies that are fewer than there should be.
     spectrum: Vec<R::Complex>,
-}
-
-/// Elements one after the other, of any dtype.
-#[derive(Clone, Copy)]
-pub struct Elements {
-    pub dtype: DType,
-    pub start: *const u8,
-    pub len: usize,
 }
 
 impl<R: Engine> Lane<R> {
@@ -62,7 +54,7 @@ impl<R: Engine> Lane<R> {
             unsafe { pad(points, R::DTYPE, lane.as_mut_ptr().cast(), n) };
             self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
             // SAFETY: there is room for the frequencies.
-            unsafe { kernel.apart(symmetry, 0..symmetry.pairs(), lane.as_ptr().cast(), to.cast(), how) };
+            unsafe { kernel.run(Way::Apart, symmetry, 0..symmetry.pairs(), (lane.as_ptr().cast(), to.cast()), how) };
             return;
         }
         let spectrum = &mut self.spectrum[..];
@@ -103,7 +95,7 @@ impl<R: Engine> Lane<R> {
                     pad(frequencies, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), half);
                     spectrum.as_ptr().cast()
                 };
-                kernel.together(symmetry, 0..symmetry.pairs(), from, to, how);
+                kernel.run(Way::Together, symmetry, 0..symmetry.pairs(), (from, to), how);
                 let lane = std::slice::from_raw_parts_mut(to.cast::<R::Complex>(), symmetry.half);
                 self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
                 if how.scale != R::ONE {

@@ -45,9 +45,12 @@ impl<R: Engine> Symmetry<R> {
     }
 }
 
+/// Which of both is made of the other.
 #[derive(Clone, Copy)]
-enum Way {
+pub enum Way {
+    /// The frequencies, of the spectrum of the complex lane. Both may begin at one place.
     Apart,
+    /// That spectrum, twice, of the frequencies; the imaginary parts of those that mirror nothing are not looked at.
     Together,
 }
 
@@ -98,40 +101,22 @@ impl<R: Engine> Kernel<R> {
         Kernel(plain::<R>)
     }
 
-    /// Writes the frequencies with the numbers of a range of [pairs](Symmetry::pairs), and those that mirror them, from the spectrum of the complex lane.
+    /// Makes what belongs to the numbers of a range of [pairs](Symmetry::pairs), and to those that mirror them.
     ///
     /// # Safety
-    /// The spectrum has `half` complex numbers, and there is room for one more, or for twice as many if `all` are written. Both may begin at one place. Nobody else
-    /// writes those of the range.
+    /// The spectrum has `half` complex numbers; of frequencies there is one more, or there are twice as many if `all` are written. Nobody else writes what is made
+    /// of those of the range.
     #[inline]
-    pub unsafe fn apart(
+    pub unsafe fn run(
         self,
+        way: Way,
         symmetry: &Symmetry<R>,
         range: Range<usize>,
-        from: *const R,
-        to: *mut R,
+        (from, to): (*const R, *mut R),
         how: Frequencies<R>,
     ) {
         // SAFETY: the caller's promise; the instruction set is that of this process.
-        unsafe { (self.0)(Way::Apart, symmetry, range, from, to, how) }
-    }
-
-    /// Writes the spectrum of the complex lane, twice, from the frequencies with the numbers of a range of [pairs](Symmetry::pairs) and those that mirror them.
-    /// The imaginary parts of the frequencies that mirror nothing are not looked at.
-    ///
-    /// # Safety
-    /// There is room for `half` complex numbers, and there is one frequency more. Nobody else uses what is made of those of the range.
-    #[inline]
-    pub unsafe fn together(
-        self,
-        symmetry: &Symmetry<R>,
-        range: Range<usize>,
-        from: *const R,
-        to: *mut R,
-        how: Frequencies<R>,
-    ) {
-        // SAFETY: the caller's promise; the instruction set is that of this process.
-        unsafe { (self.0)(Way::Together, symmetry, range, from, to, how) }
+        unsafe { (self.0)(way, symmetry, range, from, to, how) }
     }
 }
 
