@@ -29,10 +29,11 @@ pub mod sorting;
 pub mod source;
 pub mod special;
 pub mod statistics;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "stream_none.rs")]
 mod stream;
 mod team;
 pub mod triangles;
+mod turns;
 pub mod typed;
 pub mod walk;
 

@@ -1,13 +1,12 @@
 //! A kernel over arrays: which way through memory, how many threads, and where the result goes.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::stream;
 use super::{
     buffer::Buffer,
     kernel::{Kernel, MOST, Pointers, advanced, blocks, stretch, stretch_over},
     parallel,
     raw::{RawArray, View},
     simd::set,
+    stream,
     walk::{self, Part},
 };
 use crate::{Result, rules};
@@ -15,12 +14,7 @@ use crate::{Result, rules};
 /// [`stretch`], or that of a result that is written past the caches where a call reads and writes so many bytes that this is faster.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if stream::pays(bytes) {
-        return stream::stretch;
-    }
-    let _ = bytes;
-    stretch
+    if stream::pays(bytes) { stream::stretch } else { stretch }
 }
 
 /// What computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.

@@ -5,9 +5,12 @@
 //! processor's streaming stores, which read nothing. Pages that are new were cleared by the system a moment ago and lie in a cache, where usual stores are
 //! the faster ones: so only programs whose allocator keeps pages ([`Pages`](crate::alloc::Pages)) have this.
 
-use super::kernel::{self, Kernel, MOST, advanced};
+use super::{
+    kernel::{self, Kernel, MOST, advanced},
+    simd,
+};
 use crate::alloc;
-use std::{arch::x86_64 as arch, mem::MaybeUninit, sync::OnceLock};
+use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 
 /// A line of the caches.
 const LINE: usize = 64;
@@ -25,7 +28,11 @@ struct Block(MaybeUninit<[u8; BLOCK]>);
 pub fn pays(bytes: usize) -> bool {
     /// Smaller calls are in some cache of any processor.
     const LEAST: usize = 4 << 20;
-    bytes >= LEAST && bytes > last_cache() && alloc::keeps_pages()
+    /// A cache of hundreds of megabytes has many processors, each of which gets through no more than this before the others have taken its place. On an
+    /// Intel Xeon with 480 MB calls of 24 MB took 1.6 times as long with streaming stores where each read what the one before had written, those of 48 MB
+    /// as long as with usual ones, and those of 80 MB 0.84 of it.
+    const MOST: usize = 64 << 20;
+    bytes >= LEAST && bytes > last_cache().min(MOST) && alloc::keeps_pages()
 }
 
 /// Bytes of the largest cache.
@@ -74,26 +81,61 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
             let (here, to) = (advanced(kernel, x, scalars, done), out.add(done * size));
             if len * size == BLOCK {
                 kernel::stretch(kernel, op, here, scalars, near, len);
-                write(near, to);
+                write(near, to, BLOCK);
             } else {
                 kernel::stretch(kernel, op, here, scalars, to, len);
             }
             done += len;
         }
-        // these stores are not ordered among others: whoever learns of the result later has to see it
-        arch::_mm_sfence();
+    }
+    finish();
+}
+
+/// Copies bytes from near memory to where they are not needed soon. [`finish`] has to follow.
+///
+/// # Safety
+/// So many bytes can be read and written, which are not the same.
+pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    let head = to.align_offset(LINE).min(bytes);
+    let whole = (bytes - head) / LINE * LINE;
+    // SAFETY: three parts of the bytes; the second begins at a line.
+    unsafe {
+        ptr::copy_nonoverlapping(from, to, head);
+        write(from.add(head), to.add(head), whole);
+        ptr::copy_nonoverlapping(from.add(head + whole), to.add(head + whole), bytes - head - whole);
     }
 }
 
-/// Writes a block past the caches.
+/// Streaming stores are not ordered among others: after this, whoever learns of the result sees it.
+pub fn finish() {
+    // SAFETY: every x86-64 has the instruction, which does nothing else.
+    unsafe { arch::_mm_sfence() };
+}
+
+/// Writes lines past the caches.
 ///
 /// # Safety
-/// Both are of [`BLOCK`] bytes, and begin at a line; the first has been written.
-unsafe fn write(from: *const u8, to: *mut u8) {
-    let (from, to) = (from.cast::<arch::__m128i>(), to.cast::<arch::__m128i>());
-    for i in 0..BLOCK / size_of::<arch::__m128i>() {
+/// So many bytes, a multiple of a line, can be read and written; those to write begin at a line.
+unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+    unsafe { if simd::set() > 1 { whole_lines(from, to, bytes) } else { quarters(from, to, bytes) } }
+}
+
+/// A line by one store, which leaves nothing to gather: a fifth faster than [`quarters`].
+#[target_feature(enable = "avx512f")]
+unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    let (from, to) = (from.cast::<arch::__m512i>(), to.cast::<arch::__m512i>());
+    for i in 0..bytes / LINE {
         // SAFETY: the caller's promise.
-        unsafe { arch::_mm_stream_si128(to.add(i), from.add(i).read()) };
+        unsafe { arch::_mm512_stream_si512(to.add(i), from.add(i).read_unaligned()) };
+    }
+}
+
+unsafe fn quarters(from: *const u8, to: *mut u8, bytes: usize) {
+    let (from, to) = (from.cast::<arch::__m128i>(), to.cast::<arch::__m128i>());
+    for i in 0..bytes / size_of::<arch::__m128i>() {
+        // SAFETY: the caller's promise; every x86-64 has these instructions.
+        unsafe { arch::_mm_stream_si128(to.add(i), from.add(i).read_unaligned()) };
     }
 }
 
@@ -130,11 +172,14 @@ mod tests {
                 let operands = [from_ref(&x[..]).cast(), from_ref(&y[..]).cast()];
                 let mut at = [std::ptr::null(); MOST];
                 at[..2].copy_from_slice(&operands);
-                // SAFETY: `n` elements of each operand, or one, and room for the result.
-                unsafe { stretch(kernel, from_ref(&Op).cast(), at, scalars, out[shift..].as_mut_ptr().cast(), n) };
                 let y = |i: usize| if scalars == 0 { x[i] } else { of(3) };
-                assert!((0..n).all(|i| out[shift + i] == x[i] + x[i] + y(i)));
-                assert!(out[..shift].iter().chain(&out[shift + n..]).all(|&x| x == of(0)), "nothing else is written");
+                simd::with_each(|_| {
+                    // SAFETY: `n` elements of each operand, or one, and room for the result.
+                    unsafe { stretch(kernel, from_ref(&Op).cast(), at, scalars, out[shift..].as_mut_ptr().cast(), n) };
+                    assert!((0..n).all(|i| out[shift + i] == x[i] + x[i] + y(i)));
+                    out[shift..shift + n].fill(of(0));
+                    assert!(out.iter().all(|&x| x == of(0)), "nothing else is written");
+                });
             }
         }
     }
@@ -145,6 +190,23 @@ mod tests {
         same(|i| i as f32);
         same(|i| i as u8 & 31);
         same(|i| Complex::new(i as f64, 1.0));
+    }
+
+    #[test]
+    fn bytes_at_any_place() {
+        let from: Vec<u8> = (0..700).map(|i| i as u8).collect();
+        simd::with_each(|_| {
+            for shift in 0..70 {
+                for n in [0, 1, 63, 64, 65, 129, 500] {
+                    let mut to = vec![255; shift + n + 70];
+                    // SAFETY: so many bytes of both.
+                    unsafe { copy(from[shift..].as_ptr(), to[shift..].as_mut_ptr(), n) };
+                    finish();
+                    assert!(to[shift..shift + n] == from[shift..shift + n]);
+                    assert!(to[..shift].iter().chain(&to[shift + n..]).all(|&x| x == 255), "nothing else is written");
+                }
+            }
+        });
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Products of a matrix and a vector, which read every element once: they wait for memory, and are split among threads by rows.
+//! Products of a matrix and a vector, which read every element once: they wait for memory, and are split among threads by rows, or where there are few of them by
+//! blocks of the vector.
 //!
-//! Every element of the result is computed in an order of its own, which does not depend on the others, so that it has the same bits on any number of threads.
+//! Every element of the result is the sum of those of the blocks, in order, and nothing in it depends on the others: so it has the same bits on any number of threads.
 
 use super::{
     super::{
@@ -9,14 +10,26 @@ use super::{
     },
     Matrix,
 };
-use crate::{Numeric, rules::Product};
-use std::{array::from_fn, hint::black_box, slice};
+use crate::{Numeric, rules::Product, threads};
+use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 
 /// Running sums of a row.
 const LANES: usize = 32;
 
-/// Elements of a vector, or of a result, that stay in the first-level cache.
+/// Elements of the vector that are summed before they are added to what comes before: along rows they stay in the first-level cache.
 const BLOCK: usize = 2048;
+
+/// The same where columns are added: enough blocks for threads to share, with all rows, whose elements lie together.
+const COLUMNS: usize = 256;
+
+/// Results whose sums over a block are made together where columns are added: they stay in that cache.
+const ROWS: usize = 1024;
+
+/// Elements of rows that are too short for sums of a row side by side: rows are summed side by side.
+const SHORT: usize = 128;
+
+/// Such rows, and the sums of each, which are added in the end.
+const TOGETHER: usize = 8;
 
 /// Results that a task has at least: whole lines of the caches.
 const GROUP: usize = 64;
@@ -39,78 +52,165 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
 /// The matrix has so many rows and columns, and is one that [`operands`] gave, as the vector is, which has as many elements as the matrix has columns; there is room for
 /// as many results as it has rows, which nobody else writes.
 pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [rows, inner]: [usize; 2], alone: bool) {
-    let ends = Ends { a, x, to };
+    let all = Operands { a, x, inner };
     let groups = rows.div_ceil(GROUP);
+    // a task's rows of a column are to be more than some lines of the caches
+    let few = threads::count() * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
+    if alone && threads::count() > 1 && rows < few && all.blocks() > 1 && rows * inner >= 2 * CHEAP {
+        // SAFETY: the caller's promise.
+        let done = unsafe { by_blocks(&all, to, rows) };
+        if done {
+            return;
+        }
+    }
     let grain = if alone { (CHEAP / (GROUP * inner)).max(1) } else { groups };
+    let ends = Ends { all, to };
     parallel::parallel(groups, grain, |range| {
-        let ends = &ends;
-        let Ends { a, x, to } = *ends;
-        let (first, end) = (range.start * GROUP, rows.min(range.end * GROUP));
-        // SAFETY: rows of the matrix, and their results, which are those of one task.
-        unsafe {
-            let start = a.start.cast::<T>().wrapping_offset(first as isize * a.row);
-            match a.column {
-                1 => along_rows(start, a.row, x, to.add(first), end - first, inner),
-                column => along_columns(start, column, x, to.add(first), end - first, inner),
-            }
+        let Ends { all, to } = &ends;
+        let rows = range.start * GROUP..rows.min(range.end * GROUP);
+        for block in 0..all.blocks() {
+            // SAFETY: rows of the matrix, and their results, which are those of one task.
+            unsafe { all.sum(block, rows.clone(), to.add(rows.start), block > 0) };
         }
     });
 }
 
-/// What the tasks of a product share.
+/// The same, where there are few rows: tasks have blocks of the vector, whose sums are added in order then. False, and nothing is done, without memory for these.
+///
+/// # Safety
+/// As for [`product`].
+unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> bool {
+    let mut sums: Vec<T> = Vec::new();
+    if sums.try_reserve_exact(all.blocks() * rows).is_err() {
+        return false;
+    }
+    let ends = Ends { all: *all, to: sums.as_mut_ptr() };
+    parallel::parallel(all.blocks(), (CHEAP / (all.block() * rows)).max(1), |range| {
+        let Ends { all, to } = &ends;
+        for block in range {
+            // SAFETY: all rows of the matrix, and room for the sums of a block, which is one task's.
+            unsafe { all.sum(block, 0..rows, to.add(block * rows), false) };
+        }
+    });
+    for block in 0..all.blocks() {
+        // SAFETY: the sums of a block, which have been written, and the results.
+        unsafe { put(to, ends.to.add(block * rows), rows, block > 0) };
+    }
+    true
+}
+
+/// What a product reads.
 #[derive(Clone, Copy)]
-struct Ends<T> {
+struct Operands<T> {
     a: Matrix,
     x: *const T,
+    /// Elements of the vector.
+    inner: usize,
+}
+
+impl<T: Numeric> Operands<T> {
+    /// Elements of the vector in a block.
+    fn block(&self) -> usize {
+        if self.a.column == 1 { BLOCK } else { COLUMNS }
+    }
+
+    fn blocks(&self) -> usize {
+        self.inner.div_ceil(self.block())
+    }
+
+    /// Writes the sums of these rows over a block of the vector, or adds them.
+    ///
+    /// # Safety
+    /// They are rows of the matrix, and there is room for as many results, which nobody else writes; those to add to have been written.
+    unsafe fn sum(&self, block: usize, rows: Range<usize>, to: *mut T, adds: bool) {
+        let (Operands { a, x, inner }, first) = (*self, block * self.block());
+        let n = self.block().min(inner - first);
+        let start = a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row + first as isize * a.column);
+        // SAFETY: the rows, the vector and the results.
+        unsafe {
+            let x = x.add(first);
+            match a.column {
+                1 => along_rows(start, a.row, x, to, rows.len(), n, adds),
+                column => along_columns(start, column, x, to, rows.len(), n, adds),
+            }
+        }
+    }
+}
+
+/// What the tasks of a product share.
+struct Ends<T> {
+    all: Operands<T>,
     to: *mut T,
 }
 
 // SAFETY: tasks read shared elements, and write different ones.
 unsafe impl<T> Sync for Ends<T> {}
 
+/// Writes `n` values, or adds them to what is there.
+///
+/// # Safety
+/// So many of both, which have been written, but for those to write over.
+#[inline(always)]
+unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
+    for i in 0..n {
+        // SAFETY: the caller's promise.
+        unsafe { *to.add(i) = if adds { (*to.add(i)).plus(*from.add(i)) } else { *from.add(i) } };
+    }
+}
+
 versions! {
-    /// Rows whose elements lie together, `row` apart: a block of the vector at a time, which stays in the first-level cache.
-    unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, inner: usize) {
-        for first in (0..inner).step_by(BLOCK) {
-            let n = BLOCK.min(inner - first);
-            for i in 0..rows {
-                // SAFETY: the caller's rows, vector and results.
-                unsafe {
-                    let a = a.offset(i as isize * row).add(first);
-                    let sum = dot(slice::from_raw_parts(a, n), slice::from_raw_parts(x.add(first), n));
-                    *to.add(i) = if first == 0 { sum } else { (*to.add(i)).plus(sum) };
+    /// Rows whose elements lie together, `row` apart, and `n` elements of the vector.
+    unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
+        // SAFETY: the caller's rows, vector and results.
+        unsafe {
+            if n <= SHORT {
+                let many = rows / TOGETHER * TOGETHER;
+                for i in (0..many).step_by(TOGETHER) {
+                    let sums = short::<T, TOGETHER>(a.offset(i as isize * row), row, x, n);
+                    put(to.add(i), sums.as_ptr(), TOGETHER, adds);
                 }
+                for i in many..rows {
+                    put(to.add(i), short::<T, 1>(a.offset(i as isize * row), row, x, n).as_ptr(), 1, adds);
+                }
+                return;
+            }
+            for i in 0..rows {
+                let sum = dot(slice::from_raw_parts(a.offset(i as isize * row), n), slice::from_raw_parts(x, n));
+                put(to.add(i), &sum, 1, adds);
             }
         }
     }
 
-    /// Columns whose elements lie together, `column` apart: four of them are added at a time, one after the other.
-    unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, inner: usize) {
-        let fours = inner / 4 * 4;
-        for first in (0..rows).step_by(BLOCK) {
-            let n = BLOCK.min(rows - first);
+    /// `n` columns whose elements lie together, `column` apart: four of them are added at a time, one after the other.
+    unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
+        let fours = n / 4 * 4;
+        let mut sums = [const { MaybeUninit::<T>::uninit() }; ROWS];
+        let sums = sums.as_mut_ptr().cast::<T>();
+        for first in (0..rows).step_by(ROWS) {
+            let rows = ROWS.min(rows - first);
             // SAFETY: the caller's columns, vector and results.
             unsafe {
-                let (a, to) = (a.add(first), to.add(first));
-                for i in 0..n {
-                    *to.add(i) = T::ZERO;
+                let a = a.add(first);
+                for i in 0..rows {
+                    *sums.add(i) = T::ZERO;
                 }
                 for k in (0..fours).step_by(4) {
                     let columns: [*const T; 4] = from_fn(|j| a.offset((k + j) as isize * column));
                     let x = [*x.add(k), *x.add(k + 1), *x.add(k + 2), *x.add(k + 3)];
-                    for i in 0..n {
-                        let sum = (*to.add(i)).plus((*columns[0].add(i)).times(x[0]));
+                    for i in 0..rows {
+                        let sum = (*sums.add(i)).plus((*columns[0].add(i)).times(x[0]));
                         let sum = sum.plus((*columns[1].add(i)).times(x[1]));
                         let sum = sum.plus((*columns[2].add(i)).times(x[2]));
-                        *to.add(i) = sum.plus((*columns[3].add(i)).times(x[3]));
+                        *sums.add(i) = sum.plus((*columns[3].add(i)).times(x[3]));
                     }
                 }
-                for k in fours..inner {
+                for k in fours..n {
                     let (column, x) = (a.offset(k as isize * column), *x.add(k));
-                    for i in 0..n {
-                        *to.add(i) = (*to.add(i)).plus((*column.add(i)).times(x));
+                    for i in 0..rows {
+                        *sums.add(i) = (*sums.add(i)).plus((*column.add(i)).times(x));
                     }
                 }
+                put(to.add(first), sums, rows, adds);
             }
         }
     }
@@ -139,6 +239,45 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
+/// The sums of the products of `R` rows, `row` apart, and a vector, of `n` elements each.
+///
+/// # Safety
+/// There are so many of both.
+#[inline(always)]
+unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T, n: usize) -> [T; R] {
+    let rows: [*const T; R] = from_fn(|r| a.wrapping_offset(r as isize * row));
+    let mut own = [[T::ZERO; TOGETHER]; R];
+    let whole = n / TOGETHER * TOGETHER;
+    // SAFETY: the caller's promise.
+    unsafe {
+        for k in (0..whole).step_by(TOGETHER) {
+            for r in 0..R {
+                for j in 0..TOGETHER {
+                    own[r][j] = own[r][j].plus((*rows[r].add(k + j)).times(*x.add(k + j)));
+                }
+            }
+        }
+        // those of all rows side by side
+        let mut sums: [[T; R]; TOGETHER] = from_fn(|j| from_fn(|r| own[r][j]));
+        let mut half = TOGETHER / 2;
+        while half > 0 {
+            for j in 0..half {
+                for r in 0..R {
+                    sums[j][r] = sums[j][r].plus(sums[j + half][r]);
+                }
+            }
+            half /= 2;
+        }
+        let mut sums = sums[0];
+        for k in whole..n {
+            for r in 0..R {
+                sums[r] = sums[r].plus((*rows[r].add(k)).times(*x.add(k)));
+            }
+        }
+        sums
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::numpyish::{
@@ -157,7 +296,7 @@ mod tests {
 
     #[test]
     fn matrices_of_any_layout_times_vectors() {
-        for (rows, inner) in [(1, 1), (3, 5), (2, 16), (5, 40), (67, 33), (1, 70), (130, 1)] {
+        for (rows, inner) in [(1, 1), (3, 5), (2, 16), (5, 40), (67, 33), (1, 70), (130, 1), (3, 4099), (1030, 2050)] {
             let (a, x, y) = (numbers(&[rows, inner]), numbers(&[inner]), numbers(&[rows]));
             let dot = |axis: usize, k: usize, v: &ArrayD<f64>| -> f64 {
                 a.index_axis(Axis(axis), k).iter().zip(v).map(|(a, v)| a * v).sum()
@@ -183,16 +322,21 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        let a = numbers(&[700, 1000]).mapv(|v| v * 0.1).into_shared();
-        let x = numbers(&[1000]).mapv(|v| v * 0.3).into_shared();
-        let bits = |v: &crate::numpyish::NdArray<f64>| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-        let t = a.t().as_standard_layout().reversed_axes().into_shared();
-        let of = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| (bits(&matmul(&B, &a, &x).unwrap()), bits(&matmul(&B, &t, &x).unwrap())))
-        };
-        let one = of(1);
-        assert_eq!(of(2), one);
-        assert_eq!(of(5), one);
+        // few rows with blocks of the vector, one, many
+        let shapes = [[8, 20_000], [1, 150_000], [700, 1000], [1500, 4100]];
+        for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
+            let a = numbers(&[rows, inner]).mapv(|v| v * 0.1).into_shared();
+            let x = numbers(&[inner]).mapv(|v| v * 0.3).into_shared();
+            let bits = |v: &crate::numpyish::NdArray<f64>| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            let t = a.t().as_standard_layout().reversed_axes().into_shared();
+            let of = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| (bits(&matmul(&B, &a, &x).unwrap()), bits(&matmul(&B, &t, &x).unwrap())))
+            };
+            let one = of(1);
+            for threads in [2, 5] {
+                assert!(of(threads) == one, "{rows} x {inner} on {threads} threads");
+            }
+        }
     }
 }

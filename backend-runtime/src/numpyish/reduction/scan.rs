@@ -5,13 +5,15 @@
 
 use super::super::{
     NdArray, Numpyish,
-    buffer::{self, Buffer},
+    buffer::Buffer,
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
     manipulation::{broadcast_to, concat},
-    parallel::{self, CHEAP, Shared},
+    parallel::{self, CHEAP},
     raw::{RawArray, View, view},
     simd::versions,
+    stream,
+    turns::{Turn, in_turn},
     typed::typed,
 };
 use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules, threads};
@@ -261,8 +263,8 @@ const SHORT: usize = 64;
 /// Elements of a block of a lane.
 const BLOCK: usize = TILE;
 
-/// Elements of a long lane that several threads scan together, twice: they fit the caches.
-const PIECE: usize = 1 << 18;
+/// Elements of a long lane that one of several threads scans at a time, going over them twice: they fit its caches.
+const PIECE: usize = 1 << 14;
 
 /// Room for a tile of any dtype.
 type Tile = [MaybeUninit<Value>; TILE];
@@ -278,6 +280,18 @@ fn scan(
     include_initial: bool,
     scan: fn(DType) -> Scan,
 ) -> Result<RawArray> {
+    scan_through(op, x, axis, include_initial, scan, stream::pays)
+}
+
+/// The same; past the caches where `is_streamed` says so of the bytes that are read and written.
+fn scan_through(
+    op: &'static str,
+    x: View<'_>,
+    axis: isize,
+    include_initial: bool,
+    scan: fn(DType) -> Scan,
+    is_streamed: fn(usize) -> bool,
+) -> Result<RawArray> {
     let dtype = sum_dtype(x.dtype);
     let (axis, from, shape) = rules::scan(op, x.shape, axis, include_initial, dtype.size())?;
     let len = from[axis];
@@ -287,18 +301,28 @@ fn scan(
     if out.len() > 0 {
         let packed = copy::pack(op, x)?;
         let (before, after) = (len * inner, (len + initial) * inner);
+        let slabs = out.len() / after;
         let tiles = inner.div_ceil(TILE);
         let of = computed_in(dtype);
-        let lanes = Scanned { scan: scan(of), of, x: x.dtype, out: dtype, from: packed.start(), to: out.start() };
-        if inner == 1 && lanes.splits(len, out.len() / after) {
-            for slab in 0..out.len() / after {
+        let bytes = slabs * (before * x.dtype.size() + after * dtype.size());
+        let lanes = Scanned {
+            scan: scan(of),
+            of,
+            x: x.dtype,
+            out: dtype,
+            from: packed.start(),
+            to: out.start(),
+            is_streamed: dtype == of && is_streamed(bytes),
+        };
+        if inner == 1 && lanes.splits(len, slabs) {
+            for slab in 0..slabs {
                 // SAFETY: lanes of these lengths.
-                unsafe { lanes.long_lane(op, slab * before, slab * after, len, initial)? };
+                unsafe { lanes.long_lane(slab * before, slab * after, len, initial) };
             }
             // SAFETY: every element has been written.
             return unsafe { RawArray::new(op, shape, out) };
         }
-        parallel::parallel(out.len() / after * tiles, CHEAP / (before / tiles).max(1), |range| {
+        parallel::parallel(slabs * tiles, CHEAP / (before / tiles).max(1), |range| {
             if inner == 1 && lanes.takes_lanes(len, initial) {
                 // SAFETY: a task writes its own lanes.
                 return unsafe { lanes.lanes(range, len) };
@@ -341,6 +365,7 @@ fn scan(
                     }
                 }
             }
+            lanes.finish();
         });
     }
     // SAFETY: every element has been written.
@@ -356,6 +381,9 @@ struct Scanned {
     out: DType,
     from: *const u8,
     to: *mut u8,
+    /// Whether results are written past the caches, which are too small for them; they are of the dtype of the computation then. What writes some has to
+    /// call [`Scanned::finish`] in the end.
+    is_streamed: bool,
 }
 
 // SAFETY: tasks read shared elements, and write different ones.
@@ -404,7 +432,7 @@ impl Scanned {
             let (own, acc) = (own.as_mut_ptr().cast::<u8>(), acc.as_mut_ptr().cast::<u8>());
             for (from, to) in rows {
                 let x = self.load(from, wide, width);
-                if self.out == self.of {
+                if self.is_direct() {
                     (self.scan.quarter)(own, acc, x, self.to.add(to * self.out.size()), width);
                 } else {
                     (self.scan.quarter)(own, acc, x, made.as_mut_ptr().cast(), width);
@@ -417,8 +445,28 @@ impl Scanned {
 
     /// Writes the values to the elements from `at` on.
     unsafe fn write(&self, acc: &Tile, at: usize, width: usize) {
+        let (acc, size) = (acc.as_ptr().cast::<u8>(), self.out.size());
         // SAFETY: the elements are those of the result.
-        unsafe { convert(self.of, self.out, acc.as_ptr().cast(), self.to.add(at * self.out.size()), width) };
+        unsafe {
+            let to = self.to.add(at * size);
+            if self.is_streamed {
+                stream::copy(acc, to, width * size);
+            } else {
+                convert(self.of, self.out, acc, to, width);
+            }
+        }
+    }
+
+    /// Whether results are computed where they are to be.
+    fn is_direct(&self) -> bool {
+        self.out == self.of && !self.is_streamed
+    }
+
+    /// Others see what this thread has written.
+    fn finish(&self) {
+        if self.is_streamed {
+            stream::finish();
+        }
     }
 
     /// Whether lanes are scanned many at a time, by [`Scanned::lanes`].
@@ -460,7 +508,7 @@ impl Scanned {
         unsafe {
             let block = self.load(from, wide, n);
             // gone over twice, which memory near by makes cheap
-            if self.out == self.of {
+            if self.is_direct() {
                 (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
             } else {
                 (self.scan.block)(block, wide.as_mut_ptr().cast(), n, carry.start_mut());
@@ -471,56 +519,52 @@ impl Scanned {
 
     /// Whether a lane of so many elements is scanned by several threads: there are more of these than lanes.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        self.scan.splits && len >= 4 * CHEAP && lanes < threads::count()
+        self.scan.splits && len >= 4 * PIECE && lanes < threads::count()
     }
 
-    /// [`Scanned::lane`], on several threads: a piece after the other, which is still in the caches when it is read again.
-    unsafe fn long_lane(&self, op: &'static str, from: usize, to: usize, len: usize, initial: usize) -> Result<()> {
-        let mut quarters = buffer::repeated(op, len.min(PIECE).div_ceil(BLOCK), [Value::ZERO; 4])?;
-        let mut before = self.scan.identity;
+    /// [`Scanned::lane`], on several threads.
+    unsafe fn long_lane(&self, from: usize, to: usize, len: usize, initial: usize) {
         if initial > 0 {
             // SAFETY: the first element of the lane.
             unsafe { self.initial(to) };
         }
-        for first in (0..len).step_by(PIECE) {
-            let n = PIECE.min(len - first);
-            let quarters = &mut quarters[..n.div_ceil(BLOCK)];
-            // SAFETY: a piece of the lanes of both arrays.
-            unsafe { self.piece(from + first, to + initial + first, n, &mut before, quarters) };
-        }
-        Ok(())
+        in_turn(len.div_ceil(PIECE), self.scan.identity, |before| {
+            let first = before.number * PIECE;
+            // SAFETY: a piece of the lanes of both arrays, which is one task's.
+            unsafe { self.piece(from + first, to + initial + first, PIECE.min(len - first), before) };
+        });
     }
 
-    /// A piece of a lane: the quarters of all its blocks first, from which follows what comes before each block.
-    unsafe fn piece(&self, from: usize, to: usize, len: usize, before: &mut Value, quarters: &mut [[Value; 4]]) {
-        let (blocks, length) = (quarters.len(), |block: usize| BLOCK.min(len - block * BLOCK));
-        let all = Shared::new(quarters);
-        parallel::parallel(blocks, CHEAP / BLOCK, |range| {
-            let mut wide = NO_TILE;
-            // SAFETY: blocks of the lane, and their values, which are one task's; there is room for four in each.
+    /// A piece of a lane: the quarters of all its blocks first, from which follows what comes before each block, and before the next piece.
+    unsafe fn piece(&self, from: usize, to: usize, len: usize, before: Turn<'_, Value>) {
+        let mut wide = NO_TILE;
+        let mut quarters = [[Value::ZERO; 4]; PIECE / BLOCK];
+        let quarters = &mut quarters[..len.div_ceil(BLOCK)];
+        let length = |block: usize| BLOCK.min(len - block * BLOCK);
+        for (block, values) in quarters.iter_mut().enumerate() {
+            // SAFETY: a block of the lane, and room for four values.
             unsafe {
-                for (block, values) in range.clone().zip(all.part(range)) {
-                    let x = self.load(from + block * BLOCK, &mut wide, length(block));
-                    (self.scan.quarters)(x, length(block), values.as_mut_ptr().cast());
+                let x = self.load(from + block * BLOCK, &mut wide, length(block));
+                (self.scan.quarters)(x, length(block), values.as_mut_ptr().cast());
+            }
+        }
+        before.take(|before| {
+            for values in &mut *quarters {
+                let own = std::mem::replace(values, [*before; 4]);
+                for k in 0..4 {
+                    // SAFETY: a value of the dtype, and one of the four.
+                    unsafe {
+                        (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1)
+                    };
                 }
             }
         });
-        for values in &mut *quarters {
-            let own = std::mem::replace(values, [*before; 4]);
-            for k in 0..4 {
-                // SAFETY: a value of the dtype, and one of the four.
-                unsafe { (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1) };
-            }
+        for (block, [before, ..]) in quarters.iter_mut().enumerate() {
+            let first = block * BLOCK;
+            // SAFETY: a block of the lanes of both arrays.
+            unsafe { self.block(from + first, to + first, length(block), before, &mut wide) };
         }
-        let quarters = &*quarters;
-        parallel::parallel(blocks, CHEAP / BLOCK, |range| {
-            let mut wide = NO_TILE;
-            for block in range {
-                let (first, mut before) = (block * BLOCK, quarters[block][0]);
-                // SAFETY: a block of the lanes of both arrays, which is one task's.
-                unsafe { self.block(from + first, to + first, length(block), &mut before, &mut wide) };
-            }
-        });
+        self.finish();
     }
 }
 
@@ -699,6 +743,31 @@ mod tests {
             .collect::<Vec<f64>>();
         let flat = one.0.iter().skip(1).map(|bits| f64::from_bits(*bits));
         assert!(flat.zip(exact).all(|(a, b)| (a - b).abs() < 1e-8));
+    }
+
+    #[test]
+    fn results_past_the_caches_have_the_same_bits() {
+        for shape in [&[70_001][..], &[3, 5000], &[5000, 3], &[600, 700], &[9, 20, 40]] {
+            let x = counting::<f64>(shape).mapv(|i| (i * 0.37).sin()).into_shared();
+            let (single, ints) = (x.mapv(|x| x as f32).into_shared(), x.mapv(|x| (x * 9.0) as i16).into_shared());
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            for axis in 0..shape.len() as isize {
+                for initial in [false, true] {
+                    let of = |x: View<'_>, is_streamed| {
+                        let by = || scan_through("scan", x, axis, initial, Scan::sums, is_streamed).unwrap();
+                        (by(), pool.install(by))
+                    };
+                    fn same<T: Element>((one, three): (RawArray, RawArray), by: (RawArray, RawArray)) -> bool {
+                        let usual = typed::<T>(Ok(one)).unwrap();
+                        [three, by.0, by.1].into_iter().all(|array| typed::<T>(Ok(array)).unwrap() == usual)
+                    }
+                    let (usual, streamed) = (|_| false, |_| true);
+                    assert!(same::<f64>(of(view(&x), usual), of(view(&x), streamed)), "{shape:?} {axis}");
+                    assert!(same::<f32>(of(view(&single), usual), of(view(&single), streamed)), "{shape:?} {axis}");
+                    assert!(same::<i64>(of(view(&ints), usual), of(view(&ints), streamed)), "{shape:?} {axis}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -138,11 +138,10 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
         let (mut chosen, mut spare) = (Chosen::<K>::new(op, k, n)?, Vec::new());
         Ok(Box::new(move |lane, out| {
             // SAFETY: a lane of `n` elements, and room for `k` indices, which have the bits of an i64.
-            let out = unsafe {
-                chosen.read(x.dtype, lane, n, descending);
-                std::slice::from_raw_parts_mut(out.cast::<u64>(), k)
+            let (keys, out) = unsafe {
+                (chosen.read(x.dtype, lane, n, descending), std::slice::from_raw_parts_mut(out.cast::<u64>(), k))
             };
-            order(op, &chosen.keys, out, &mut spare)?;
+            order(op, keys, out, &mut spare)?;
             for place in out {
                 *place = chosen.indices[*place as usize];
             }
@@ -153,11 +152,33 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: k }, COSTLY, &new) }
 }
 
-/// The first keys of a lane in order, and the indices of their elements. Also others, while they are looked for: until there is no more room, then
-/// those are dropped.
+/// Keys that are compared with the largest wanted one together.
+const PART: usize = 32;
+
+versions! {
+    /// Bit `i`: of the i-th part there is a key that is smaller than `end`.
+    unsafe fn parts_below[K: Key][K](keys: &[K; SOME], end: K) -> u32 {
+        let mut parts = 0;
+        for (i, part) in keys.as_chunks::<PART>().0.iter().enumerate() {
+            let mut below = 0;
+            for &key in part {
+                below |= u8::from(key < end);
+            }
+            parts |= u32::from(below) << i;
+        }
+        parts
+    }
+}
+
+/// The first keys of a lane in order, and the indices of their elements. Also others, while they are looked for: when there are many of these, they are
+/// dropped.
 struct Chosen<K> {
     count: usize,
-    room: usize,
+    /// Keys of which others are dropped.
+    many: usize,
+    /// How many there are.
+    len: usize,
+    /// Room for some more of both.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
@@ -166,46 +187,69 @@ struct Chosen<K> {
 impl<K: Key> Chosen<K> {
     /// So many of `n`.
     fn new(op: &'static str, count: usize, n: usize) -> Result<Chosen<K>> {
-        let room = n.min(count.saturating_add(count.max(4 * SOME)));
-        let (keys, indices, spare) = (buffer::vec(op, room)?, buffer::vec(op, room)?, buffer::vec(op, room)?);
-        Ok(Chosen { count, room, keys, indices, spare })
+        let many = count.saturating_add(count.max(2 * PART));
+        let room = n.min(many.saturating_add(SOME));
+        let (keys, indices) = (buffer::repeated(op, room, K::default())?, buffer::repeated(op, room, 0)?);
+        Ok(Chosen { count, many, len: 0, keys, indices, spare: buffer::vec(op, room)? })
     }
 
-    /// Looks for them; there are as many, or more.
+    /// Looks for them; there are as many, or more. Their keys.
     ///
     /// # Safety
     /// `x` points to `n` elements of the dtype.
-    unsafe fn read(&mut self, dtype: DType, x: *const u8, n: usize, descending: bool) {
+    unsafe fn read(&mut self, dtype: DType, x: *const u8, n: usize, descending: bool) -> &[K] {
         let loops = K::loops(dtype);
         let mut some = [K::default(); SOME];
         // no element with this key or a larger one is wanted any more
         let mut end = None;
-        self.keys.clear();
-        self.indices.clear();
+        self.len = 0;
         if self.count == 0 {
-            return;
+            return &[];
         }
         for first in (0..n).step_by(SOME) {
             let many = SOME.min(n - first);
             // SAFETY: a part of the elements.
             unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
-            if self.keys.len() + many > self.room {
+            match end {
+                None => {
+                    let new = self.len..self.len + many;
+                    self.keys[new.clone()].copy_from_slice(&some[..many]);
+                    self.indices[new].iter_mut().zip(first as u64..).for_each(|(place, i)| *place = i);
+                    self.len += many;
+                }
+                // SAFETY: nothing is asked for.
+                Some(end) => self.keep(&some[..many], first, end, unsafe { parts_below(&some, end) }),
+            }
+            if self.len > self.many {
                 end = Some(self.drop_others());
             }
-            let wanted = some[..many].iter().zip(first as u64..);
-            for (&key, i) in wanted.filter(|(key, _)| end.is_none_or(|end| **key < end)) {
-                self.keys.push(key);
-                self.indices.push(i);
-            }
         }
-        if self.keys.len() > self.count {
+        if self.len > self.count {
             self.drop_others();
         }
+        &self.keys[..self.len]
+    }
+
+    /// Keeps the keys that are smaller than one, which are in the parts of these bits, and their indices, from `first` on.
+    fn keep(&mut self, some: &[K], first: usize, end: K, mut parts: u32) {
+        let (keys, indices, mut len) = (&mut self.keys[..], &mut self.indices[..], self.len);
+        while parts != 0 {
+            let from = parts.trailing_zeros() as usize * PART;
+            parts &= parts - 1;
+            let part = &some[from.min(some.len())..some.len().min(from + PART)];
+            for (&key, i) in part.iter().zip((first + from) as u64..) {
+                // written always, and kept where it is one of these: no branch that would be guessed
+                keys[len] = key;
+                indices[len] = i;
+                len += usize::from(key < end);
+            }
+        }
+        self.len = len;
     }
 
     /// Leaves as many keys as are wanted, the first in order. The largest of them.
     fn drop_others(&mut self) -> K {
-        let (keys, last) = (&mut self.keys, self.count - 1);
+        let (keys, last) = (&mut self.keys[..self.len], self.count - 1);
         self.spare.clear();
         self.spare.extend_from_slice(keys);
         K::select(&mut self.spare, last);
@@ -220,8 +264,7 @@ impl<K: Key> Chosen<K> {
             self.indices[kept] = self.indices[i];
             kept += usize::from(keep);
         }
-        keys.truncate(kept);
-        self.indices.truncate(kept);
+        self.len = kept;
         most
     }
 }

@@ -1,0 +1,110 @@
+//! Tasks on several threads that hand a value from one to the next, in their order.
+
+use super::team;
+use crate::threads;
+use std::{
+    cell::UnsafeCell,
+    hint,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// How often a task looks whether it is its turn before others may have the processor: some microseconds.
+const LOOKS: usize = 1 << 9;
+
+/// The value, and whose turn it is.
+struct Turns<T> {
+    next: AtomicUsize,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value goes from thread to thread, and one at a time has it.
+unsafe impl<T: Send> Sync for Turns<T> {}
+
+/// What a task has: it may take its turn once. Without that it passes it on when it ends, also by a panic.
+pub struct Turn<'a, T> {
+    turns: &'a Turns<T>,
+    /// Of the task.
+    pub number: usize,
+}
+
+/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value: so that one waits only for others that have begun.
+pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
+    let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
+    team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));
+}
+
+impl<T> Turn<'_, T> {
+    /// Waits for the tasks before this one, and changes the value that they leave.
+    pub fn take(self, change: impl FnOnce(&mut T)) {
+        self.wait();
+        // SAFETY: every number is one task's, and those before it are done with the value; the next one waits until this one is dropped.
+        change(unsafe { &mut *self.turns.value.get() });
+    }
+
+    fn wait(&self) {
+        let mut looks = 0;
+        while self.turns.next.load(Ordering::Acquire) != self.number {
+            if looks < LOOKS {
+                looks += 1;
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+impl<T> Drop for Turn<'_, T> {
+    fn drop(&mut self) {
+        self.wait();
+        self.turns.next.store(self.number + 1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        panic::{AssertUnwindSafe, catch_unwind},
+        sync::Mutex,
+    };
+
+    /// What tasks find and leave, on some threads.
+    fn seen(n: usize, threads: usize, task: impl Fn(usize) + Sync) -> Vec<(usize, u64)> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let seen = Mutex::new(Vec::new());
+        let run = || {
+            in_turn(n, 1_u64, |turn| {
+                let number = turn.number;
+                task(number);
+                turn.take(|value| {
+                    seen.lock().unwrap().push((number, *value));
+                    *value = value.wrapping_mul(3) + number as u64;
+                });
+            });
+        };
+        _ = catch_unwind(AssertUnwindSafe(|| pool.install(run)));
+        seen.into_inner().unwrap()
+    }
+
+    #[test]
+    fn each_finds_what_the_one_before_left() {
+        for n in [0, 1, 2, 50] {
+            let one = seen(n, 1, |_| ());
+            assert!(one.iter().map(|of| of.0).eq(0..n));
+            for threads in [2, 5] {
+                let slow = |number: usize| (0..number % 3).for_each(|_| thread::yield_now());
+                assert_eq!(seen(n, threads, slow), one);
+            }
+        }
+    }
+
+    #[test]
+    fn a_task_that_panics_holds_nobody_up() {
+        for threads in [1, 4] {
+            let left = seen(40, threads, |number| assert!(number != 7));
+            assert!(left.iter().all(|of| of.0 != 7) && left.iter().take(7).map(|of| of.0).eq(0..7));
+        }
+    }
+}
