@@ -14,7 +14,7 @@ use crate::{Result, rules};
 /// [`stretch`], or that of a result that is written past the caches where a call reads and writes so many bytes that this is faster.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
-    if stream::pays(bytes) { stream::stretch } else { stretch }
+    if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }
 }
 
 /// What computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.

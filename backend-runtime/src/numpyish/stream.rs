@@ -1,4 +1,4 @@
-//! Results that are larger than the caches, written past them.
+//! Results that do not stay in the caches, written past them.
 //!
 //! A usual store reads the line of memory that it writes to before. Where a result and what it is computed of do not stay in a cache that reading is a
 //! third of the traffic of a sum of two arrays, half of that of a copy: such results are computed by blocks that stay near, and these are written with the
@@ -15,24 +15,25 @@ use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 /// A line of the caches.
 const LINE: usize = 64;
 
-/// Bytes that are computed before they are written.
-const BLOCK: usize = 2048;
+/// Bytes that are computed before they are written. With twice as many the processor writes while it computes less often.
+const BLOCK: usize = 1024;
 
 /// They begin at a page, as large results do. A processor takes a load for one of the bytes that were stored just before where their addresses are the same
 /// in their last 12 bits, and waits: the operands of the next elements are further on than what was written of these.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// Whether streaming stores are the faster ones where a call reads and writes so many bytes.
+/// What one core can expect of a cache that many share, for loops that wait for nothing but memory. On an Intel Xeon with a cache of 480 MB running sums of 80 MB
+/// take 0.7 of the time past the caches, sums of two arrays 0.8 to 0.95 of it; but square roots take 1.1 to 1.25 times as long, since little is computed
+/// while lines are written. So ops go past the caches only where results do not fit the whole.
+pub const SHARE: usize = 64 << 20;
+
+/// Whether streaming stores are the faster ones where a call reads and writes so many bytes, and so many stay in a cache at most.
 #[inline]
-pub fn pays(bytes: usize) -> bool {
+pub fn pays(bytes: usize, share: usize) -> bool {
     /// Smaller calls are in some cache of any processor.
     const LEAST: usize = 4 << 20;
-    /// A cache of hundreds of megabytes has many processors, each of which gets through no more than this before the others have taken its place. On an
-    /// Intel Xeon with 480 MB calls of 24 MB took 1.6 times as long with streaming stores where each read what the one before had written, those of 48 MB
-    /// as long as with usual ones, and those of 80 MB 0.84 of it.
-    const MOST: usize = 64 << 20;
-    bytes >= LEAST && bytes > last_cache().min(MOST) && alloc::keeps_pages()
+    bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
 }
 
 /// Bytes of the largest cache.
@@ -70,6 +71,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
         // SAFETY: the caller's promise.
         return unsafe { kernel::stretch(kernel, op, x, scalars, out, n) };
     }
+    let _finish = Finish;
     let mut block = Block(MaybeUninit::uninit());
     let near: *mut u8 = block.0.as_mut_ptr().cast();
     // SAFETY: parts of the stretch; there is room for a block, and what is written of it has been computed.
@@ -88,13 +90,21 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
             done += len;
         }
     }
-    finish();
+}
+
+/// Calls [`finish`] when it is dropped: also where an op of a user panics.
+struct Finish;
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        finish();
+    }
 }
 
 /// Copies bytes from near memory to where they are not needed soon. [`finish`] has to follow.
 ///
 /// # Safety
-/// So many bytes can be read and written, which are not the same.
+/// So many bytes can be read and written, which do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     let head = to.align_offset(LINE).min(bytes);
     let whole = (bytes - head) / LINE * LINE;

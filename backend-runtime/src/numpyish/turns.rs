@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-/// How often a task looks whether it is its turn before others may have the processor: some microseconds.
+/// How often a task looks whether it is its turn before others may have the processor: some 10 microseconds.
 const LOOKS: usize = 1 << 9;
 
 /// The value, and whose turn it is.
@@ -24,17 +24,22 @@ unsafe impl<T: Send> Sync for Turns<T> {}
 /// What a task has: it may take its turn once. Without that it passes it on when it ends, also by a panic.
 pub struct Turn<'a, T> {
     turns: &'a Turns<T>,
-    /// Of the task.
-    pub number: usize,
+    number: usize,
 }
 
-/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value: so that one waits only for others that have begun.
+/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value: so that one waits only for others that have begun. Before its turn
+/// a task must not wait for rayon, whose threads do other work meanwhile, among which might be a later task, which would wait for this one.
 pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
     let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
     team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));
 }
 
 impl<T> Turn<'_, T> {
+    /// The task's.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
     /// Waits for the tasks before this one, and changes the value that they leave.
     pub fn take(self, change: impl FnOnce(&mut T)) {
         self.wait();
@@ -76,7 +81,7 @@ mod tests {
         let seen = Mutex::new(Vec::new());
         let run = || {
             in_turn(n, 1_u64, |turn| {
-                let number = turn.number;
+                let number = turn.number();
                 task(number);
                 turn.take(|value| {
                     seen.lock().unwrap().push((number, *value));

@@ -5,6 +5,7 @@
 
 use super::{
     super::{
+        buffer,
         parallel::{self, CHEAP},
         simd::versions,
     },
@@ -25,10 +26,10 @@ const COLUMNS: usize = 256;
 /// Results whose sums over a block are made together where columns are added: they stay in that cache.
 const ROWS: usize = 1024;
 
-/// Elements of rows that are too short for sums of a row side by side: rows are summed side by side.
+/// Elements of a row, or of its last block, which are too few for [`LANES`]: such rows are summed side by side.
 const SHORT: usize = 128;
 
-/// Such rows, and the sums of each, which are added in the end.
+/// How many rows, and how many running sums each of them has.
 const TOGETHER: usize = 8;
 
 /// Results that a task has at least: whole lines of the caches.
@@ -54,9 +55,11 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
 pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [rows, inner]: [usize; 2], alone: bool) {
     let all = Operands { a, x, inner };
     let groups = rows.div_ceil(GROUP);
-    // a task's rows of a column are to be more than some lines of the caches
-    let few = threads::count() * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
-    if alone && threads::count() > 1 && rows < few && all.blocks() > 1 && rows * inner >= 2 * CHEAP {
+    // tasks have rows, unless these are too few to share, or parts of columns of so few lines of the caches that reading them is slow
+    let threads = threads::count();
+    let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
+    let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;
+    if alone && shares && rows * inner >= 2 * CHEAP {
         // SAFETY: the caller's promise.
         let done = unsafe { by_blocks(&all, to, rows) };
         if done {
@@ -80,22 +83,24 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
 /// # Safety
 /// As for [`product`].
 unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> bool {
-    let mut sums: Vec<T> = Vec::new();
-    if sums.try_reserve_exact(all.blocks() * rows).is_err() {
-        return false;
-    }
+    let blocks = all.blocks();
+    let Ok(mut sums) = buffer::vec::<T>("matmul", blocks * rows) else { return false };
     let ends = Ends { all: *all, to: sums.as_mut_ptr() };
-    parallel::parallel(all.blocks(), (CHEAP / (all.block() * rows)).max(1), |range| {
+    parallel::parallel(blocks, (CHEAP / (all.block() * rows)).max(1), |range| {
         let Ends { all, to } = &ends;
         for block in range {
             // SAFETY: all rows of the matrix, and room for the sums of a block, which is one task's.
             unsafe { all.sum(block, 0..rows, to.add(block * rows), false) };
         }
     });
-    for block in 0..all.blocks() {
-        // SAFETY: the sums of a block, which have been written, and the results.
-        unsafe { put(to, ends.to.add(block * rows), rows, block > 0) };
-    }
+    let results = Ends { all: *all, to };
+    parallel::parallel(rows, (CHEAP / blocks).max(1), |range| {
+        let (Ends { to, .. }, Ends { to: sums, .. }) = (&results, &ends);
+        for block in 0..blocks {
+            // SAFETY: the sums of a block, which have been written, and results that are one task's.
+            unsafe { put(to.add(range.start), sums.add(block * rows + range.start), range.len(), block > 0) };
+        }
+    });
     true
 }
 
@@ -296,7 +301,9 @@ mod tests {
 
     #[test]
     fn matrices_of_any_layout_times_vectors() {
-        for (rows, inner) in [(1, 1), (3, 5), (2, 16), (5, 40), (67, 33), (1, 70), (130, 1), (3, 4099), (1030, 2050)] {
+        for (rows, inner) in
+            [(1, 1), (3, 5), (2, 16), (5, 40), (67, 33), (1, 70), (130, 1), (3, 4099), (1030, 3), (1030, 260)]
+        {
             let (a, x, y) = (numbers(&[rows, inner]), numbers(&[inner]), numbers(&[rows]));
             let dot = |axis: usize, k: usize, v: &ArrayD<f64>| -> f64 {
                 a.index_axis(Axis(axis), k).iter().zip(v).map(|(a, v)| a * v).sum()
@@ -323,8 +330,8 @@ mod tests {
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
         // few rows with blocks of the vector, one, many
-        let shapes = [[8, 20_000], [1, 150_000], [700, 1000], [1500, 4100]];
-        for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
+        let shapes = [[8, 18_500], [1, 150_000], [700, 1000], [200, 2100], [1500, 4100]];
+        for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
             let a = numbers(&[rows, inner]).mapv(|v| v * 0.1).into_shared();
             let x = numbers(&[inner]).mapv(|v| v * 0.3).into_shared();
             let bits = |v: &crate::numpyish::NdArray<f64>| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();

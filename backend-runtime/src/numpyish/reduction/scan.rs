@@ -266,6 +266,9 @@ const BLOCK: usize = TILE;
 /// Elements of a long lane that one of several threads scans at a time, going over them twice: they fit its caches.
 const PIECE: usize = 1 << 14;
 
+/// Bytes of results one after the other that are worth writing past the caches.
+const STREAMED: usize = 512;
+
 /// Room for a tile of any dtype.
 type Tile = [MaybeUninit<Value>; TILE];
 
@@ -280,7 +283,7 @@ fn scan(
     include_initial: bool,
     scan: fn(DType) -> Scan,
 ) -> Result<RawArray> {
-    scan_through(op, x, axis, include_initial, scan, stream::pays)
+    scan_through(op, x, axis, include_initial, scan, |bytes| stream::pays(bytes, stream::SHARE))
 }
 
 /// The same; past the caches where `is_streamed` says so of the bytes that are read and written.
@@ -305,6 +308,7 @@ fn scan_through(
         let tiles = inner.div_ceil(TILE);
         let of = computed_in(dtype);
         let bytes = slabs * (before * x.dtype.size() + after * dtype.size());
+        let run = if inner == 1 { len.min(BLOCK) } else { inner.min(TILE) };
         let lanes = Scanned {
             scan: scan(of),
             of,
@@ -312,7 +316,7 @@ fn scan_through(
             out: dtype,
             from: packed.start(),
             to: out.start(),
-            is_streamed: dtype == of && is_streamed(bytes),
+            is_streamed: dtype == of && run * dtype.size() >= STREAMED && is_streamed(bytes),
         };
         if inner == 1 && lanes.splits(len, slabs) {
             for slab in 0..slabs {
@@ -381,8 +385,8 @@ struct Scanned {
     out: DType,
     from: *const u8,
     to: *mut u8,
-    /// Whether results are written past the caches, which are too small for them; they are of the dtype of the computation then. What writes some has to
-    /// call [`Scanned::finish`] in the end.
+    /// Whether results are written past the caches; they are of the dtype of the computation then. What writes some has to call [`Scanned::finish`] in the
+    /// end.
     is_streamed: bool,
 }
 
@@ -517,9 +521,10 @@ impl Scanned {
         }
     }
 
-    /// Whether a lane of so many elements is scanned by several threads: there are more of these than lanes.
+    /// Whether a lane of so many elements is scanned by several threads: that many lanes would leave more than half of them idle.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        self.scan.splits && len >= 4 * PIECE && lanes < threads::count()
+        // in pieces elements are gone over twice
+        self.scan.splits && len >= 4 * PIECE && 2 * lanes <= threads::count().min(len / PIECE)
     }
 
     /// [`Scanned::lane`], on several threads.
@@ -529,7 +534,7 @@ impl Scanned {
             unsafe { self.initial(to) };
         }
         in_turn(len.div_ceil(PIECE), self.scan.identity, |before| {
-            let first = before.number * PIECE;
+            let first = before.number() * PIECE;
             // SAFETY: a piece of the lanes of both arrays, which is one task's.
             unsafe { self.piece(from + first, to + initial + first, PIECE.min(len - first), before) };
         });
@@ -747,7 +752,7 @@ mod tests {
 
     #[test]
     fn results_past_the_caches_have_the_same_bits() {
-        for shape in [&[70_001][..], &[3, 5000], &[5000, 3], &[600, 700], &[9, 20, 40]] {
+        for shape in [&[70_001][..], &[3, 5000], &[5000, 3], &[90, 700], &[9, 20, 80]] {
             let x = counting::<f64>(shape).mapv(|i| (i * 0.37).sin()).into_shared();
             let (single, ints) = (x.mapv(|x| x as f32).into_shared(), x.mapv(|x| (x * 9.0) as i16).into_shared());
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -758,8 +763,11 @@ mod tests {
                         (by(), pool.install(by))
                     };
                     fn same<T: Element>((one, three): (RawArray, RawArray), by: (RawArray, RawArray)) -> bool {
-                        let usual = typed::<T>(Ok(one)).unwrap();
-                        [three, by.0, by.1].into_iter().all(|array| typed::<T>(Ok(array)).unwrap() == usual)
+                        let bits = |array: RawArray| {
+                            format!("{:?}", typed::<T>(Ok(array)).unwrap().iter().collect::<Vec<_>>())
+                        };
+                        let usual = bits(one);
+                        [three, by.0, by.1].into_iter().all(|array| bits(array) == usual)
                     }
                     let (usual, streamed) = (|_| false, |_| true);
                     assert!(same::<f64>(of(view(&x), usual), of(view(&x), streamed)), "{shape:?} {axis}");

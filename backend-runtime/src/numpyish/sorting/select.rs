@@ -174,11 +174,11 @@ versions! {
 /// dropped.
 struct Chosen<K> {
     count: usize,
-    /// Keys of which others are dropped.
+    /// With more keys than these those that are not wanted are dropped.
     many: usize,
     /// How many there are.
     len: usize,
-    /// Room for some more of both.
+    /// Room for those, and some more: none of the loops below adds more than [`SOME`] keys before others are dropped, or more than the lane has.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
@@ -193,7 +193,7 @@ impl<K: Key> Chosen<K> {
         Ok(Chosen { count, many, len: 0, keys, indices, spare: buffer::vec(op, room)? })
     }
 
-    /// Looks for them; there are as many, or more. Their keys.
+    /// Looks for them in a lane, which has as many elements or more. Their keys.
     ///
     /// # Safety
     /// `x` points to `n` elements of the dtype.
@@ -217,7 +217,7 @@ impl<K: Key> Chosen<K> {
                     self.indices[new].iter_mut().zip(first as u64..).for_each(|(place, i)| *place = i);
                     self.len += many;
                 }
-                // SAFETY: nothing is asked for.
+                // SAFETY: the loop is safe anywhere.
                 Some(end) => self.keep(&some[..many], first, end, unsafe { parts_below(&some, end) }),
             }
             if self.len > self.many {
