@@ -249,6 +249,7 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
 /// # Safety
 /// There are so many of both.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // rows and places are counted alike
 unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T, n: usize) -> [T; R] {
     let rows: [*const T; R] = from_fn(|r| a.wrapping_offset(r as isize * row));
     let mut own = [[T::ZERO; TOGETHER]; R];

@@ -3,6 +3,7 @@
 //! Here dtypes are named, and given up: a `Plan` walks, and the loops of a `Folding` compute.
 
 mod arg;
+mod diff;
 mod fold;
 mod lanes;
 mod moments;
@@ -15,9 +16,10 @@ mod scan;
 mod tile;
 
 pub use arg::{argmax, argmax_of, argmin, argmin_of};
+pub use diff::diff;
 pub use quantile::quantile;
 pub use rows::{FoldLoops, fold, fold_of};
-pub use scan::{cumulative_prod, cumulative_sum, diff};
+pub use scan::{cumulative_prod, cumulative_sum};
 
 use super::{
     NdArray, Numpyish,

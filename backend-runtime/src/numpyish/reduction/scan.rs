@@ -1,4 +1,4 @@
-//! Running sums and products, and differences.
+//! Running sums and products.
 //!
 //! The elements of a lane are joined in blocks, from its start on. Sums of a block are those of four quarters, to which what comes before is added: side by
 //! side in a lane, and of rows, whose elements belong to different lanes, one after the other. So a lane has the same bits whatever else is scanned.
@@ -8,7 +8,6 @@ use super::super::{
     buffer::Buffer,
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
-    manipulation::{broadcast_to, concat},
     parallel::{self, CHEAP},
     raw::{RawArray, View, view},
     simd::versions,
@@ -16,7 +15,7 @@ use super::super::{
     turns::{Turn, in_turn},
     typed::typed,
 };
-use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, bf16, f16, rules, threads};
+use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, rules, threads};
 use std::{mem::MaybeUninit, ops::Range};
 
 /// Running sum along one axis, or of all elements.
@@ -39,116 +38,6 @@ pub fn cumulative_prod<T: Element>(
 ) -> Result<NdArray<T::Sum>> {
     let op = "cumulative_prod";
     typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
-}
-
-/// Differences of neighbours along one axis, `n` times.
-pub fn diff<T: Numeric>(
-    b: &Numpyish,
-    x: &NdArray<T>,
-    axis: isize,
-    n: usize,
-    prepend: Option<&NdArray<T>>,
-    append: Option<&NdArray<T>>,
-) -> Result<NdArray<T>> {
-    let op = "diff";
-    let axis = rules::axis(op, axis, x.ndim())?;
-    let longer = with_edges(b, op, x, axis, prepend, append)?;
-    let x = longer.as_ref().unwrap_or(x);
-    let (left, times) = rules::differences(x.shape(), axis, n);
-    if left.contains(&0) {
-        return typed(RawArray::empty(op, left, T::DTYPE));
-    }
-    match times {
-        0 => Ok(x.clone()),
-        times => typed(differences(op, view(x), axis, times)),
-    }
-}
-
-/// The array with others before and after it, if there are any.
-fn with_edges<T: Numeric>(
-    b: &Numpyish,
-    op: &'static str,
-    x: &NdArray<T>,
-    axis: usize,
-    before: Option<&NdArray<T>>,
-    after: Option<&NdArray<T>>,
-) -> Result<Option<NdArray<T>>> {
-    let edge = |edge: Option<&NdArray<T>>| {
-        let to = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-        edge.map(|edge| broadcast_to(b, edge, &to(edge)?).map_err(|e| e.within(op))).transpose()
-    };
-    let (before, after) = (edge(before)?, edge(after)?);
-    if before.is_none() && after.is_none() {
-        return Ok(None);
-    }
-    let parts: Vec<&NdArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
-}
-
-fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
-    let mut shape = x.shape.to_vec();
-    let packed = copy::pack(op, x)?;
-    let mut out = difference(op, packed.start(), x.dtype, &mut shape, axis)?;
-    for _ in 1..n {
-        out = difference(op, out.start(), x.dtype, &mut shape, axis)?;
-    }
-    // SAFETY: every element has been written.
-    unsafe { RawArray::new(op, shape, out) }
-}
-
-/// Differences of neighbours in an array in C order of this shape, whose axis, which is not empty, gets shorter by one.
-fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
-    let (subtract, size) = (subtraction(dtype), dtype.size());
-    let inner: usize = shape[axis + 1..].iter().product();
-    let before = shape[axis] * inner;
-    shape[axis] -= 1;
-    let after = shape[axis] * inner;
-    let out = Buffer::new(op, rules::count(op, shape, size)?, dtype)?;
-    if out.len() > 0 {
-        let ends = copy::Ends { from, to: out.start() };
-        // along the axis, an element and its neighbour are `inner` apart
-        parallel::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
-            let ends = &ends;
-            for slab in slabs {
-                // SAFETY: a slab of both; every slab is one task's.
-                unsafe {
-                    let from = ends.from.add(slab * before * size);
-                    subtract(from.add(inner * size), from, ends.to.add(slab * after * size), after);
-                }
-            }
-        });
-    }
-    Ok(out)
-}
-
-/// Writes `n` differences `x - y`.
-type Subtract = unsafe fn(x: *const u8, y: *const u8, out: *mut u8, n: usize);
-
-/// Signed and unsigned integers have the same differences, bit by bit.
-fn subtraction(dtype: DType) -> Subtract {
-    use DType::*;
-    match dtype {
-        Bool | Int8 | UInt8 => subtract::<u8>,
-        Int16 | UInt16 => subtract::<u16>,
-        Int32 | UInt32 => subtract::<u32>,
-        Int64 | UInt64 => subtract::<u64>,
-        Float16 => subtract::<f16>,
-        BFloat16 => subtract::<bf16>,
-        Float32 => subtract::<f32>,
-        Float64 => subtract::<f64>,
-        Complex64 => subtract::<Complex<f32>>,
-        Complex128 => subtract::<Complex<f64>>,
-    }
-}
-
-versions! {
-    unsafe fn subtract[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
-        let (x, y, out) = (x.cast::<T>(), y.cast::<T>(), out.cast::<T>());
-        for i in 0..n {
-            // SAFETY: `n` of each.
-            unsafe { *out.add(i) = (*x.add(i)).minus(*y.add(i)) };
-        }
-    }
 }
 
 /// The function of two neighbours.
@@ -824,32 +713,5 @@ mod tests {
         let scalar = ArrayD::<f64>::zeros(IxDyn(&[])).into_shared();
         assert_eq!(cumulative_sum(&B, &scalar, Some(-1), true).unwrap().shape(), [2], "of one element, as in NumPy");
         assert_eq!(cumulative_sum(&B, &scalar, Some(1), false).unwrap_err().op(), Some("cumulative_sum"));
-        assert_eq!(diff(&B, &scalar, -1, 1, None, None).unwrap_err().op(), Some("diff"));
-    }
-
-    #[test]
-    fn differences() {
-        for shape in [&[3, 4, 5][..], &[2, 9], &[9], &[600, 300]] {
-            let x = counting::<u16>(shape).mapv(|i| i.wrapping_mul(7919));
-            for a in layouts(&x) {
-                for axis in 0..shape.len() {
-                    for n in 0..4 {
-                        let mut expected = x.clone();
-                        for _ in 0..n.min(shape[axis]) {
-                            let low = expected.slice_axis(Axis(axis), Slice::from(..-1)).to_owned();
-                            let high = expected.slice_axis(Axis(axis), Slice::from(1..)).to_owned();
-                            expected = ndarray::Zip::from(&high).and(&low).map_collect(|h, l| h.wrapping_sub(*l));
-                        }
-                        assert_eq!(
-                            diff(&B, &a, axis as isize, n, None, None).unwrap(),
-                            expected,
-                            "{shape:?} {axis} {n}"
-                        );
-                    }
-                }
-            }
-        }
-        let x = counting::<f64>(&[4]).into_shared();
-        assert_eq!(diff(&B, &x, 0, usize::MAX, None, None).unwrap().shape(), [0]);
     }
 }
