@@ -67,7 +67,7 @@ pub fn usage() -> Usage {
 }
 
 /// Whether [`Pages`] is the program's allocator, and had a large block: the pages of results are there already but for the first few.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_os = "linux"), not(miri)))]
 pub(crate) fn keeps_pages() -> bool {
     IN_USE.load(Relaxed) > 0
 }

@@ -81,9 +81,9 @@ impl Stream {
 
 pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-pub(crate) const LOW: u64 = u32::MAX as u64;
 
 /// The key of a round.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn round_key(key: u64, round: u32) -> [u32; 2] {
     let of = |key: u32, i: usize| key.wrapping_add(WEYL[i].wrapping_mul(round));

@@ -132,11 +132,15 @@ pub fn no_memory(op: &'static str, bytes: usize) -> Error {
 /// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages. This is advice to the kernel; a refusal has no effect.
+/// Asks the system to back a new buffer with huge pages, which [`Pages`](crate::alloc::Pages) has done for its blocks. This is advice to the kernel; a
+/// refusal has no effect.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
     const PAGE: usize = 4096;
+    if crate::alloc::keeps_pages() {
+        return;
+    }
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
         // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.

@@ -7,10 +7,7 @@
 //! for `j < r`, and its result `k` goes, times e^(-2 pi i p k / (r m)), to `q + s (r p + k)`.
 
 use super::{
-    super::{
-        buffer,
-        simd::{self, prefetch},
-    },
+    super::{buffer, simd::prefetch},
     lane::Engine,
     vector::Vector,
 };
@@ -557,7 +554,7 @@ impl<R: Engine> Kernel<R> {
                 // SAFETY: the caller's promise.
                 unsafe { transform::<R::Avx2>(plan, scale, from, to, scratch) }
             }
-            match simd::set() {
+            match crate::numpyish::simd::set() {
                 2 => return Kernel { lanes: R::Avx512::LANES, run: avx512::<R> },
                 1 => return Kernel { lanes: R::Avx2::LANES, run: avx2::<R> },
                 _ => {}

@@ -3,7 +3,7 @@
 //! algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
 
 use super::{
-    super::{buffer, simd},
+    super::buffer,
     lane::Engine,
     stockham::{Complex, root},
     vector::Vector,
@@ -92,7 +92,7 @@ impl<R: Engine> Kernel<R> {
                 avx2 Avx2 Single #[target_feature(enable = "avx2,fma,f16c")];
                 avx512 Avx512 Avx2 #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")];
             }
-            match simd::set() {
+            match crate::numpyish::simd::set() {
                 2 => return Kernel(avx512::<R>),
                 1 => return Kernel(avx2::<R>),
                 _ => {}

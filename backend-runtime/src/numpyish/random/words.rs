@@ -51,6 +51,8 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
 
 /// Fills as much of `out` as whole groups of blocks take; how many numbers these are.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (key, blocks, out);
     match set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the processor has these instructions.
@@ -67,8 +69,11 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
-    use crate::random::{LOW, MULTIPLIERS, round_key};
+    use crate::random::{MULTIPLIERS, round_key};
     use std::arch::x86_64::*;
+
+    /// The bits of a word in the lower half of a lane.
+    const LOW: u64 = u32::MAX as u64;
 
     /// Registers of each word: their chains of multiplications run side by side.
     const REGISTERS: usize = 2;

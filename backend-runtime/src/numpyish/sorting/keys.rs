@@ -27,6 +27,7 @@ pub trait Key: Element + Ord {
     fn in_order(self, other: Self) -> (Self, Self);
 
     /// The largest key that is smaller.
+    #[cfg(target_arch = "x86_64")]
     fn before(self) -> Option<Self>;
 
     /// Sorts in vectors; `false`, with nothing done, of few keys and where the processor has no instructions for it.
@@ -169,6 +170,7 @@ macro_rules! key {
                 (self ^ change, other ^ change)
             }
 
+            #[cfg(target_arch = "x86_64")]
             #[inline(always)]
             fn before(self) -> Option<$key> {
                 self.checked_sub(1)
@@ -178,7 +180,10 @@ macro_rules! key {
                 #[cfg(target_arch = "x86_64")]
                 return super::vectors::$sort(keys);
                 #[cfg(not(target_arch = "x86_64"))]
-                false
+                {
+                    let _ = keys;
+                    false
+                }
             }
 
             fn select(keys: &mut [$key], place: usize) {

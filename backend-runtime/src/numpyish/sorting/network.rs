@@ -8,7 +8,7 @@ use super::{
         copy,
         parallel::{self, COSTLY},
         raw::{RawArray, View},
-        simd::{self, versions},
+        simd::versions,
     },
     keys::{Key, Loops},
     zeros,
@@ -65,7 +65,7 @@ impl Network {
         // SAFETY: the processor has the instructions that are asked for; the rest has no conditions.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if simd::set() > 1 {
+            if crate::numpyish::simd::set() > 1 {
                 return sort_in_registers::<K::Wide>(pairs, tile);
             }
             sort_rows::<K>(pairs, tile);
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn rows_of_every_number() {
-        simd::with_each(|_| {
+        crate::numpyish::simd::with_each(|_| {
             check::<u32>();
             check::<u64>();
         });
