@@ -2,6 +2,7 @@
 
 use crate::{Scan, Toeplitz};
 use backends::{Backend, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result};
+use std::sync::OnceLock;
 
 /// The projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
 ///
@@ -22,7 +23,8 @@ pub struct Projector<B: Backend, T: Precision> {
     response: B::Array<T::Complex>,
     /// How often each node counts in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
     counts: B::Array<T::Complex>,
-    to_nodes: NufftPlan<B, T::Complex>,
+    /// Made when it is needed first: a reconstruction does without [`apply`](Self::apply).
+    to_nodes: OnceLock<NufftPlan<B, T::Complex>>,
     to_image: NufftPlan<B, T::Complex>,
 }
 
@@ -42,14 +44,9 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         let reference = b.asarray(scan.reference().iter().map(|&h| T::of(h)).collect::<Vec<_>>())?;
         let counts = nodes.iter().map(|&(_, a)| T::of(if a == 0 { 0.5 } else { 1.0 }));
         let counts = b.asarray(counts.collect::<Vec<_>>())?;
-        let plan = |kind, isign| {
-            let mut plan = NufftPlan::new(b, kind, shape, eps, isign)?;
-            plan.set_points(&angles.iter().collect::<Vec<_>>())?;
-            Ok::<_, Error>(plan)
-        };
         Ok(Projector {
-            to_nodes: plan(NufftType::Two, 1)?,
-            to_image: plan(NufftType::One, -1)?,
+            to_nodes: OnceLock::new(),
+            to_image: plan(b, NufftType::One, shape, eps, -1, &angles)?,
             response: b.take(&b.rfft(&reference)?, &frequencies, 0)?,
             counts: b.astype::<T::Complex, _>(&counts)?,
             backend: b.clone(),
@@ -99,7 +96,13 @@ impl<B: Backend, T: Precision> Projector<B, T> {
             return Err(Error::shapes("projector", b.shape(image), &self.shape));
         }
         let (projections, samples) = (self.scan.projections(), self.scan.samples());
-        let spectrum = self.to_nodes.execute(&b.astype::<T::Complex, _>(image)?)?;
+        if self.to_nodes.get().is_none() {
+            let made = plan(b, NufftType::Two, &self.shape, self.eps, 1, &self.angles)?;
+            // another thread may have made the same meanwhile
+            _ = self.to_nodes.set(made);
+        }
+        let to_nodes = self.to_nodes.get().expect("it is there now");
+        let spectrum = to_nodes.execute(&b.astype::<T::Complex, _>(image)?)?;
         let kept = b.multiply(b.multiply(&spectrum, &self.response)?, self.pixel())?;
         let none = b.zeros::<T::Complex>([projections * (samples / 2 + 1)])?;
         let all = b.scatter(&none, &self.places, &kept, 0)?;
@@ -121,8 +124,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
     pub fn toeplitz_kernel(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
-        let mut plan = NufftPlan::new(b, NufftType::One, &doubled, self.eps, -1)?;
-        plan.set_points(&self.angles.iter().collect::<Vec<_>>())?;
+        let plan = plan(b, NufftType::One, &doubled, self.eps, -1, &self.angles)?;
         let power = b.multiply(&self.response, b.conj(&self.response)?)?;
         let kernel = plan.execute(&b.multiply(&power, &self.counts)?)?;
         b.multiply(b.real(&kernel)?, 2.0 * self.pixel().powi(2) / self.scan.samples() as f64)
@@ -132,4 +134,18 @@ impl<B: Backend, T: Precision> Projector<B, T> {
     pub fn toeplitz(&self) -> Result<Toeplitz<B, T>> {
         Toeplitz::new(&self.backend, &self.toeplitz_kernel()?)
     }
+}
+
+/// The plan of a non-uniform FFT of images of this shape, whose nodes have these angles along each axis.
+fn plan<B: Backend, T: Precision>(
+    b: &B,
+    kind: NufftType,
+    shape: &[usize],
+    eps: f64,
+    isign: isize,
+    angles: &[B::Array<T>],
+) -> Result<NufftPlan<B, T::Complex>> {
+    let mut plan = NufftPlan::new(b, kind, shape, eps, isign)?;
+    plan.set_points(&angles.iter().collect::<Vec<_>>())?;
+    Ok(plan)
 }
