@@ -96,12 +96,13 @@ impl<B: Backend, T: Precision> Projector<B, T> {
             return Err(Error::shapes("projector", b.shape(image), &self.shape));
         }
         let (projections, samples) = (self.scan.projections(), self.scan.samples());
-        if self.to_nodes.get().is_none() {
-            let made = plan(b, NufftType::Two, &self.shape, self.eps, 1, &self.angles)?;
-            // another thread may have made the same meanwhile
-            _ = self.to_nodes.set(made);
-        }
-        let to_nodes = self.to_nodes.get().expect("it is there now");
+        let to_nodes = match self.to_nodes.get() {
+            Some(plan) => plan,
+            None => {
+                let made = plan(b, NufftType::Two, &self.shape, self.eps, 1, &self.angles)?;
+                self.to_nodes.get_or_init(|| made)
+            }
+        };
         let spectrum = to_nodes.execute(&b.astype::<T::Complex, _>(image)?)?;
         let kept = b.multiply(b.multiply(&spectrum, &self.response)?, self.pixel())?;
         let none = b.zeros::<T::Complex>([projections * (samples / 2 + 1)])?;

@@ -15,7 +15,7 @@ use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 /// A line of the caches.
 const LINE: usize = 64;
 
-/// Bytes that are computed before they are written. With twice as many the processor writes while it computes less often.
+/// Bytes that are computed before they are written: few enough that the processor computes the next of them while it writes.
 const BLOCK: usize = 1024;
 
 /// They begin at a page, as large results do. A processor takes a load for one of the bytes that were stored just before where their addresses are the same
@@ -23,9 +23,9 @@ const BLOCK: usize = 1024;
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// What one core can expect of a cache that many share, for loops that wait for nothing but memory. On an Intel Xeon with a cache of 480 MB running sums of 80 MB
-/// take 0.7 of the time past the caches, sums of two arrays 0.8 to 0.95 of it; but square roots take 1.1 to 1.25 times as long, since little is computed
-/// while lines are written. So ops go past the caches only where results do not fit the whole.
+/// What one core can expect of a cache that many share, for loops that wait for nothing but memory, as running sums do. Little is computed while lines are
+/// written: on an Intel Xeon with a cache of 480 MB square roots of ten million numbers take longer so than with usual stores. So ops, of which some compute
+/// much, go past the caches only where results do not fit the whole.
 pub const SHARE: usize = 64 << 20;
 
 /// Whether streaming stores are the faster ones where a call reads and writes so many bytes, and so many stay in a cache at most.
@@ -131,7 +131,7 @@ unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
     unsafe { if simd::set() > 1 { whole_lines(from, to, bytes) } else { quarters(from, to, bytes) } }
 }
 
-/// A line by one store, which leaves nothing to gather: a fifth faster than [`quarters`].
+/// A line by one store, of which the processor has nothing to gather.
 #[target_feature(enable = "avx512f")]
 unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
     let (from, to) = (from.cast::<arch::__m512i>(), to.cast::<arch::__m512i>());

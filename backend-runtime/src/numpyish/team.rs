@@ -15,8 +15,8 @@ use std::{
     thread::{self, Thread},
 };
 
-/// How often the calling thread looks whether the others are done before it sleeps: some 10 microseconds.
-const LOOKS: usize = 1 << 9;
+/// How often a thread looks whether what it waits for is done before others may have its processor: some 10 microseconds.
+pub const LOOKS: usize = 1 << 9;
 
 /// In [`Team::others`]: nobody may enter any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);

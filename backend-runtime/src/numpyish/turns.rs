@@ -1,6 +1,6 @@
 //! Tasks on several threads that hand a value from one to the next, in their order.
 
-use super::team;
+use super::team::{self, LOOKS};
 use crate::threads;
 use std::{
     cell::UnsafeCell,
@@ -8,9 +8,6 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
-
-/// How often a task looks whether it is its turn before others may have the processor: some 10 microseconds.
-const LOOKS: usize = 1 << 9;
 
 /// The value, and whose turn it is.
 struct Turns<T> {
