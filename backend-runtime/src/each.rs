@@ -113,6 +113,9 @@ pub trait EachSource: 'static {
     /// Whether it gives the conjugate of its one operand, which is a real one as it is.
     const CONJUGATES: bool = false;
 
+    /// Whether it gives the square root of its one operand.
+    const IS_SQUARE_ROOT: bool = false;
+
     /// Whether it is the product of its two operands, or of its one operand with itself.
     const IS_PRODUCT: bool = false;
 

@@ -50,6 +50,7 @@ cargo xtask <task>
                               a program on so many ranks, under every MPI of mpi/
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
   asan [FILTER]               the same under AddressSanitizer, with the instructions that Miri has not (AVX-512); on Linux
+  aarch64 [FILTER]            the same on an emulated ARM processor; on Linux with QEMU (`qemu-user-static`)
   bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
   bench peers [PART] [THREADS..]
                               the calls of benches/peers.txt and of the table beside NumPy, SciPy, numexpr, PyTorch, ndarray, candle, faer, burn
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         "mpiexec" => mpi::task(&args),
         "miri" => measure::miri(&args),
         "asan" => measure::asan(&args),
+        "aarch64" => measure::aarch64(&args),
         "bench" => measure::bench(&args),
         "pages" => pages::task(&args),
         "peers" => peers::task(&args),

@@ -5,6 +5,7 @@ use crate::{
     run::{Outcome, cargo, root, run},
 };
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -29,6 +30,23 @@ pub fn asan(args: &[String]) -> Outcome {
     command.env("RUSTFLAGS", "-Zsanitizer=address");
     // tests ask for more memory than there is; plans and pools live as long as the process
     run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
+}
+
+/// `aarch64 [FILTER]`
+pub fn aarch64(args: &[String]) -> Outcome {
+    const TARGET: &str = "aarch64-unknown-linux-musl";
+    run(Command::new("rustup").args(["target", "add", "--toolchain", NIGHTLY, TARGET]))?;
+    // no program of that processor's C compiler: the target brings a C library, and Rust a linker; that library has all of `libdl`, which some ask for
+    let folder = root().join("target/aarch64");
+    let libraries = folder.join("libraries");
+    fs::create_dir_all(&libraries)
+        .and_then(|()| fs::write(libraries.join("libdl.a"), "!<arch>\n"))
+        .map_err(|e| e.to_string())?;
+    let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
+    command.env("RUSTFLAGS", format!("-Clinker=rust-lld -Lnative={}", libraries.display()));
+    // such programs load no libraries, and need none
+    command.args(["--skip", "load::elf::tests::a_whole_library"]);
+    run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))
 }
 
 /// The compiler that has Miri and sanitizers.

@@ -102,6 +102,11 @@ impl Expand<'_> {
                 const CONJUGATES: bool = true;
             )
         });
+        let is_square_root = op.is_square_root(&real.expr).then(|| {
+            quote!(
+                const IS_SQUARE_ROOT: bool = true;
+            )
+        });
         let is_product = (complex.is_none() && op.is_product(&real.expr)).then(|| {
             quote!(
                 const IS_PRODUCT: bool = true;
@@ -217,6 +222,7 @@ impl Expand<'_> {
                 #moved
                 #converts
                 #conjugates
+                #is_square_root
                 #is_product
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }

@@ -3,6 +3,8 @@
 //! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`stretch`] calls it, and writes scalars out for loops that
 //! take only slices; what goes over arrays of any layout is in [`run`](super::run).
 
+#[cfg(target_arch = "x86_64")]
+use super::roots;
 use super::{
     convert::{convert, is_half},
     simd::{SETS, set, versions},
@@ -355,7 +357,13 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     // an old processor need not have the fastest loop of all
     let base = base::<N, T, F>;
     let avx2 = avx2::<N, T, F, NEAR>;
-    if avx512 { [base, avx2, self::avx512::<N, T, F, NEAR>] } else { [base, avx2, avx2] }
+    let best = match T::DTYPE {
+        DType::Float64 if F::IS_SQUARE_ROOT => roots::float64,
+        DType::Float32 if F::IS_SQUARE_ROOT => roots::float32,
+        _ if avx512 => self::avx512::<N, T, F, NEAR>,
+        _ => avx2,
+    };
+    [base, avx2, best]
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -23,6 +23,8 @@ pub mod raw;
 pub mod reduction;
 mod region;
 pub mod repeats;
+#[cfg(target_arch = "x86_64")]
+mod roots;
 pub mod run;
 pub(crate) mod simd;
 pub mod sorting;
