@@ -211,6 +211,9 @@ pub trait EachFold<A: Element>: FoldSource {
     /// What that becomes.
     type Out: Element;
 
+    /// Whether a value is how many elements have a property: that of one element is 0 or 1, and values are added.
+    const COUNTS: bool = false;
+
     /// The value of no elements, which changes no other that it is joined with.
     fn identity() -> Self::Acc;
 

@@ -4,7 +4,7 @@
 //! values, `finish` over a value and the number of elements. Elements of 16 bits are computed in float32.
 
 use crate::{
-    expr::{Expr, Node, each},
+    expr::{Expr, Node, Number, Ty, each},
     kind::{Kind, Plain},
     model::{Elem, Form, Model, Op, Out, Param, dtype_of},
     report::Mistake,
@@ -45,6 +45,15 @@ impl Fold {
     /// The element type of values, in the expressions' terms.
     pub fn value(&self, op: &Op) -> Elem {
         if self.reads_values() { Elem::T } else { op.result.elem() }
+    }
+
+    /// Whether a value is the number of elements for which something is true.
+    pub fn counts(&self, op: &Op) -> bool {
+        let is_name = |e: &Expr, name: &str| matches!(&e.node, Node::Name(n) if n == name);
+        let adds = matches!(&self.join.expr.node, Node::Word(word, args) if word == "plus" && is_name(&args[0], "a") && is_name(&args[1], "b"));
+        let from_0 = matches!(&self.identity.expr.node, Node::Number(Number::Integer(0)));
+        let of_truth = self.map.as_ref().is_some_and(|map| map.expr.ty == Ty::Truth);
+        adds && from_0 && of_truth && self.value(op) == Elem::Int64 && self.finish.is_none()
     }
 
     /// The dtypes that stand for `T` in the expressions.

@@ -51,6 +51,11 @@ impl Expand<'_> {
         let (join, identity) = (self.scalar(&fold.join.expr, &join_op), self.scalar(&fold.identity.expr, &none_op));
         let finish = fold.finish.as_ref().map_or_else(|| quote!(a), |form| self.scalar(&form.expr, &finish_op));
         let finishes = fold.finish.is_some();
+        let counts = fold.counts(op).then(|| {
+            quote!(
+                const COUNTS: bool = true;
+            )
+        });
         let loops = dtypes.iter().map(|dtype| {
             let dtype = id(&camel_dtype(dtype));
             quote!(rt::numpyish::reduction::FoldLoops::of::<rt::dtype_type!(#dtype), #path>(#finishes))
@@ -63,6 +68,7 @@ impl Expand<'_> {
             impl<T: rt::#bound> rt::EachFold<T> for #path {
                 type Acc = #acc;
                 type Out = #acc;
+                #counts
                 #[inline(always)]
                 fn identity() -> #acc { #identity }
                 #[inline(always)]

@@ -173,7 +173,7 @@ mod tests {
             (rest.abs() / (root.next_up() - root) - 0.5).abs()
         };
         assert!(hard.iter().all(|&x| distance(x) < 1e-8));
-        for (i, &x) in hard.iter().enumerate() {
+        for (i, &x) in hard.iter().enumerate().step_by(if cfg!(miri) { 97 } else { 1 }) {
             for k in 0..50 {
                 let off = some((50 * i + k) as u64);
                 assert_eq!(by_64(x, off), x.sqrt(), "{x:e} by {off}");

@@ -26,6 +26,15 @@ pub trait Fold<A: Element> {
     /// Whether [`Fold::step`] asks whether an element is ordered, as NaN is not.
     const ASKS_FOR_ORDER: bool = false;
 
+    /// Whether a value is a number of elements: 0 before any, and more by [`Fold::count`] with each. So many can be counted in bytes.
+    const COUNTS: bool = false;
+
+    /// What a step adds where the fold [counts](Fold::COUNTS): 0 or 1.
+    #[inline(always)]
+    fn count(_: A, _: Self::Given) -> u8 {
+        0
+    }
+
     /// The value before any element; `first` is one of the elements.
     fn start(first: A) -> Self::Acc;
 
@@ -74,6 +83,36 @@ impl<A: Numeric> Fold<A> for Sum {
     #[inline(always)]
     fn merge(a: A, b: A) -> A {
         a.plus(b)
+    }
+}
+
+/// How many bytes are 1 and not 0.
+pub struct Ones;
+
+impl Fold<u8> for Ones {
+    type Acc = i64;
+    type Given = ();
+
+    const COUNTS: bool = true;
+
+    #[inline(always)]
+    fn count(x: u8, _: ()) -> u8 {
+        x
+    }
+
+    #[inline(always)]
+    fn start(_: u8) -> i64 {
+        0
+    }
+
+    #[inline(always)]
+    fn step(acc: i64, x: u8, _: ()) -> i64 {
+        acc + i64::from(x)
+    }
+
+    #[inline(always)]
+    fn merge(a: i64, b: i64) -> i64 {
+        a + b
     }
 }
 
@@ -226,6 +265,9 @@ pub fn sums(dtype: DType) -> &'static Folding {
         other => unreachable!("sums are not computed in {other}"),
     }
 }
+
+/// The folding of bytes of truth values to how many are true.
+pub const ONES: &Folding = Of::<u8, Ones>::FOLDING;
 
 /// The folding of squared deviations.
 #[inline(never)] // not inlined into crates that call: what it names would be compiled there
@@ -406,7 +448,8 @@ versions! {
             }
             // as many as are worth a loop and stay in registers, then fewer
             match size_of::<A>() {
-                1 => typed.columns::<F, 256>(&mut done, width),
+                // values of a byte
+                1 if !F::COUNTS => typed.columns::<F, 256>(&mut done, width),
                 16 => {}
                 _ => typed.columns::<F, 32>(&mut done, width),
             }

@@ -209,12 +209,44 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
 /// Sides of the shortest lanes, for which what is left over matters.
 const FEW: usize = 4;
 
+/// Counts among at most [`BLOCK`] elements, in bytes side by side.
+///
+/// # Safety
+/// There are as many as they say, and at least one.
+#[inline(always)]
+unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
+    /// Two registers of AVX2.
+    const SIDES: usize = 64;
+    const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
+    let mut side = [0_u8; SIDES];
+    let chunks = x.len() / SIDES;
+    for chunk in 0..chunks {
+        for k in 0..SIDES {
+            // SAFETY: the caller's promise, here and below.
+            side[k] += F::count(unsafe { x.at(chunk * SIDES + k) }, given);
+        }
+    }
+    let mut count = 0_i64;
+    for k in 0..SIDES {
+        count += i64::from(side[k]);
+    }
+    for i in chunks * SIDES..x.len() {
+        // SAFETY: as above.
+        count += i64::from(F::count(unsafe { x.at(i) }, given));
+    }
+    count.cast()
+}
+
 /// Folds at least `SIDES` elements, with as many values side by side. How many there are is said by [`sides`].
 ///
 /// # Safety
 /// There are as many elements as they say.
 #[inline(always)]
 unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
+    if F::COUNTS && SIDES == MOST_SIDES {
+        // SAFETY: the caller's promise.
+        return unsafe { counted::<A, F, X>(x, given) };
+    }
     let (chunks, left) = (x.len() / SIDES, x.len() % SIDES);
     // SAFETY: the caller's promise, here and below.
     let (mut side, rest) = unsafe {

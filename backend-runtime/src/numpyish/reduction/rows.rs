@@ -67,6 +67,14 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
 
     const GIVEN_IS_SHARED: bool = true;
 
+    // wider elements have vectors that are as wide as the values'
+    const COUNTS: bool = F::COUNTS && size_of::<A>() == 1;
+
+    #[inline(always)]
+    fn count(x: A, op: F) -> u8 {
+        op.map(x).cast()
+    }
+
     #[inline(always)]
     fn start(_: A) -> F::Acc {
         F::identity()
@@ -148,13 +156,14 @@ pub mod tests {
 
     /// Expansions of rows, by hand: name, parameters, values, and the four expressions.
     macro_rules! row {
-        ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, [$($of:ty),*],
+        ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, $counts:literal, [$($of:ty),*],
             $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {
             #[derive(Clone, Copy, Default)]
             pub struct $name { $(pub $p: f64),* }
             impl<T: Element> EachFold<T> for $name {
                 type Acc = $acc;
                 type Out = $acc;
+                const COUNTS: bool = $counts;
                 fn identity() -> $acc { $identity }
                 fn map(&self, $x: T) -> $acc {
                     let $name { $($p),* } = *self;
@@ -176,9 +185,9 @@ pub mod tests {
             }
         };
     }
-    row!(Count {} i64, TEXT, false, [bool, i8, u8, i32, i64, f32, f64, crate::Complex<f32>, crate::Complex<f64>], 0, |x| (x != T::default()).into(), |a, b| a + b, |a, _n| a);
-    row!(Product {} f64, TEXT, false, [f64, f32], 1.0, |x| x.cast(), |a, b| a * b, |a, _n| a);
-    row!(MeanOfPowers { p } f64, TEXT, true, [f64, f32], 0.0, |x| x.cast::<f64>().powf(p), |a, b| a + b, |a, n| a / n);
+    row!(Count {} i64, TEXT, false, true, [bool, i8, u8, i32, i64, f32, f64, crate::Complex<f32>, crate::Complex<f64>], 0, |x| (x != T::default()).into(), |a, b| a + b, |a, _n| a);
+    row!(Product {} f64, TEXT, false, false, [f64, f32], 1.0, |x| x.cast(), |a, b| a * b, |a, _n| a);
+    row!(MeanOfPowers { p } f64, TEXT, true, false, [f64, f32], 0.0, |x| x.cast::<f64>().powf(p), |a, b| a + b, |a, n| a / n);
 
     pub fn count_nonzero<T: Element>(b: &Numpyish, x: &NdArray<T>, axis: Axes, keep: bool) -> Result<NdArray<i64>> {
         fold(b, &Count {}, x, axis, keep)
@@ -186,6 +195,30 @@ pub mod tests {
 
     pub fn prod<T: Element>(b: &Numpyish, x: &NdArray<T>, axis: Axes, keep: bool) -> Result<NdArray<T::Sum>> {
         fold(b, &Product {}, x, axis, keep)
+    }
+
+    #[test]
+    fn bytes_are_counted_in_lanes_of_any_length() {
+        let b = Numpyish::new();
+        for n in [1, 31, 32, 33, 63, 64, 65, 127, 500, 1023, 1024, 1025, 16384, 70_001] {
+            for (of, what) in [(1, "all"), (2, "some"), (3, "few"), (n + 1, "one")] {
+                let is = |i: usize| i.is_multiple_of(of);
+                let lane = |i: &[usize]| is(i[1] + i[0]);
+                let truths =
+                    ndarray::ArrayD::from_shape_fn(ndarray::IxDyn(&[3, n]), |i| lane(&[i[0], i[1]])).into_shared();
+                let bytes = truths.mapv(|x| if x { -7_i8 } else { 0 }).into_shared();
+                let wide = truths.mapv(|x| if x { 0.5_f32 } else { 0.0 }).into_shared();
+                for axis in [Axes::from(1), Axes::from(0), Axes::All] {
+                    let counts = count_nonzero(&b, &wide, axis.clone(), false).unwrap();
+                    assert_eq!(count_nonzero(&b, &truths, axis.clone(), false).unwrap(), counts, "{what} of {n}");
+                    assert_eq!(count_nonzero(&b, &bytes, axis.clone(), false).unwrap(), counts, "{what} of {n}");
+                    assert_eq!(super::super::sum(&b, &truths, axis.clone(), false).unwrap(), counts, "{what} of {n}");
+                }
+                let naive = truths.outer_iter().map(|lane| lane.iter().filter(|&&x| x).count() as i64);
+                let counts = count_nonzero(&b, &truths, Axes::from(1), false).unwrap();
+                assert!(counts.iter().copied().eq(naive), "{what} of {n}");
+            }
+        }
     }
 
     #[test]
