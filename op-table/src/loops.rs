@@ -35,9 +35,11 @@ impl Op {
         matches!(&expr.node, Node::Word(word, args) if word == "conj" && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Whether an `each` expression is the square root of its operand.
+    /// Whether an `each` expression is the square root of its one operand.
     pub fn is_square_root(&self, expr: &Expr) -> bool {
-        matches!(&expr.node, Node::Word(word, args) if word == "sqrt" && args.iter().all(|e| self.is_operand(e)))
+        let is_alone = self.inputs().count() == 1 && !self.mixes_dtypes();
+        is_alone
+            && matches!(&expr.node, Node::Word(word, args) if word == "sqrt" && args.iter().all(|e| self.is_operand(e)))
     }
 
     /// Whether an `each` expression is the product of its two operands, or of the only one with itself, in the row's dtype.

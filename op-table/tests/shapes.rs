@@ -1,4 +1,4 @@
-//! What is told of expressions of the base table by their form, for loops of their own.
+//! What the form of an expression says, for which there are loops of their own.
 
 use op_table::{
     Model, Report, Role, SourceFile, check,
@@ -6,11 +6,45 @@ use op_table::{
     parse,
 };
 
-/// The rows of the base table for which something is true.
+/// Rows of a user that look like those.
+const USER: &str = r#"
+[op.second_root]
+summary = "The root of the second of two arrays."
+params  = ["x1: array", "x2: array"]
+dtypes  = "float"
+each    = "x2.sqrt()"
+torch   = { compose = "sqrt(x2)" }
+
+[op.root]
+summary = "The root of one."
+params  = ["x: array"]
+dtypes  = "float"
+each    = "x.sqrt()"
+torch   = { compose = "sqrt(x)" }
+
+[op.large]
+summary = "How many are larger than a number."
+params  = ["x: array", "axis: axes", "keepdims: bool = false", "least: f64 = 1"]
+dtypes  = "real"
+result  = "array<int64>"
+fold    = { map = "x > least", join = "a + b", identity = "0" }
+torch   = { compose = "count_nonzero(greater(x, least), axis, keepdims = keepdims)" }
+
+[op.largest]
+summary = "Whether any is larger than 1, as a number."
+params  = ["x: array", "axis: axes", "keepdims: bool = false"]
+dtypes  = "real"
+result  = "array<int64>"
+fold    = { map = "x > 1", join = "a.maximum(b)", identity = "0" }
+torch   = { compose = "count_nonzero(greater(x, 1.0), axis, keepdims = keepdims)" }
+"#;
+
+/// The rows of the base table, and of the user's, for which something is true.
 fn rows(is: impl Fn(&Op) -> bool) -> Vec<String> {
-    let text = include_str!("../../ops.toml").to_string();
-    let source = SourceFile { name: "ops.toml".into(), text };
     let (mut model, mut report) = (Model::default(), Report::default());
+    let base = SourceFile { name: "ops.toml".into(), text: include_str!("../../ops.toml").into() };
+    parse(&base, Role::Context, &mut model, &mut report);
+    let source = SourceFile { name: "user.toml".into(), text: USER.into() };
     parse(&source, Role::Own, &mut model, &mut report);
     check(&source, &mut model, &mut report);
     assert_eq!(report.into_texts(), [""; 0]);
@@ -21,7 +55,7 @@ fn rows(is: impl Fn(&Op) -> bool) -> Vec<String> {
 fn counts() {
     assert_eq!(
         rows(|op| op.maps.values().any(|map| matches!(map, Map::Fold(fold) if fold.counts(op)))),
-        ["count_nonzero"]
+        ["count_nonzero", "large"]
     );
 }
 
@@ -29,6 +63,6 @@ fn counts() {
 fn square_roots() {
     assert_eq!(
         rows(|op| op.maps.values().any(|map| matches!(map, Map::Each { real, .. } if op.is_square_root(&real.expr)))),
-        ["sqrt"]
+        ["sqrt", "root"]
     );
 }

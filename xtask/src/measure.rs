@@ -35,7 +35,7 @@ pub fn asan(args: &[String]) -> Outcome {
 /// `aarch64 [FILTER]`
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
-    run(Command::new("rustup").args(["target", "add", "--toolchain", NIGHTLY, TARGET]))?;
+    run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
     // no program of that processor's C compiler: the target brings a C library, and Rust a linker; that library has all of `libdl`, which some ask for
     let folder = root().join("target/aarch64");
     let libraries = folder.join("libraries");
@@ -43,7 +43,7 @@ pub fn aarch64(args: &[String]) -> Outcome {
         .and_then(|()| fs::write(libraries.join("libdl.a"), "!<arch>\n"))
         .map_err(|e| e.to_string())?;
     let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
-    command.env("RUSTFLAGS", format!("-Clinker=rust-lld -Lnative={}", libraries.display()));
+    command.env("CARGO_ENCODED_RUSTFLAGS", format!("-Clinker=rust-lld\x1f-Lnative={}", libraries.display()));
     // such programs load no libraries, and need none
     command.args(["--skip", "load::elf::tests::a_whole_library"]);
     run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))

@@ -358,8 +358,8 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     let base = base::<N, T, F>;
     let avx2 = avx2::<N, T, F, NEAR>;
     let best = match T::DTYPE {
-        DType::Float64 if F::IS_SQUARE_ROOT => roots::float64,
-        DType::Float32 if F::IS_SQUARE_ROOT => roots::float32,
+        DType::Float64 if N == 1 && F::IS_SQUARE_ROOT => roots::float64,
+        DType::Float32 if N == 1 && F::IS_SQUARE_ROOT => roots::float32,
         _ if avx512 => self::avx512::<N, T, F, NEAR>,
         _ => avx2,
     };

@@ -2,12 +2,11 @@
 //! multiplications that make the same root take less than half of its time.
 //!
 //! The processor's estimate of `1 / sqrt(x)` is within 2^-14. A step of Goldschmidt's makes of `g`, which is near `sqrt(x)`, and `h`, near
-//! `1 / (2 sqrt(x))`, what has twice as many digits: `g + g r` and `h + h r`, where `r = 1/2 - g h`. At last `x - g g`, which is exact, times `h` is what the
-//! root has beyond `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). What is rounded then is so near to the root that
-//! few numbers could be rounded the other way than by the instruction: those whose roots are next to the middle between two numbers. The tests take all of
-//! them, with estimates as any processor may give them, and every significand of float32.
-//!
-//! 0 and -0 stay; infinity, numbers below 0, NaN, and numbers so small that `x - g g` would lose digits are left to the instruction.
+//! `1 / (2 sqrt(x))`, what has twice as many digits: `g + g r` and `h + h r`, where `r = 1/2 - g h`. At last `x - g g`, which is exact where `g` is next to the
+//! root, times `h` is what the root has beyond `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). What is rounded then
+//! is so near to the root that few numbers could be rounded the other way than by the instruction: those whose roots are next to the middle between two numbers.
+//! The tests take all of them, with any estimates: of float64 one alone, the number after a power of 4, has estimates that lead to another number, and is left to
+//! the instruction. So are infinity, numbers below 0, NaN, and numbers so small that `x - g g` would lose digits. 0 and -0 stay.
 
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;
@@ -30,9 +29,11 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_pd(out.add(i), roots_64(arch::_mm512_loadu_pd(x.add(i))));
         }
-        let rest = (1 << (n - whole)) - 1;
-        let roots = roots_64(arch::_mm512_maskz_loadu_pd(rest, x.wrapping_add(whole)));
-        arch::_mm512_mask_storeu_pd(out.wrapping_add(whole), rest, roots);
+        if whole < n {
+            let rest = (1 << (n - whole)) - 1;
+            let roots = roots_64(arch::_mm512_maskz_loadu_pd(rest, x.add(whole)));
+            arch::_mm512_mask_storeu_pd(out.add(whole), rest, roots);
+        }
     }
 }
 
@@ -50,9 +51,11 @@ pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_ps(out.add(i), roots_32(arch::_mm512_loadu_ps(x.add(i))));
         }
-        let rest = (1 << (n - whole)) - 1;
-        let roots = roots_32(arch::_mm512_maskz_loadu_ps(rest, x.wrapping_add(whole)));
-        arch::_mm512_mask_storeu_ps(out.wrapping_add(whole), rest, roots);
+        if whole < n {
+            let rest = (1 << (n - whole)) - 1;
+            let roots = roots_32(arch::_mm512_maskz_loadu_ps(rest, x.add(whole)));
+            arch::_mm512_mask_storeu_ps(out.add(whole), rest, roots);
+        }
     }
 }
 
@@ -61,11 +64,14 @@ pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
 fn roots_64(x: arch::__m512d) -> arch::__m512d {
     const LEAST: i64 = (LEAST_64 << (f64::MANTISSA_DIGITS - 1)) as i64;
     const INFINITY: i64 = f64::INFINITY.to_bits() as i64;
+    const SIGNIFICAND: i64 = (1 << (f64::MANTISSA_DIGITS - 1)) - 1;
     let bits = arch::_mm512_castpd_si512(x);
     let above = arch::_mm512_sub_epi64(bits, arch::_mm512_set1_epi64(LEAST));
     let outside = arch::_mm512_cmpge_epu64_mask(above, arch::_mm512_set1_epi64(INFINITY - LEAST));
     let not_0 = arch::_mm512_test_epi64_mask(bits, arch::_mm512_set1_epi64(i64::MAX));
-    if outside & not_0 != 0 {
+    let significands = arch::_mm512_and_si512(bits, arch::_mm512_set1_epi64(SIGNIFICAND));
+    let after_a_power = arch::_mm512_cmpeq_epi64_mask(significands, arch::_mm512_set1_epi64(1));
+    if outside & not_0 | after_a_power != 0 {
         return arch::_mm512_sqrt_pd(x);
     }
     let half = arch::_mm512_set1_pd(0.5);
@@ -107,9 +113,13 @@ mod tests {
     use super::*;
     use crate::random::philox;
 
-    /// The loop over float64, by an estimate that is off by some part of 2^-14.
-    fn by_64(x: f64, off: f64) -> f64 {
-        let estimate = (1.0 + off / 16384.0) / x.sqrt();
+    /// Whether the loops can run.
+    fn has_avx512() -> bool {
+        std::arch::is_x86_feature_detected!("avx512f")
+    }
+
+    /// The loop over float64, with this estimate.
+    fn by_64(x: f64, estimate: f64) -> f64 {
         let (mut g, mut h) = (x * estimate, 0.5 * estimate);
         for _ in 0..2 {
             let r = (-g).mul_add(h, 0.5);
@@ -118,14 +128,16 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// The loop over float32, in the same way.
-    fn by_32(x: f32, off: f64) -> f32 {
-        let estimate = ((1.0 + off / 16384.0) / f64::from(x).sqrt()) as f32;
+    /// The loop over float32, with this estimate.
+    fn by_32(x: f32, estimate: f32) -> f32 {
         let (g, h) = (x * estimate, 0.5 * estimate);
         let r = (-g).mul_add(h, 0.5);
         let (g, h) = (g.mul_add(r, g), h.mul_add(r, h));
         (-g).mul_add(g, x).mul_add(h, g)
     }
+
+    /// How far an estimate may be from what it estimates.
+    const OFF: f64 = 1.0 / 16384.0;
 
     /// A number in [-1, 1].
     fn some(at: u64) -> f64 {
@@ -145,58 +157,81 @@ mod tests {
         [z, z.wrapping_neg(), other, other.wrapping_neg()].map(|z| modulo(z, p))
     }
 
-    /// Numbers in [1, 4) whose roots are next to the middle between two numbers. Where `z / 2^53` is such a middle, `z` is odd and its square, of which some first
-    /// digits make a number and the others are 0 but for `k`, is that of the middle by `x = (z^2 - k) / 2^106`.
-    fn near_the_middle() -> Vec<f64> {
+    /// Numbers of so many digits in [1, 4) whose roots are next to the middle between two numbers, and how near they are, nearest first. Where `z / 2^digits` is
+    /// such a middle in [1, 2), `z` is odd, and `z^2 - k`, of which the last digits are 0 and the others a number's, is such a number.
+    fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
-        for (p, unit) in [(54, 2.0_f64.powi(-52)), (55, 2.0_f64.powi(-51))] {
-            for k in (-1000..1000).map(|i| 8 * i + 1) {
+        for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {
+            for k in (-most / 8..most / 8).map(|i| 8 * i + 1) {
                 for z in roots_modulo(k, p) {
                     let significand = ((z * z) as i128 - k) >> p;
-                    if z >> 53 == 1 && significand >> 52 == 1 {
-                        all.push(significand as f64 * unit);
+                    if z >> digits == 1 && significand >> (digits - 1) == 1 {
+                        all.push((significand as f64 * 2.0_f64.powi(unit), k.abs()));
                     }
                 }
             }
         }
+        all.sort_by_key(|&(_, k)| k);
         all
     }
 
     #[test]
-    fn roots_next_to_the_middle_between_two_numbers_are_rounded_right() {
-        let hard = near_the_middle();
+    fn roots_of_float64_next_to_the_middle_between_two_numbers() {
+        let hard = near_the_middle(53, 8000);
         assert!(hard.len() > 2000);
-        // their roots have 53 digits, a one, and zeros, or a zero, and ones: of most numbers that is not so
-        let distance = |x: f64| {
+        // in units of the last place
+        let from_the_middle = |x: f64| {
             let root = x.sqrt();
-            let rest = (-root).mul_add(root, x) / (2.0 * root);
-            (rest.abs() / (root.next_up() - root) - 0.5).abs()
+            ((-root).mul_add(root, x).abs() / (2.0 * root) / (root.next_up() - root) - 0.5).abs()
         };
-        assert!(hard.iter().all(|&x| distance(x) < 1e-8));
-        for (i, &x) in hard.iter().enumerate().step_by(if cfg!(miri) { 97 } else { 1 }) {
-            for k in 0..50 {
-                let off = some((50 * i + k) as u64);
-                assert_eq!(by_64(x, off), x.sqrt(), "{x:e} by {off}");
-            }
+        assert!(hard.iter().all(|&(x, _)| from_the_middle(x) < 1e-12));
+        let after_1 = 1.0_f64.next_up();
+        for (i, &(x, k)) in hard.iter().enumerate() {
+            let tries = if cfg!(miri) {
+                i.is_multiple_of(97).into()
+            } else if k < 200 {
+                20_000
+            } else {
+                20
+            };
+            let estimate = |i: usize| (1.0 + OFF * some(i as u64)) / x.sqrt();
+            let is_right = (0..tries).all(|t| by_64(x, estimate(i + t)) == x.sqrt());
+            assert!(is_right || x == after_1, "{x:e}");
         }
-        let has = super::super::simd::set() > 1;
-        if has {
-            // SAFETY: the processor has AVX-512.
-            assert_eq!(unsafe { all_64(&hard) }, hard.iter().map(|x| x.sqrt()).collect::<Vec<_>>());
+        let bad = 1.0 - 0.99983355 * OFF;
+        assert!(by_64(after_1, bad) != 1.0, "what is left to the instruction");
+        if has_avx512() {
+            for power in [1.0, 4.0, 0.25, 2.0_f64.powi(-900), 2.0_f64.powi(1000)] {
+                let x: Vec<f64> = hard.iter().map(|(x, _)| x * power).collect();
+                // SAFETY: the processor has AVX-512.
+                assert_eq!(unsafe { all_64(&x) }, x.iter().map(|x| x.sqrt()).collect::<Vec<_>>());
+            }
         }
     }
 
     #[test]
-    fn every_significand_of_float32() {
-        let step = if cfg!(miri) { 99_991 } else { 7 };
-        for significand in (0..1_u32 << 24).step_by(step) {
-            let x = f32::from_bits((127 << 23) + significand);
-            for off in [-1.0, some(significand.into()), 1.0] {
-                assert_eq!(by_32(x, off), x.sqrt(), "{x:e} by {off}");
+    fn roots_of_float32_next_to_the_middle_by_every_estimate() {
+        let hard = near_the_middle(24, if cfg!(miri) { 8 } else { 800 });
+        for (x, _) in hard.into_iter().map(|(x, k)| (x as f32, k)) {
+            let [least, most] = [1.0 - OFF, 1.0 + OFF].map(|off| (off / f64::from(x).sqrt()) as f32);
+            for estimate in least.to_bits()..=most.to_bits() {
+                assert_eq!(by_32(x, f32::from_bits(estimate)), x.sqrt(), "{x:e} by {estimate:x}");
             }
         }
-        if super::super::simd::set() > 1 {
-            let x: Vec<f32> = (0..1_u32 << 24).map(|significand| f32::from_bits((127 << 23) + significand)).collect();
+    }
+
+    #[test]
+    fn significands_of_float32() {
+        let number = |significand: u32| f32::from_bits((127 << 23) + significand);
+        for significand in (0..1_u32 << 24).step_by(if cfg!(miri) { 99_991 } else { 7 }) {
+            let x = number(significand);
+            for off in [-1.0, some(significand.into()), 1.0] {
+                let estimate = ((1.0 + OFF * off) / f64::from(x).sqrt()) as f32;
+                assert_eq!(by_32(x, estimate), x.sqrt(), "{x:e} by {estimate:e}");
+            }
+        }
+        if has_avx512() {
+            let x: Vec<f32> = (0..1_u32 << 24).map(number).collect();
             // SAFETY: the processor has AVX-512.
             let roots = unsafe { all_32(&x) };
             assert!(x.iter().zip(roots).all(|(x, root)| x.sqrt() == root));
@@ -219,34 +254,41 @@ mod tests {
 
     #[test]
     fn any_bits_in_any_number_of_elements() {
-        if super::super::simd::set() < 2 {
+        if !has_avx512() {
             return;
         }
+        let words = |key: u64, n: u64| (0..n).map(move |i| philox(key, i));
         let limits =
             [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, f64::MAX, 5e-324];
-        let around = |least: u64| [least - 1, least, least + 1].map(f64::from_bits);
-        let mut x: Vec<f64> = limits.into_iter().chain(around(LEAST_64 << 52)).collect();
-        x.extend((0..2000).map(|i| philox(1, i)).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
-        // runs of numbers without any of these
-        x.extend((0..2000).map(|i| f64::from_bits((LEAST_64 + 1 + i) % 2046 << 52 | u64::from(philox(2, i)[0]) << 20)));
-        let mut narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
-        narrow.extend((0..5).map(|i| f32::from_bits((LEAST_32 << 23) + i - 2)));
-        narrow.extend((0..2000).map(|i| f32::from_bits(philox(3, i)[0])));
-        narrow.extend((0..2000).map(|i| f32::from_bits((LEAST_32 + 1 + i % 200) << 23 | philox(4, i.into())[0] >> 9)));
-        for len in (0..40).chain([x.len()]) {
-            for from in [0, 7, 2500] {
-                let (x, narrow) =
-                    (&x[from.min(x.len() - len)..][..len], &narrow[from.min(narrow.len() - len)..][..len]);
+        let mut x = limits.to_vec();
+        x.extend([-1, 0, 1].map(|off| f64::from_bits((LEAST_64 << 52).wrapping_add_signed(off))));
+        x.extend(words(1, 2000).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
+        // numbers that none of these are among
+        let exponents = LEAST_64 + 1..2046;
+        x.extend(exponents.zip(words(2, 2000)).map(|(e, w)| f64::from_bits(e << 52 | u64::from(w[0]) << 20)));
+        let mut narrow: Vec<f32> = limits.map(|x| x as f32).to_vec();
+        narrow.extend([-1, 0, 1].map(|off| f32::from_bits((LEAST_32 << 23).wrapping_add_signed(off))));
+        narrow.extend(words(3, 2000).map(|w| f32::from_bits(w[0])));
+        let exponents = (LEAST_32 + 1..254).cycle();
+        narrow.extend(exponents.zip(words(4, 2000)).map(|(e, w)| f32::from_bits(e << 23 | w[0] >> 9)));
+        for len in (0..40).chain([1000, 2000]) {
+            for from in [0, 7, x.len() - len] {
+                let x = &x[from..][..len];
                 // SAFETY: the processor has AVX-512.
-                let (roots, narrow_roots) = unsafe { (all_64(x), all_32(narrow)) };
+                let roots = unsafe { all_64(x) };
                 let same = |(&x, root): (&f64, f64)| {
                     x.sqrt().to_bits() == root.to_bits() || x.sqrt().is_nan() && root.is_nan()
                 };
-                assert!(x.iter().zip(roots).all(same));
+                assert!(x.iter().zip(roots).all(same), "{len} from {from}");
+            }
+            for from in [0, 7, narrow.len() - len] {
+                let x = &narrow[from..][..len];
+                // SAFETY: the processor has AVX-512.
+                let roots = unsafe { all_32(x) };
                 let same = |(&x, root): (&f32, f32)| {
                     x.sqrt().to_bits() == root.to_bits() || x.sqrt().is_nan() && root.is_nan()
                 };
-                assert!(narrow.iter().zip(narrow_roots).all(same));
+                assert!(x.iter().zip(roots).all(same), "{len} from {from}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Instruction sets: a loop is compiled for several, and the best one that the processor has is chosen once per process.
 //!
 //! Every loop gives the same bits in each of them: it is one text of IEEE operations, compiled more than once, and the order
-//! of its additions does not depend on the width of a register.
+//! of its additions does not depend on the width of a register. Loops that are written for one of them give the bits of the others.
 
 use std::{
     env,

@@ -32,7 +32,7 @@ pub trait Fold<A: Element> {
     /// What a step adds where the fold [counts](Fold::COUNTS): 0 or 1.
     #[inline(always)]
     fn count(_: A, _: Self::Given) -> u8 {
-        0
+        unreachable!("the fold does not count")
     }
 
     /// The value before any element; `first` is one of the elements.
@@ -86,7 +86,7 @@ impl<A: Numeric> Fold<A> for Sum {
     }
 }
 
-/// How many bytes are 1 and not 0.
+/// Counts bytes that are 1; the others are 0.
 pub struct Ones;
 
 impl Fold<u8> for Ones {
@@ -447,10 +447,9 @@ versions! {
                 return typed.columns_of_one::<F, 1>(&mut done, width);
             }
             // as many as are worth a loop and stay in registers, then fewer
-            match size_of::<A>() {
-                // values of a byte
-                1 if !F::COUNTS => typed.columns::<F, 256>(&mut done, width),
-                16 => {}
+            match (size_of::<A>(), size_of::<F::Acc>()) {
+                (1, 1) => typed.columns::<F, 256>(&mut done, width),
+                (16, _) => {}
                 _ => typed.columns::<F, 32>(&mut done, width),
             }
             typed.columns::<F, 16>(&mut done, width);

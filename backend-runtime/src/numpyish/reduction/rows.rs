@@ -67,7 +67,7 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
 
     const GIVEN_IS_SHARED: bool = true;
 
-    // wider elements have vectors that are as wide as the values'
+    // it only pays for elements of a byte
     const COUNTS: bool = F::COUNTS && size_of::<A>() == 1;
 
     #[inline(always)]
@@ -209,11 +209,16 @@ pub mod tests {
                 let bytes = truths.mapv(|x| if x { -7_i8 } else { 0 }).into_shared();
                 let wide = truths.mapv(|x| if x { 0.5_f32 } else { 0.0 }).into_shared();
                 for axis in [Axes::from(1), Axes::from(0), Axes::All] {
-                    let counts = count_nonzero(&b, &wide, axis.clone(), false).unwrap();
-                    assert_eq!(count_nonzero(&b, &truths, axis.clone(), false).unwrap(), counts, "{what} of {n}");
-                    assert_eq!(count_nonzero(&b, &bytes, axis.clone(), false).unwrap(), counts, "{what} of {n}");
-                    assert_eq!(super::super::sum(&b, &truths, axis.clone(), false).unwrap(), counts, "{what} of {n}");
+                    let counts = count_nonzero(&b, &wide, axis, false).unwrap();
+                    assert_eq!(count_nonzero(&b, &truths, axis, false).unwrap(), counts, "{what} of {n}");
+                    assert_eq!(count_nonzero(&b, &bytes, axis, false).unwrap(), counts, "{what} of {n}");
+                    assert_eq!(super::super::sum(&b, &truths, axis, false).unwrap(), counts, "{what} of {n}");
                 }
+                let second = ndarray::s![.., ..;2];
+                let counts =
+                    count_nonzero(&b, &wide.slice(second).into_dyn().to_shared(), Axes::from(1), false).unwrap();
+                let strided = truths.clone().slice_move(second).into_dyn();
+                assert_eq!(super::super::sum(&b, &strided, Axes::from(1), false).unwrap(), counts, "{what} of {n}");
                 let naive = truths.outer_iter().map(|lane| lane.iter().filter(|&&x| x).count() as i64);
                 let counts = count_nonzero(&b, &truths, Axes::from(1), false).unwrap();
                 assert!(counts.iter().copied().eq(naive), "{what} of {n}");
