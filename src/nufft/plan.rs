@@ -145,24 +145,22 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
 
     /// The grid points within the kernel around each coordinate along one axis, and the kernel's values there.
     fn near(&self, axis: usize, x: &B::Array<C::Real>, stride: i64) -> Result<Near<B, C>> {
-        let b = &self.backend;
-        let (length, width) = (self.grid[axis], self.kernel.width as f64);
-        let periods = b.divide(x, TAU)?;
-        let periods = b.subtract(&periods, &b.floor(&periods)?)?;
-        let position = b.expand_dims(&b.multiply(&periods, length as f64)?, 1)?;
-        let first = b.ceil(&b.subtract(&position, width / 2.0)?)?;
+        let (b, beta) = (&self.backend, self.kernel.beta);
+        let (length, width) = (self.grid[axis] as f64, self.kernel.width as f64);
+        let (period, half, scale) = (self.grid[axis] as i64, width / 2.0, 2.0 / width);
+        let position = expr!(b, let periods = x / TAU; (periods - floor(periods)) * length)?;
+        let position = b.expand_dims(&position, 1)?;
         let steps = b.arange(C::Real::of(0.0), C::Real::of(width), C::Real::of(1.0))?;
-        let places = b.add(&first, &steps)?;
+        let places = expr!(b, remainder(astype::<i64>(ceil(position - half) + steps), period))?;
 
-        let z = b.multiply(&b.subtract(&places, &position)?, 2.0 / width)?;
-        let under_root = b.maximum(&b.subtract(1.0, &b.square(&z)?)?, 0.0)?;
-        let exponent = b.multiply(&b.subtract(&b.sqrt(&under_root)?, 1.0)?, self.kernel.beta)?;
-        let values = b.astype::<C, _>(&b.exp(&exponent)?)?;
-
-        let wrapped = b.remainder(&b.astype::<i64, _>(&places)?, length as i64)?;
-        let flat = b.flatten(&wrapped)?;
-        let phases = b.reshape(&b.take(&self.phases[axis], &flat, 0)?, [-1, self.kernel.width as isize])?;
-        Ok(Near { places: b.multiply(&wrapped, stride)?, weights: b.multiply(&values, &phases)? })
+        let phases = b.take(&self.phases[axis], b.flatten(&places)?, 0)?;
+        let phases = b.reshape(phases, [-1, self.kernel.width as isize])?;
+        let weights = expr!(b,
+            let from_here = (ceil(position - half) + steps - position) * scale;
+            let value = exp((sqrt(maximum(1 - square(from_here), 0)) - 1) * beta);
+            astype::<C>(value) * phases
+        )?;
+        Ok(Near { places: b.multiply(places, stride)?, weights })
     }
 
     /// Transforms `data`: of type 1 the values at the points, of type 2 the modes. One more axis in front is a batch.
