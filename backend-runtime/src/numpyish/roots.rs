@@ -5,7 +5,7 @@
 //! `1 / (2 sqrt(x))`, what has twice as many digits: `g + g r` and `h + h r`, where `r = 1/2 - g h`. At last `x - g g`, which is exact where `g` is next to the
 //! root, times `h` is what the root has beyond `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). What is rounded then
 //! is so near to the root that few numbers could be rounded the other way than by the instruction: those whose roots are next to the middle between two numbers.
-//! The tests take all of them, with any estimates: of float64 one alone, the number after a power of 4, has estimates that lead to another number, and is left to
+//! The tests take all of them, with many estimates, for float32 with every one: of float64 one alone, the number after a power of 4, has estimates that lead to another number, and is left to
 //! the instruction. So are infinity, numbers below 0, NaN, and numbers so small that `x - g g` would lose digits. 0 and -0 stay.
 
 use super::kernel::MOST;
@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn roots_of_float32_next_to_the_middle_by_every_estimate() {
         let hard = near_the_middle(24, if cfg!(miri) { 8 } else { 800 });
-        for (x, _) in hard.into_iter().map(|(x, k)| (x as f32, k)) {
+        for (x, _) in hard {
+            let x = x as f32;
             let [least, most] = [1.0 - OFF, 1.0 + OFF].map(|off| (off / f64::from(x).sqrt()) as f32);
             for estimate in least.to_bits()..=most.to_bits() {
                 assert_eq!(by_32(x, f32::from_bits(estimate)), x.sqrt(), "{x:e} by {estimate:x}");

@@ -197,15 +197,12 @@ fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<
         constant(&plan, result, 0.0)?
     } else {
         let of = computed_in(result);
-        // SAFETY: the folding is one of the dtype that is computed in, but for the sign of integers, whose bits are the same; or of the bytes of bools.
-        let sums = unsafe {
-            match x.dtype {
-                DType::Bool => plan.fold(&Reading::new(x, None, 1), fold::ONES, None)?,
-                _ => folded(&plan, x, of, fold::sums(of), None)?,
-            }
+        let (read, folding) = match x.dtype {
+            DType::Bool => (DType::Bool, fold::ONES),
+            _ => (of, fold::sums(of)),
         };
-        // SAFETY: integers of another sign have the same bits.
-        converted(op, unsafe { sums.with_dtype(of) }, result)?
+        // SAFETY: the folding is one of the dtype that elements are read as, but for the sign of integers, whose bits are the same.
+        converted(op, unsafe { folded(&plan, x, read, folding, None)?.with_dtype(of) }, result)?
     };
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
