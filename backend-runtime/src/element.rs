@@ -373,6 +373,8 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn gammainc(self, other: Self) -> Self;
     /// Regularised upper incomplete gamma function of the parameter `self` at `other`.
     fn gammaincc(self, other: Self) -> Self;
+    /// Inverse of the logistic function.
+    fn logit(self) -> Self;
     /// Inverse of the error function.
     fn erfinv(self) -> Self;
     /// Inverse of `1 - erf(x)`.
@@ -667,7 +669,7 @@ mod impls {
                 #[inline(always)]
                 fn logaddexp(self, other: $t) -> $t { $m::logaddexp(self, other) }
                 words2!($m: beta betaln gammainc gammaincc);
-                words!($m: exp2 cbrt erf erfc gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
+                words!($m: exp2 cbrt erf erfc gamma lgamma digamma logit erfinv erfcinv j0 j1 i0 i0e i1 i1e);
                 #[inline(always)]
                 fn complex(self, imag: $t) -> $complex { Complex::new(self.into(), imag.into()) }
             }

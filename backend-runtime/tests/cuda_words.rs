@@ -55,7 +55,7 @@ const WORDS: &[(&str, usize, &str, &str)] = &[
         "reciprocal exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh",
     ),
     ("real", 2, "same", "atan2 hypot copysign nextafter logaddexp"),
-    ("real", 1, "same", "exp2 cbrt erf erfc gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e"),
+    ("real", 1, "same", "exp2 cbrt erf erfc gamma lgamma digamma logit erfinv erfcinv j0 j1 i0 i0e i1 i1e"),
     ("real", 2, "same", "beta betaln gammainc gammaincc"),
     ("real", 1, "bool", "signbit"),
     ("real", 2, "complex", "complex"),

@@ -1,4 +1,6 @@
-//! Interpolation.
+//! Interpolation; what else is in the group is made in files of its own.
+
+pub use super::softmax::{log_softmax, logsumexp, softmax};
 
 use super::{
     NdArray, Numpyish,

@@ -142,7 +142,7 @@ macro_rules! words {
 
         $crate::scalar::half::unary!($t: abs ceil floor trunc round sqrt cbrt exp exp2 expm1 log log2 log10 log1p
             asin acos atan sinh cosh tanh asinh acosh atanh sign erf erfc
-            gamma lgamma digamma erfinv erfcinv j0 j1 i0 i0e i1 i1e);
+            gamma lgamma digamma logit erfinv erfcinv j0 j1 i0 i0e i1 i1e);
         $crate::scalar::half::turns!($t: sin = sine, cos = cosine, tan = tangent);
         $crate::scalar::half::binary!($t: plus minus times divide maximum minimum pow floor_divide remainder fmod atan2 hypot logaddexp
             beta betaln gammainc gammaincc);

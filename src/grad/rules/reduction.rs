@@ -36,6 +36,31 @@ pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis:
     sum::<B, T>(b, &b.divide(g, number::<T>(n))?, shape, axis)
 }
 
+/// `softmax`
+pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    let along = b.multiply(g, y)?;
+    let sum = kept::<B, T>(b, &b.sum(&along, axis)?, y.shape(), axis)?;
+    b.subtract(along, b.multiply(y, sum)?)
+}
+
+/// `log_softmax`
+pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    let sum = kept::<B, T>(b, &b.sum(g, axis)?, y.shape(), axis)?;
+    b.subtract(g, b.multiply(b.exp(y)?, sum)?)
+}
+
+/// `logsumexp`: the softmax of each element.
+pub fn logsumexp<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: Axes,
+) -> Result<B::Array<T>> {
+    let y = kept::<B, T>(b, y, x.shape(), axis)?;
+    b.multiply(b.exp(b.subtract(x, y)?)?, kept::<B, T>(b, g, x.shape(), axis)?)
+}
+
 /// `prod`: the product of all other elements, which may be zero.
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("prod", axis, x.ndim())?;

@@ -296,6 +296,13 @@ __noinline__ double incomplete_gamma(double a, double x, bool upper) {
 inline double op_gammainc(double a, double x) { return incomplete_gamma(a, x, false); }
 inline double op_gammaincc(double a, double x) { return incomplete_gamma(a, x, true); }
 
+// ---- the inverse of the logistic function ----
+
+// Beside 1/2 the logarithm of the quotient, which is near 1, has lost digits.
+inline double op_logit(double x) {
+    return x < 0.25 || !(x <= 0.75) ? log(x / (1 - x)) : 2 * atanh(2 * (x - 0.5));
+}
+
 // ---- the inverses of the error function ----
 
 inline double op_erfinv(double x) { return erfinv(x); }
@@ -362,6 +369,7 @@ inline double op_i1e(double x) {
 SPECIAL1(gamma)
 SPECIAL1(lgamma)
 SPECIAL1(digamma)
+SPECIAL1(logit)
 SPECIAL1(erfinv)
 SPECIAL1(erfcinv)
 SPECIAL1(j0)

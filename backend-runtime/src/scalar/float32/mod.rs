@@ -48,7 +48,7 @@ pub use gamma::{digamma, gamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_error::{erfcinv, erfinv};
 pub use inverse_trig::{acos, asin, atan, atan2};
-pub use log::{is_positive_normal, log, log1p, log2, log10, logaddexp};
+pub use log::{is_positive_normal, log, log1p, log2, log10, logaddexp, logit};
 pub use power::{cbrt, hypot, pow};
 pub use simple::{
     abs, ceil, divide, floor, from_i64, from_u64, maximum, minimum, minus, nextafter, plus, round, sign, sqrt, times,

@@ -3,7 +3,7 @@
 use super::constants::{
     HALF_ROOT, LN_2, LN_2_HIGH, LN_2_LOW, LOG, LOG2_E, LOG2_E_LOW, LOG10_2_HIGH, LOG10_2_LOW, LOG10_E, LOG10_E_LOW,
 };
-use super::exact::{polynomial, sum_ordered};
+use super::exact::{polynomial, quotient, sum_ordered};
 use super::{BIAS, Bits, F, MANTISSA};
 
 const ONE: Bits = BIAS << MANTISSA;
@@ -101,6 +101,24 @@ pub fn log10(x: F) -> F {
     let s = split(x);
     let k = (s.k * LOG10_2_HIGH, s.k * LOG10_2_LOW);
     with_limits(x, join_scaled(k, s.m - 1.0, (LOG10_E, LOG10_E_LOW)))
+}
+
+/// `log(x / (1 - x))`: infinite at 0 and 1, NaN outside of these. Within 2 ulp.
+#[inline(always)]
+pub fn logit(x: F) -> F {
+    // a subnormal number is its own quotient, which is scaled
+    let subnormal = x < F::MIN_POSITIVE;
+    let above = if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x };
+    let (below, below_low) = sum_ordered(1.0, -x);
+    let (ratio, lost) = quotient(above, 0.0, below, below_low);
+    let s = split_normal(ratio);
+    // 2^-k, as below
+    let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
+    let k = if subnormal { s.k - (MANTISSA + 1) as F } else { s.k };
+    let value = join(k, lost.mul_add(inverse, s.m - 1.0));
+    let limit = if x == 0.0 { F::NEG_INFINITY } else { F::NAN };
+    let limit = if x == 1.0 { F::INFINITY } else { limit };
+    if (x > 0.0) & (x < 1.0) { value } else { limit }
 }
 
 /// `log(1 + x)`, accurate near 0. Within 2 ulp.

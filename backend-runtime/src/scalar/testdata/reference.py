@@ -59,7 +59,7 @@ REAL = UNARY | {"erf": mp.erf, "erfc": mp.erfc}
 SPECIAL = {
     "exp2": lambda x: mp.power(2, x), "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)), "gamma": mp.gamma,
     "lgamma": lambda x: mp.log(abs(mp.gamma(x))) if x < 1000 else mp.loggamma(x), "digamma": lambda x: mp.psi(0, x),
-    "erfinv": mp.erfinv, "erfcinv": lambda y: erfcinv(y), "j0": lambda x: mp.besselj(0, x), "j1": lambda x: mp.besselj(1, x),
+    "logit": lambda x: mp.log(x / (1 - x)), "erfinv": mp.erfinv, "erfcinv": lambda y: erfcinv(y), "j0": lambda x: mp.besselj(0, x), "j1": lambda x: mp.besselj(1, x),
     "i0": lambda x: mp.besseli(0, x), "i1": lambda x: mp.besseli(1, x), "i0e": lambda x: mp.besseli(0, x) * mp.exp(-abs(x)),
     "i1e": lambda x: mp.besseli(1, x) * mp.exp(-abs(x)),
 }
@@ -129,6 +129,8 @@ def arguments(word, width):
         return even(0, 4, 30) + even(4, 30, 16) + spread(bottom, 1, 8) + spread(30, 1e30, 8) + [-0.5, -1.5, -0.1, -3.5, -7.25, -20.5, 1 + 2.0**-20, 2 - 2.0**-20, 1 - 2.0**-15]
     if word == "digamma":
         return even(0, 4, 30) + even(4, 30, 16) + spread(bottom * 8, 1, 8, True) + spread(30, 1e30, 8) + [-0.25, -1.375, -3.5, -7.25, -20.875, 1.46875, 1.453125]
+    if word == "logit":
+        return even(0, 1, 40) + spread(bottom, 0.5, 12) + [0.5 + s * 2.0**-k for k in (2, 5, 9, 15, 22) for s in (1, -1)] + [1 - 2.0**-k for k in (3, 8, 14, 22)]
     if word == "erfinv":
         ends = [s * (1 - 2.0**-k) for k in (2, 4, 7, 11, 15, 20, 24) for s in (1, -1)]
         return even(-1, 1, 36) + spread(bottom, 0.5, 10, True) + ends + ([1 - 2.0**-k for k in (30, 36, 42, 48, 53)] if width == 64 else [])

@@ -1,0 +1,493 @@
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is gone through in parts that stay in the cache
+//! between the steps: the largest elements, the exponentials of the distances from these, their sums, and what is made of them.
+
+use super::{
+    NdArray, Numpyish,
+    buffer::Buffer,
+    convert::{computed_in, convert},
+    copy,
+    parallel::{self, COSTLY},
+    raw::{RawArray, View, view},
+    reduction::{max_of, sum_of},
+    simd::{versions, wide_versions},
+    typed::typed,
+};
+use crate::{Axes, DType, Float, Real, Result, rules, threads};
+use std::{ops::Range, sync::OnceLock};
+
+/// Exponentials divided by their sum.
+pub fn softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
+    typed(Lanes::new("softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::Softmax)))
+}
+
+/// The logarithm of that.
+pub fn log_softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
+    typed(Lanes::new("log_softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::LogSoftmax)))
+}
+
+/// The logarithm of a sum of exponentials.
+pub fn logsumexp<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
+    typed(Lanes::new("logsumexp", view(x), axis).and_then(|lanes| lanes.values(keepdims)))
+}
+
+/// What is computed.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Softmax,
+    LogSoftmax,
+    LogSumExp,
+}
+
+/// An array with the axes that are summed over next to each other.
+struct Lanes<'a> {
+    op: &'static str,
+    x: View<'a>,
+    /// The axes that are summed over, in ascending order.
+    axes: Vec<usize>,
+    /// All axes: those of the greatest distances between neighbours first, as far as those that are summed over are together.
+    order: Vec<usize>,
+    /// Lengths of the axes in that order.
+    shape: Vec<usize>,
+    dims: Dims,
+}
+
+/// How many indices the axes have that come before those that are summed over, these, and those that come after them.
+#[derive(Clone, Copy)]
+struct Dims {
+    outer: usize,
+    n: usize,
+    inner: usize,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(op: &'static str, x: View<'a>, axis: Axes) -> Result<Lanes<'a>> {
+        let mut axes = rules::reduction(op, axis, x.shape.len())?;
+        rules::require_elements(op, x.shape, &axes)?;
+        axes.sort_unstable();
+        let is_summed = |axis: &usize| axes.contains(axis);
+        let mut order: Vec<usize> = (0..x.shape.len()).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(x.strides[axis].unsigned_abs()));
+        let mut first = order.iter().position(is_summed).unwrap_or(order.len());
+        if !order[first..].iter().take(axes.len()).all(is_summed) {
+            order.sort_by_key(is_summed);
+            first = order.len() - axes.len();
+        }
+        let shape: Vec<usize> = order.iter().map(|&axis| x.shape[axis]).collect();
+        let (outer, rest) = shape.split_at(first);
+        let (summed, inner) = rest.split_at(axes.len());
+        let dims = Dims { outer: outer.iter().product(), n: summed.iter().product(), inner: inner.iter().product() };
+        Ok(Lanes { op, x, axes, order, shape, dims })
+    }
+
+    /// An array of the shape of `x`, in the order of its memory.
+    fn elements(self, of: Of) -> Result<RawArray> {
+        let elements = self.computed(of)?;
+        let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
+        // SAFETY: every element has been written.
+        Ok(unsafe { RawArray::new(self.op, self.shape, elements)? }.permuted(&places))
+    }
+
+    /// An array without the axes that are summed over, or with them of length 1.
+    fn values(self, keepdims: bool) -> Result<RawArray> {
+        let values = self.computed(Of::LogSumExp)?;
+        let is_kept = |axis: &usize| !self.axes.contains(axis);
+        let kept: Vec<usize> = self.order.iter().copied().filter(is_kept).collect();
+        let shape = kept.iter().map(|&axis| self.x.shape[axis]).collect();
+        let places: Vec<usize> = (0..self.order.len()).filter(is_kept).map(|axis| place(&kept, axis)).collect();
+        // SAFETY: every value has been written.
+        let values = unsafe { RawArray::new(self.op, shape, values)? }.permuted(&places);
+        let inserted = if keepdims { &self.axes[..] } else { &[] };
+        Ok(inserted.iter().fold(values, |values, &axis| values.with_axis(axis)))
+    }
+
+    /// The elements of the result: of 16-bit floats computed in `f32`, and rounded once.
+    fn computed(&self, of: Of) -> Result<Buffer> {
+        let (op, dtype) = (self.op, self.x.dtype);
+        let strides: Vec<isize> = self.order.iter().map(|&axis| self.x.strides[axis]).collect();
+        let packed = copy::pack(op, View { shape: &self.shape, strides: &strides, ..self.x })?;
+        let wide = computed_in(dtype);
+        if wide == dtype {
+            // SAFETY: the elements of the view, packed.
+            return unsafe { of_dtype(op, wide, packed.start(), self.dims, of) };
+        }
+        let x = Buffer::new(op, self.x.len(), wide)?;
+        // SAFETY: as many elements of both dtypes, those of the view packed; and of the result, each of which has been written.
+        unsafe {
+            convert(dtype, wide, packed.start(), x.start(), x.len());
+            let computed = of_dtype(op, wide, x.start(), self.dims, of)?;
+            let result = Buffer::new(op, computed.len(), dtype)?;
+            convert(wide, dtype, computed.start(), result.start(), result.len());
+            Ok(result)
+        }
+    }
+}
+
+/// Where an axis is in an order of axes.
+fn place(order: &[usize], axis: usize) -> usize {
+    order.iter().position(|&other| other == axis).unwrap_or(0)
+}
+
+/// The elements of the result.
+///
+/// # Safety
+/// `x` points to as many elements of the dtype, float32 or float64, as `dims` says.
+unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: Of) -> Result<Buffer> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::Float32 => of_type::<f32>(op, x.cast(), dims, of),
+            _ => of_type::<f64>(op, x.cast(), dims, of),
+        }
+    }
+}
+
+/// Elements of a part: it and its result stay in the second-level cache.
+const PART: usize = 1 << 14;
+
+/// The least neighbours of which the rows of a part are, where there are more: of fewer the memory waits for each row.
+const NARROW: usize = 32;
+
+/// As [`of_dtype`].
+unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) -> Result<Buffer> {
+    let Dims { outer, n, inner } = dims;
+    let (values, lane) = (outer * inner, n * inner);
+    let out = Buffer::new(op, if of == Of::LogSumExp { values } else { values * n }, T::DTYPE)?;
+    if values == 0 {
+        return Ok(out);
+    }
+    let (outers, width) = if lane <= PART { (PART / lane, inner) } else { (1, (PART / n).max(NARROW).min(inner)) };
+    let columns = inner.div_ceil(width);
+    let parts = outer.div_ceil(outers) * columns;
+    // too few for all threads: each part is shared by them
+    let shared = parts < threads::count();
+    let failed = OnceLock::new();
+    let ends = copy::Ends { from: x.cast(), to: out.start() };
+    let run = |part: usize| {
+        let ends = &ends;
+        let (o, column) = (part / columns * outers, part % columns * width);
+        let (first, value) = (o * lane + column, o * inner + column);
+        let part = Part { op, count: outers.min(outer - o), n, width: width.min(inner - column), step: inner, shared };
+        // SAFETY: a part of the array, and of the result, that no other task has.
+        let done = unsafe {
+            let (x, to) = (ends.from.cast::<T>().add(first), ends.to.cast::<T>());
+            part.run(x, to.add(if of == Of::LogSumExp { value } else { first }), of)
+        };
+        if let Err(why) = done {
+            failed.get_or_init(|| why);
+        }
+    };
+    if shared {
+        (0..parts).for_each(run);
+    } else {
+        parallel::parallel(parts, COSTLY / (outers * n * width).min(COSTLY), |range| range.for_each(run));
+    }
+    match failed.into_inner() {
+        Some(why) => Err(why),
+        None => Ok(out),
+    }
+}
+
+/// Some lanes of an array: `count` times `n` rows of `width` elements, each row `step` after the one before. A lane goes through the `n`
+/// rows.
+struct Part {
+    op: &'static str,
+    count: usize,
+    n: usize,
+    width: usize,
+    step: usize,
+    /// Whether several threads share it.
+    shared: bool,
+}
+
+impl Part {
+    /// Writes the result: elements at the places of those of `x`, or values next to each other.
+    ///
+    /// # Safety
+    /// `x` points to the elements, and `to` to room for the result, which nothing else uses.
+    unsafe fn run<T: Real>(&self, x: *const T, to: *mut T, of: Of) -> Result<()> {
+        let Part { op, count, n, width, step, .. } = *self;
+        let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
+        let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
+        let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
+        // SAFETY: the caller's promise. There is a value for each lane, and room for each exponential: in the result or in memory of its own.
+        unsafe {
+            let top = tops.start().cast::<T>();
+            if of != Of::Softmax {
+                made_finite(top, tops.len());
+            }
+            let own = match of {
+                Of::Softmax => None,
+                _ => Some(Buffer::new(op, count * n * width, T::DTYPE)?),
+            };
+            let powers = Rows {
+                start: own.as_ref().map_or(to, |own| own.start().cast()),
+                step: if own.is_some() { width } else { step },
+            };
+            let x = Rows { start: x.cast_mut(), step };
+            let lanes = Rows { start: top, step: width };
+            self.rows(|range| exponentials(self, range, x, lanes, powers));
+            let strides = [(n * powers.step) as isize, powers.step as isize, 1];
+            let all = View { start: powers.start.cast_const().cast(), strides: &strides, ..whole };
+            let sums = self.values(sum_of(all.into(), Axes::from(1), false))?;
+            let sum = Rows { start: sums.start().cast::<T>(), step: width };
+            match of {
+                Of::Softmax => {
+                    inverted(sum.start, tops.len());
+                    self.rows(|range| multiplied(self, range, powers, sum, powers));
+                }
+                Of::LogSoftmax => {
+                    logarithms(sum.start, top, tops.len(), sum.start);
+                    let to = Rows { start: to, step };
+                    self.rows(|range| subtracted(self, range, x, sum, to));
+                }
+                Of::LogSumExp => logarithms(sum.start, top, tops.len(), to),
+            }
+        }
+        Ok(())
+    }
+
+    /// A value for each lane, in their order.
+    fn values(&self, values: Result<RawArray>) -> Result<Buffer> {
+        let (values, _, strides) = values.map_err(|why| why.within(self.op))?.into_parts();
+        assert!(strides.is_none() && values.len() == self.count * self.width, "lanes in their order");
+        Ok(values)
+    }
+
+    /// Calls `f` with all rows, or with parts of them on several threads.
+    fn rows(&self, f: impl Fn(Range<usize>) + Sync) {
+        let rows = self.count * self.n;
+        if self.shared { parallel::parallel(rows, COSTLY / self.width, f) } else { f(0..rows) }
+    }
+}
+
+/// Where the rows of a part are.
+#[derive(Clone, Copy)]
+struct Rows<T> {
+    start: *mut T,
+    /// Elements from a row to the next.
+    step: usize,
+}
+
+// SAFETY: tasks have rows of their own.
+unsafe impl<T: Sync> Sync for Rows<T> {}
+
+/// Elements that are computed while they are in the first-level cache.
+const BLOCK: usize = 512;
+
+/// Writes `x - value` of the lane of each element, or `x * value`, for a range of rows.
+///
+/// # Safety
+/// Those rows are there, and a value for each of their lanes. The rows that are written are those of `x`, or other memory.
+#[inline(always)]
+unsafe fn combined<T: Real, const PRODUCT: bool>(
+    &Part { n, width, .. }: &Part,
+    range: &Range<usize>,
+    x: Rows<T>,
+    value: Rows<T>,
+    to: Rows<T>,
+) {
+    let mut row = range.start;
+    while row < range.end {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = value.start.add(row / n * value.step);
+            let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
+            if width == 1 && x.step == 1 {
+                // the rest of a lane, whose elements follow each other
+                let (value, len) = (*value, (n - row % n).min(range.end - row));
+                for i in 0..len {
+                    let x = *from.add(i);
+                    *to.add(i) = if PRODUCT { x.times(value) } else { x.minus(value) };
+                }
+                row += len;
+            } else {
+                for i in 0..width {
+                    let (x, value) = (*from.add(i), *value.add(i));
+                    *to.add(i) = if PRODUCT { x.times(value) } else { x.minus(value) };
+                }
+                row += 1;
+            }
+        }
+    }
+}
+
+wide_versions! {
+    /// Writes `exp(x - top)` of the lane of each element, for a range of rows.
+    ///
+    /// # Safety
+    /// As for [`combined`].
+    unsafe fn exponentials[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, top: Rows<T>, to: Rows<T>) {
+        let width = part.width;
+        let mut first = range.start;
+        while first < range.end {
+            let end = range.end.min(first + (BLOCK / width).max(1));
+            // SAFETY: the caller's promise.
+            unsafe {
+                combined::<T, false>(part, &(first..end), x, top, to);
+                // rows without gaps are one
+                let (rows, len) = if to.step == width { (1, (end - first) * width) } else { (end - first, width) };
+                for row in 0..rows {
+                    let to = to.start.add((first + row) * to.step);
+                    for i in 0..len {
+                        *to.add(i) = (*to.add(i)).exp();
+                    }
+                }
+            }
+            first = end;
+        }
+    }
+}
+
+versions! {
+    /// Writes `x * value` of the lane of each element, for a range of rows.
+    ///
+    /// # Safety
+    /// As for [`combined`].
+    unsafe fn multiplied[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
+        // SAFETY: the caller's promise.
+        unsafe { combined::<T, true>(part, &range, x, value, to) };
+    }
+
+    /// The same of `x - value`.
+    ///
+    /// # Safety
+    /// As for [`combined`].
+    unsafe fn subtracted[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
+        // SAFETY: the caller's promise.
+        unsafe { combined::<T, false>(part, &range, x, value, to) };
+    }
+
+    /// Writes 0 over numbers that are infinite or NaN.
+    ///
+    /// # Safety
+    /// There are `n` numbers.
+    unsafe fn made_finite[T: Real][T](x: *mut T, n: usize) {
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { *x.add(i) = if (*x.add(i)).is_finite() { *x.add(i) } else { T::ZERO } };
+        }
+    }
+
+    /// Writes `1 / x` over numbers.
+    ///
+    /// # Safety
+    /// There are `n` numbers.
+    unsafe fn inverted[T: Real][T](x: *mut T, n: usize) {
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { *x.add(i) = Float::div(T::ONE, *x.add(i)) };
+        }
+    }
+
+    /// Writes `log(x) + y`.
+    ///
+    /// # Safety
+    /// There are `n` numbers of both, and room for as many.
+    unsafe fn logarithms[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { *to.add(i) = (*x.add(i)).log().plus(*y.add(i)) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, f16, numpyish::layout::tests::layouts};
+    use ndarray::{ArrayD, IxDyn};
+
+    const B: Numpyish = Numpyish::new();
+
+    /// By its definition, an element at a time: the softmax, its logarithm, and the logarithm of the sum for each element.
+    fn naive(x: &ArrayD<f64>, axes: &[usize]) -> [ArrayD<f64>; 3] {
+        let mut all = [x.clone(), x.clone(), x.clone()];
+        for (index, &x_here) in x.indexed_iter() {
+            let is_of_lane = |other: &IxDyn| (0..x.ndim()).all(|k| axes.contains(&k) || other[k] == index[k]);
+            let lane = || x.indexed_iter().filter(|(other, _)| is_of_lane(other)).map(|(_, &x)| x);
+            let top = lane().fold(f64::NEG_INFINITY, f64::max);
+            let log = lane().map(|x| (x - top).exp()).sum::<f64>().ln() + top;
+            all[0][&index] = (x_here - log).exp();
+            all[1][&index] = x_here - log;
+            all[2][&index] = log;
+        }
+        all
+    }
+
+    fn near(got: &NdArray<f64>, want: &ArrayD<f64>, what: &str) {
+        assert_eq!(got.shape(), want.shape(), "{what}");
+        assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-13 * (1.0 + w.abs())), "{what}: {got} {want}");
+    }
+
+    fn numbers(shape: &[usize]) -> ArrayD<f64> {
+        let mut i = 0;
+        ArrayD::from_shape_simple_fn(IxDyn(shape), || {
+            i += 1;
+            (i * 7919 % 1013) as f64 / 100.0 - 5.0
+        })
+    }
+
+    #[test]
+    fn every_layout_and_set_of_axes() {
+        for shape in [&[3, 4, 5][..], &[2, 33, 3], &[7], &[1, 5, 1], &[40, 6]] {
+            let x = numbers(shape);
+            for bits in 0..1 << shape.len() {
+                let axes: Vec<usize> = (0..shape.len()).filter(|k| bits >> k & 1 == 1).collect();
+                let [soft, log, sum] = naive(&x, &axes);
+                let by = || Axes::from(axes.iter().map(|&k| k as isize).collect::<Vec<_>>());
+                for x in layouts(&x) {
+                    let what = format!("{shape:?} {axes:?} {:?}", x.strides());
+                    near(&softmax(&B, &x, by()).unwrap(), &soft, &what);
+                    near(&log_softmax(&B, &x, by()).unwrap(), &log, &what);
+                    let kept = logsumexp(&B, &x, by(), true).unwrap();
+                    assert!((0..shape.len()).all(|k| kept.shape()[k] == if axes.contains(&k) { 1 } else { shape[k] }));
+                    near(&kept.broadcast(shape).unwrap().to_owned().into_shared(), &sum, &what);
+                    let values = logsumexp(&B, &x, by(), false).unwrap();
+                    assert_eq!(values.iter().collect::<Vec<_>>(), kept.iter().collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    /// Several parts: of whole lanes, of some of their columns, of lanes that threads share.
+    #[test]
+    fn many_parts() {
+        for (shape, axis) in [(&[300, 100, 1][..], 1), (&[3, 700, 90], 1), (&[1, 40_000, 2], 1), (&[2, 40_000], 1)] {
+            let x = numbers(shape).into_shared();
+            let log = logsumexp(&B, &x, Axes::from(axis), true).unwrap();
+            let all = x.iter().copied().collect::<Vec<_>>();
+            let inner: usize = shape[2..].iter().product();
+            for (k, &log) in log.iter().enumerate() {
+                let start = k / inner * shape[1] * inner + k % inner;
+                let sum: f64 = (0..shape[1]).map(|i| all[start + i * inner].exp()).sum();
+                assert!((sum.ln() - log).abs() < 1e-12, "{shape:?}");
+            }
+            let soft = softmax(&B, &x, Axes::from(axis)).unwrap();
+            let by_log = log_softmax(&B, &x, Axes::from(axis)).unwrap();
+            for (((x, log), soft), by_log) in x.iter().zip(log.broadcast(shape).unwrap().iter()).zip(&soft).zip(&by_log)
+            {
+                assert_eq!(*by_log, x - log, "{shape:?}");
+                assert!((soft.ln() - by_log).abs() < 1e-12, "{shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_the_range() {
+        let inf = f64::INFINITY;
+        let lanes = ndarray::arr2(&[[1e308, 1e308], [-inf, -inf], [-inf, 3.0], [inf, 1.0], [f64::NAN, 1.0]]);
+        let x = lanes.into_dyn().into_shared();
+        let text = |x: Result<NdArray<f64>>| format!("{}", x.unwrap()).replace([' ', '\n'], "");
+        assert_eq!(text(softmax(&B, &x, Axes::from(1))), "[[0.5,0.5],[NaN,NaN],[0,1],[NaN,NaN],[NaN,NaN]]");
+        assert_eq!(
+            text(logsumexp(&B, &x, Axes::from(1), false)),
+            "[1e308,-inf,3,inf,NaN]".replace("1e308", &format!("{}", 1e308))
+        );
+        let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
+        assert_eq!(softmax(&B, &none, Axes::from(1)).unwrap().shape(), [0, 3]);
+        assert_eq!(logsumexp(&B, &none, Axes::from(1), false).unwrap().shape(), [0]);
+        assert!(matches!(softmax(&B, &none, Axes::from(0)), Err(Error::Shape { op: "softmax", .. })));
+        let half = softmax(&B, &ndarray::arr1(&[f16::ONE; 3]).into_dyn().into_shared(), Axes::All).unwrap();
+        assert!(half.iter().all(|&x| x == f16::from_f64(1.0 / 3.0)));
+    }
+}
