@@ -13,7 +13,7 @@ use crate::{
     Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16,
     element::same,
     formula,
-    scalar::{float32, float64, needs_range_reduction},
+    scalar::{float32, float64, is_large, needs_range_reduction},
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, slice::from_ref};
 
@@ -62,7 +62,27 @@ impl Kernel {
     /// Whether one loop takes any number of elements, with these operands as scalars.
     #[inline(always)]
     pub(super) fn is_direct(&self, scalars: u8) -> bool {
-        self.near.is_none() && (scalars == 0 || self.scalar_forms && has_form(self.operands, scalars))
+        self.near.is_none() && self.takes(scalars)
+    }
+
+    /// Whether its loops take these operands as scalars.
+    #[inline(always)]
+    fn takes(&self, scalars: u8) -> bool {
+        scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
+    }
+
+    /// The loop for `n` elements, the first operand's from `x` on.
+    ///
+    /// # Safety
+    /// There are so many.
+    #[inline(always)]
+    unsafe fn loop_for(&self, x: *const u8, n: usize) -> Loop {
+        let loops = match &self.near {
+            // SAFETY: the caller's promise.
+            Some(near) if !unsafe { any_far(self.inputs[0], x, n) } => near,
+            _ => &self.loops,
+        };
+        loops[set()]
     }
 }
 
@@ -583,8 +603,12 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
     x
 }
 
-/// Elements of a scalar that is written out, and of arguments that are looked at together.
+/// Elements of a scalar that is written out.
 const BLOCK: usize = 256;
+
+/// Elements whose arguments are looked at together: they stay in the first-level cache, and the work around a block is little beside that
+/// of its loop.
+const LOOKED_AT: usize = 1 << 10;
 
 /// A stretch in which every operand is a slice or a scalar.
 ///
@@ -596,9 +620,21 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     unsafe {
         if kernel.is_direct(scalars) {
             kernel.loops[set()](op, &x, scalars, out, n);
+        } else if kernel.takes(scalars) {
+            looked_at(kernel, op, x, scalars, out, n);
         } else {
             blocks(kernel, op, x, scalars, 0, out, n);
         }
+    }
+}
+
+/// [`stretch`] with a look at the arguments of each block.
+#[inline(never)]
+unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+    for done in (0..n).step_by(LOOKED_AT) {
+        let (here, len) = (advanced(kernel, x, scalars, done), LOOKED_AT.min(n - done));
+        // SAFETY: a part of the stretch.
+        unsafe { kernel.loop_for(here[0], len)(op, &here, scalars, out.add(done * kernel.output.size()), len) };
     }
 }
 
@@ -615,7 +651,7 @@ pub(super) unsafe fn stretch_over(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if kernel.is_direct(scalars) {
+        if kernel.takes(scalars) {
             in_place(kernel, op, x, scalars, over, out, n);
         } else {
             blocks(kernel, op, x, scalars, over, out, n);
@@ -643,7 +679,6 @@ unsafe fn in_place(
     const PIECE: usize = 1 << 11;
     let mut copied = MaybeUninit::<[u128; COPIED / 16]>::uninit();
     let (copied, size) = (copied.as_mut_ptr().cast::<u8>(), kernel.output.size());
-    let apply = kernel.loops[set()];
     for done in (0..n).step_by(COPIED / size) {
         let len = (COPIED / size).min(n - done);
         let mut here = advanced(kernel, x, scalars, done);
@@ -654,7 +689,7 @@ unsafe fn in_place(
                 std::ptr::copy_nonoverlapping(to.add(piece), copied.add(piece), PIECE.min(len * size - piece));
             }
             here.iter_mut().enumerate().filter(|(i, _)| over >> i & 1 == 1).for_each(|(_, x)| *x = copied);
-            apply(op, &here, scalars, to, len);
+            kernel.loop_for(here[0], len)(op, &here, scalars, to, len);
         }
     }
 }
@@ -680,7 +715,6 @@ pub(super) unsafe fn blocks(
             x[i] = to;
         }
     }
-    let set = set();
     let mut done = 0;
     while done < n {
         let mut here = advanced(kernel, x, scalars, done);
@@ -693,14 +727,8 @@ pub(super) unsafe fn blocks(
                 here[i] = to;
             }
         }
-        // SAFETY: a part of the stretch; what is asked for far arguments is the first operand.
-        unsafe {
-            let loops = match &kernel.near {
-                Some(near) if !any_far(kernel.inputs[0], here[0], len) => near,
-                _ => &kernel.loops,
-            };
-            loops[set](op, &here, 0, out.add(done * kernel.output.size()), len);
-        }
+        // SAFETY: a part of the stretch.
+        unsafe { kernel.loop_for(here[0], len)(op, &here, 0, out.add(done * kernel.output.size()), len) };
         done += len;
     }
 }
@@ -727,9 +755,16 @@ versions! {
     unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
         // SAFETY: the caller's promise.
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
-        let mut far = false;
+        // what is infinite or NaN needs none either, and is rare
+        let mut large = false;
         for &x in x {
-            far |= needs_range_reduction(x);
+            large |= is_large(x);
+        }
+        let mut far = false;
+        if large {
+            for &x in x {
+                far |= needs_range_reduction(x);
+            }
         }
         far
     }

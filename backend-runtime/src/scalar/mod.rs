@@ -18,26 +18,37 @@ pub mod integer;
 use crate::element::{Element, same};
 use std::slice::from_ref;
 
-/// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
-///
-/// A loop of such words vectorises where the compiler knows that no argument needs it: examine a block first, then
-/// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
-#[inline(always)]
-pub fn needs_range_reduction<T: Element>(x: T) -> bool {
-    let x = from_ref(&x);
-    if let Some(x) = same::<T, f64>(x) {
-        float64::needs_range_reduction(x[0])
-    } else if let Some(x) = same::<T, f32>(x) {
-        float32::needs_range_reduction(x[0])
-    } else if let Some(x) = same::<T, crate::bf16>(x) {
-        float32::needs_range_reduction(half::widen_bf16(x[0].to_bits()))
-    } else if let Some(x) = same::<T, crate::Complex<f64>>(x) {
-        float64::needs_range_reduction(x[0].re) | float64::needs_range_reduction(x[0].im)
-    } else if let Some(x) = same::<T, crate::Complex<f32>>(x) {
-        float32::needs_range_reduction(x[0].re) | float32::needs_range_reduction(x[0].im)
-    } else {
-        false
-    }
+macro_rules! of_parts {
+    ($($(#[$note:meta])* $name:ident)*) => {$(
+        $(#[$note])*
+        #[inline(always)]
+        pub fn $name<T: Element>(x: T) -> bool {
+            let x = from_ref(&x);
+            if let Some(x) = same::<T, f64>(x) {
+                float64::$name(x[0])
+            } else if let Some(x) = same::<T, f32>(x) {
+                float32::$name(x[0])
+            } else if let Some(x) = same::<T, crate::bf16>(x) {
+                float32::$name(half::widen_bf16(x[0].to_bits()))
+            } else if let Some(x) = same::<T, crate::Complex<f64>>(x) {
+                float64::$name(x[0].re) | float64::$name(x[0].im)
+            } else if let Some(x) = same::<T, crate::Complex<f32>>(x) {
+                float32::$name(x[0].re) | float32::$name(x[0].im)
+            } else {
+                false
+            }
+        }
+    )*};
+}
+of_parts! {
+    /// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
+    ///
+    /// A loop of such words vectorises where the compiler knows that no argument needs it: examine a block first, then
+    /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
+    needs_range_reduction
+
+    /// Whether that is so, or a part is infinite or NaN: a quicker question.
+    is_large
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub use simple::{
     abs, ceil, divide, floor, from_i64, from_u64, maximum, minimum, minus, nextafter, plus, round, sign, sqrt, times,
     trunc,
 };
-pub use trig::{cos, cos_near, needs_range_reduction, sin, sin_near, tan, tan_near};
+pub use trig::{cos, cos_near, is_large, needs_range_reduction, sin, sin_near, tan, tan_near};
 
 macro_rules! by_float64 {
     ($($word:ident)*) => {$(

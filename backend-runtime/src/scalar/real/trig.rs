@@ -21,6 +21,13 @@ pub fn needs_range_reduction(x: F) -> bool {
     (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
+/// Whether that is so, or `x` is infinite or NaN.
+#[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord)] // so that NaN is
+pub fn is_large(x: F) -> bool {
+    !(x.abs() < FAR)
+}
+
 /// `x` as a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
 pub(super) struct Turned {
     quarters: Bits,
