@@ -1,6 +1,6 @@
 //! Ops of the group `special` that are written once over any backend.
 
-use crate::{Axes, Backend, LogsumexpOptions, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules};
+use crate::{Axes, Backend, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules};
 
 /// Exponentials divided by their sum.
 pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
@@ -14,19 +14,26 @@ pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Resul
 /// The logarithm of that.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("log_softmax", b.shape(x), axis)?;
-    b.subtract(x, b.logsumexp_with(x, axes, LogsumexpOptions::new().keepdims(true))?)
+    let (top, log) = top_and_log(b, x, &axes)?;
+    // not less the sum of both, which is rounded where the largest element is far from 0
+    (lazy(x) - &top - &log).eval(b)
 }
 
 /// The logarithm of a sum of exponentials.
 pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let axes = over("logsumexp", b.shape(x), axis)?;
-    let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
-    // the logarithm of 0, or of an infinite sum, is right where the largest element is infinite
-    let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
-    let kept = SumOptions::new().keepdims(true);
-    let sum = (lazy(x) - &top).exp().sum_with(axes.as_slice(), kept).eval(b)?;
-    let value = (lazy(&sum).log() + &top).eval(b)?;
+    let (top, log) = top_and_log(b, x, &axes)?;
+    let value = b.add(log, top)?;
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
+}
+
+/// The largest elements, or 0 where they are not finite, and the logarithms of the sums of the exponentials of the distances from these:
+/// the logarithm of 0, or of an infinite sum, is right then.
+fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> Result<(B::Array<T>, B::Array<T>)> {
+    let top = b.max_with(x, axes, MaxOptions::new().keepdims(true))?;
+    let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
+    let sum = (lazy(x) - &top).exp().sum_with(axes, SumOptions::new().keepdims(true)).eval(b)?;
+    Ok((top, b.log(sum)?))
 }
 
 /// The axes, along each of which there is something.

@@ -105,6 +105,8 @@ fn ordered<T: Bits + Real>() -> Vec<Case<T>> {
         Case { name: "max", call: |x, _, axes| B.max(x, axes) },
         Case { name: "min", call: |x, _, axes| B.min(x, axes) },
         Case { name: "logsumexp", call: |x, _, axes| B.astype(B.logsumexp(x, axes)?) },
+        Case { name: "softmax", call: |x, _, axes| B.astype(B.softmax(x, axes)?) },
+        Case { name: "log_softmax", call: |x, _, axes| B.astype(B.log_softmax(x, axes)?) },
     ]
 }
 

@@ -79,7 +79,7 @@ DIFFER = {
     ("at", "pinv", "mrev, rtol = 0.3"): "PyTorch's formula is for a matrix of that rank, not for one whose singular values are cut off",
     ("ties", "acosh"): "beyond its domain PyTorch has an infinity, ours is NaN",
     ("ties", "entr"): "beyond its domain, and at its end, PyTorch has NaN and infinity, ours is 0",
-    ("ties", "logit"): "beyond its domain PyTorch has infinities, ours are slopes of its expression",
+    ("ties", "logit"): "beyond its domain PyTorch has infinities, ours are values of the formula",
     ("ties", "atan2"): "at the origin PyTorch has 0, ours is NaN",
     ("ties", "hypot"): "at the origin PyTorch has NaN, ours is 0",
     ("ties", "xlogy"): "at 0, as its expression gives it",

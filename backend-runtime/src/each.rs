@@ -139,6 +139,10 @@ pub trait EachSource: 'static {
     /// Whether there is much less to compute where its first operand is positive, normal and finite: blocks of such elements have a loop of their own.
     const IS_CHEAP_ABOVE_0: bool = false;
 
+    /// The magnitude of its first operand below which there is much less to compute, or 0 where there is none: blocks of such elements have a
+    /// loop of their own.
+    const CHEAP_WITHIN: f64 = 0.0;
+
     /// The parameter that [`EachSource::CHOOSES`] speaks of.
     #[inline(always)]
     fn chosen(&self) -> bool {

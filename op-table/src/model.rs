@@ -58,6 +58,8 @@ pub struct Word {
     pub wide_vectors: bool,
     /// Whether there is much less to compute where its first operand is a positive, normal and finite number.
     pub cheap_above_0: bool,
+    /// The magnitude of its first operand below which there is much less to compute, if there is one.
+    pub cheap_within: Option<f64>,
     /// Whether its value depends on the precision of the dtype, and not only on those of its operands.
     pub of_precision: bool,
     /// Its derivatives by its operands, over these (`a`, `b`) and its value (`y`); fewer than it has operands where none is known.

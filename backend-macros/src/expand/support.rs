@@ -151,6 +151,11 @@ impl Expand<'_> {
                 const IS_CHEAP_ABOVE_0: bool = true;
             )
         });
+        let within = first.and_then(|p| real.expr.cheap_within(&p.name, self.model)).map(|bound| {
+            quote!(
+                const CHEAP_WITHIN: f64 = #bound;
+            )
+        });
         let (pull, pulls) = (self.pull(op, &path, &open), cuda_pulls(op));
         let apply = match complex {
             None if op.mixes_dtypes() => {
@@ -216,6 +221,7 @@ impl Expand<'_> {
                 #gains_from_avx512
                 #chooses
                 #cheap
+                #within
                 #pulls
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
                 #of_t

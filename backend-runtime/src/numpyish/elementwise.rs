@@ -328,7 +328,7 @@ mod tests {
     /// Blocks with far arguments and blocks without take other loops; every instruction set gives the same bits.
     #[test]
     fn far_and_near_arguments_in_one_array() {
-        // blocks with one, with none, with what is infinite or NaN and with that and one
+        // blocks with one, with none, with what is infinite or NaN, and with both
         let special = |i: usize| match i {
             3 | 4003 => Some(1e300 / i as f64),
             1500 | 3999 => Some(f64::INFINITY),

@@ -6,16 +6,12 @@
 #[cfg(target_arch = "x86_64")]
 use super::roots;
 use super::{
+    arguments::{any_far, is_above_0, is_positive_normal, is_within},
     convert::{convert, is_half},
     simd::{SETS, set, versions},
 };
-use crate::{
-    Complex, DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, bf16,
-    element::same,
-    formula,
-    scalar::{float32, float64, is_large, needs_range_reduction},
-};
-use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, slice::from_ref};
+use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, formula, scalar::needs_range_reduction};
+use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
 /// Largest number of operands of a kernel: that of a formula. An op has at most three.
 pub const MOST: usize = formula::MOST;
@@ -71,7 +67,7 @@ impl Kernel {
         scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
     }
 
-    /// The loop for `n` elements, the first operand's from `x` on.
+    /// The loop for `n` elements, the first operand's from `x` on. Where arguments are looked at there is one operand.
     ///
     /// # Safety
     /// There are so many.
@@ -174,8 +170,12 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// Whether blocks in which the elements of the first operand are positive, normal and finite have a loop of their own.
-    const LOOKS_AT_SIGNS: bool = F::IS_CHEAP_ABOVE_0 && matches!(T::DTYPE, DType::Float32 | DType::Float64);
+    /// What the elements of the first operand may all be in a block that has a loop of its own: [`ABOVE_0`], [`WITHIN`], or [`NOTHING`].
+    const LOOKS_FOR: u8 = match T::DTYPE {
+        DType::Float32 | DType::Float64 if F::IS_CHEAP_ABOVE_0 => ABOVE_0,
+        DType::Float32 | DType::Float64 if F::CHEAP_WITHIN > 0.0 => WITHIN,
+        _ => NOTHING,
+    };
 
     /// Loops that are bound by their loads get forms for scalars, which save one.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
@@ -438,12 +438,15 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             } else {
                 elements::<N, T, F, NEAR, NOT_CHOSEN>(op, x, out, n);
             }
-        } else if const { Of::<N, T, F>::LOOKS_AT_SIGNS } {
+        } else if const { Of::<N, T, F>::LOOKS_FOR != NOTHING } {
             while i < n {
                 let len = SIGNS.min(n - i);
                 let mut all = true;
                 for k in 0..len {
-                    all &= is_positive_normal(*p.add(i + k));
+                    all &= match const { Of::<N, T, F>::LOOKS_FOR } {
+                        ABOVE_0 => is_positive_normal(*p.add(i + k)),
+                        _ => is_within(*p.add(i + k), F::CHEAP_WITHIN),
+                    };
                 }
                 let out = out.add(i);
                 let mut x = [p.add(i); OPERANDS];
@@ -454,7 +457,11 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
                     x[2] = r.add(i);
                 }
                 if all {
-                    elements::<N, T, F, NEAR, ABOVE_0>(op, x, out, len);
+                    if const { Of::<N, T, F>::LOOKS_FOR == ABOVE_0 } {
+                        elements::<N, T, F, NEAR, ABOVE_0>(op, x, out, len);
+                    } else {
+                        elements::<N, T, F, NEAR, WITHIN>(op, x, out, len);
+                    }
                 } else {
                     elements::<N, T, F, NEAR, NOTHING>(op, x, out, len);
                 }
@@ -474,29 +481,11 @@ const CHOSEN: u8 = 1;
 const NOT_CHOSEN: u8 = 2;
 /// That all elements of the first operand are above 0, and normal.
 const ABOVE_0: u8 = 3;
+/// That the magnitudes of all elements of the first operand are below [`EachSource::CHEAP_WITHIN`].
+const WITHIN: u8 = 4;
 
-/// Elements whose signs are looked at together.
+/// Elements whose signs, or magnitudes, are looked at together.
 const SIGNS: usize = 128;
-
-/// Whether it is a real number above 0, and a normal one; false for dtypes that are computed in another one.
-#[inline(always)]
-fn is_positive_normal<T: Element>(x: T) -> bool {
-    let x = from_ref(&x);
-    if let Some(x) = same::<T, f64>(x) {
-        float64::is_positive_normal(x[0])
-    } else if let Some(x) = same::<T, f32>(x) {
-        float32::is_positive_normal(x[0])
-    } else {
-        false
-    }
-}
-
-/// Whether it is a real number above 0, which the compiler does not conclude from the bits.
-#[inline(always)]
-fn is_above_0<T: Element>(x: T) -> bool {
-    let x = from_ref(&x);
-    same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
-}
 
 /// The loop over slices, of which something is `KNOWN`.
 ///
@@ -531,6 +520,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
                     assert_unchecked(is_positive_normal(at[0]));
                     assert_unchecked(is_above_0(at[0]));
                 }
+                WITHIN => assert_unchecked(is_within(at[0], F::CHEAP_WITHIN)),
                 _ => {}
             }
             *out.add(i) = op.apply(&at);
@@ -606,8 +596,7 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
 /// Elements of a scalar that is written out.
 const BLOCK: usize = 256;
 
-/// Elements whose arguments are looked at together: they stay in the first-level cache, and the work around a block is little beside that
-/// of its loop.
+/// Elements whose arguments are looked at together, while they are in the first-level cache.
 const LOOKED_AT: usize = 1 << 10;
 
 /// A stretch in which every operand is a slice or a scalar.
@@ -621,20 +610,20 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
         if kernel.is_direct(scalars) {
             kernel.loops[set()](op, &x, scalars, out, n);
         } else if kernel.takes(scalars) {
-            looked_at(kernel, op, x, scalars, out, n);
+            looked_at(kernel, op, x, out, n);
         } else {
             blocks(kernel, op, x, scalars, 0, out, n);
         }
     }
 }
 
-/// [`stretch`] with a look at the arguments of each block.
+/// [`stretch`] with a look at the arguments of each block. There are no scalars.
 #[inline(never)]
-unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {
-        let (here, len) = (advanced(kernel, x, scalars, done), LOOKED_AT.min(n - done));
+        let (here, len) = (advanced(kernel, x, 0, done), LOOKED_AT.min(n - done));
         // SAFETY: a part of the stretch.
-        unsafe { kernel.loop_for(here[0], len)(op, &here, scalars, out.add(done * kernel.output.size()), len) };
+        unsafe { kernel.loop_for(here[0], len)(op, &here, 0, out.add(done * kernel.output.size()), len) };
     }
 }
 
@@ -730,43 +719,6 @@ pub(super) unsafe fn blocks(
         // SAFETY: a part of the stretch.
         unsafe { kernel.loop_for(here[0], len)(op, &here, 0, out.add(done * kernel.output.size()), len) };
         done += len;
-    }
-}
-
-/// Whether any of `n` elements needs range reduction.
-///
-/// # Safety
-/// `x` points to `n` elements of the dtype.
-unsafe fn any_far(dtype: DType, x: *const u8, n: usize) -> bool {
-    // SAFETY: the caller's promise; a complex number is its two parts, one after the other.
-    unsafe {
-        match dtype {
-            DType::Float64 => any_far_of::<f64>(x, n),
-            DType::Float32 => any_far_of::<f32>(x, n),
-            DType::BFloat16 => any_far_of::<bf16>(x, n),
-            DType::Complex64 => any_far_of::<f32>(x, size_of::<Complex<f32>>() / size_of::<f32>() * n),
-            DType::Complex128 => any_far_of::<f64>(x, size_of::<Complex<f64>>() / size_of::<f64>() * n),
-            _ => false,
-        }
-    }
-}
-
-versions! {
-    unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
-        // SAFETY: the caller's promise.
-        let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
-        // what is infinite or NaN needs none either, and is rare
-        let mut large = false;
-        for &x in x {
-            large |= is_large(x);
-        }
-        let mut far = false;
-        if large {
-            for &x in x {
-                far |= needs_range_reduction(x);
-            }
-        }
-        far
     }
 }
 

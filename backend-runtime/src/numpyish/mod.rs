@@ -2,6 +2,7 @@
 //!
 //! One file per group of the table; a row `call = "reduction::sum"` is the function `sum` in `reduction.rs`.
 
+mod arguments;
 pub mod buffer;
 pub mod casting;
 pub mod convert;

@@ -1,5 +1,5 @@
-//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is gone through in parts that stay in the cache
-//! between the steps: the largest elements, the exponentials of the distances from these, their sums, and what is made of them.
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is gone through in parts that, but for long lanes, stay in
+//! the cache between the steps: the largest elements, the exponentials of the distances from these, their sums, and what is made of them.
 
 use super::{
     NdArray, Numpyish,
@@ -44,8 +44,10 @@ struct Lanes<'a> {
     x: View<'a>,
     /// The axes that are summed over, in ascending order.
     axes: Vec<usize>,
-    /// All axes: those of the greatest distances between neighbours first, as far as those that are summed over are together.
+    /// All axes, the outermost in memory first; where that keeps those that are summed over apart, the others come first.
     order: Vec<usize>,
+    /// Whether that is the order of memory.
+    in_memory: bool,
     /// Lengths of the axes in that order.
     shape: Vec<usize>,
     dims: Dims,
@@ -66,9 +68,12 @@ impl<'a> Lanes<'a> {
         axes.sort_unstable();
         let is_summed = |axis: &usize| axes.contains(axis);
         let mut order: Vec<usize> = (0..x.shape.len()).collect();
-        order.sort_by_key(|&axis| std::cmp::Reverse(x.strides[axis].unsigned_abs()));
+        // what repeats the same elements is not near anything
+        let distance = |axis: usize| if x.strides[axis] == 0 { usize::MAX } else { x.strides[axis].unsigned_abs() };
+        order.sort_by_key(|&axis| std::cmp::Reverse(distance(axis)));
         let mut first = order.iter().position(is_summed).unwrap_or(order.len());
-        if !order[first..].iter().take(axes.len()).all(is_summed) {
+        let in_memory = order[first..].iter().take(axes.len()).all(is_summed);
+        if !in_memory {
             order.sort_by_key(is_summed);
             first = order.len() - axes.len();
         }
@@ -76,15 +81,16 @@ impl<'a> Lanes<'a> {
         let (outer, rest) = shape.split_at(first);
         let (summed, inner) = rest.split_at(axes.len());
         let dims = Dims { outer: outer.iter().product(), n: summed.iter().product(), inner: inner.iter().product() };
-        Ok(Lanes { op, x, axes, order, shape, dims })
+        Ok(Lanes { op, x, axes, order, in_memory, shape, dims })
     }
 
-    /// An array of the shape of `x`, in the order of its memory.
+    /// An array of the shape of `x`, in the order of its memory, or in C order.
     fn elements(self, of: Of) -> Result<RawArray> {
         let elements = self.computed(of)?;
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
         // SAFETY: every element has been written.
-        Ok(unsafe { RawArray::new(self.op, self.shape, elements)? }.permuted(&places))
+        let array = unsafe { RawArray::new(self.op, self.shape, elements)? }.permuted(&places);
+        if self.in_memory { Ok(array) } else { copy::to_raw(self.op, array.view(&array.strides())) }
     }
 
     /// An array without the axes that are summed over, or with them of length 1.
@@ -141,10 +147,10 @@ unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of:
     }
 }
 
-/// Elements of a part: it and its result stay in the second-level cache.
+/// Elements of a part: it and its result stay in the second-level cache, unless its lanes are longer.
 const PART: usize = 1 << 14;
 
-/// The least neighbours of which the rows of a part are, where there are more: of fewer the memory waits for each row.
+/// The least elements of a row of a part, where the array has as many: of shorter rows each would wait for the memory.
 const NARROW: usize = 32;
 
 /// As [`of_dtype`].
@@ -159,7 +165,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     let columns = inner.div_ceil(width);
     let parts = outer.div_ceil(outers) * columns;
     // too few for all threads: each part is shared by them
-    let shared = parts < threads::count();
+    let shared = values * n >= 2 * COSTLY && parts < threads::count();
     let failed = OnceLock::new();
     let ends = copy::Ends { from: x.cast(), to: out.start() };
     let run = |part: usize| {
@@ -236,11 +242,18 @@ impl Part {
                     self.rows(|range| multiplied(self, range, powers, sum, powers));
                 }
                 Of::LogSoftmax => {
-                    logarithms(sum.start, top, tops.len(), sum.start);
+                    logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
-                    self.rows(|range| subtracted(self, range, x, sum, to));
+                    // not less the sum of both, which is rounded where the largest element is far from 0
+                    self.rows(|range| {
+                        subtracted(self, range.clone(), x, lanes, to);
+                        subtracted(self, range, to, sum, to);
+                    });
                 }
-                Of::LogSumExp => logarithms(sum.start, top, tops.len(), to),
+                Of::LogSumExp => {
+                    logarithms(sum.start, tops.len());
+                    added(sum.start, top, tops.len(), to);
+                }
             }
         }
         Ok(())
@@ -269,9 +282,9 @@ struct Rows<T> {
 }
 
 // SAFETY: tasks have rows of their own.
-unsafe impl<T: Sync> Sync for Rows<T> {}
+unsafe impl<T: Send> Sync for Rows<T> {}
 
-/// Elements that are computed while they are in the first-level cache.
+/// Elements of short rows that are computed while they are in the first-level cache.
 const BLOCK: usize = 512;
 
 /// Writes `x - value` of the lane of each element, or `x * value`, for a range of rows.
@@ -379,14 +392,25 @@ versions! {
         }
     }
 
-    /// Writes `log(x) + y`.
+    /// Writes `log(x)` over numbers.
+    ///
+    /// # Safety
+    /// There are `n` numbers.
+    unsafe fn logarithms[T: Real][T](x: *mut T, n: usize) {
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { *x.add(i) = (*x.add(i)).log() };
+        }
+    }
+
+    /// Writes `x + y`.
     ///
     /// # Safety
     /// There are `n` numbers of both, and room for as many.
-    unsafe fn logarithms[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
+    unsafe fn added[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
         for i in 0..n {
             // SAFETY: the caller's promise.
-            unsafe { *to.add(i) = (*x.add(i)).log().plus(*y.add(i)) };
+            unsafe { *to.add(i) = (*x.add(i)).plus(*y.add(i)) };
         }
     }
 }
@@ -394,7 +418,10 @@ versions! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, f16, numpyish::layout::tests::layouts};
+    use crate::{
+        Error, f16,
+        numpyish::{layout::tests::layouts, simd},
+    };
     use ndarray::{ArrayD, IxDyn};
 
     const B: Numpyish = Numpyish::new();
@@ -449,27 +476,63 @@ mod tests {
         }
     }
 
-    /// Several parts: of whole lanes, of some of their columns, of lanes that threads share.
+    /// Several parts: of whole lanes, of some of their columns, of lanes that threads share. Neither the number of threads nor the
+    /// instruction set changes a bit.
     #[test]
     fn many_parts() {
-        for (shape, axis) in [(&[300, 100, 1][..], 1), (&[3, 700, 90], 1), (&[1, 40_000, 2], 1), (&[2, 40_000], 1)] {
+        for (shape, axis) in [(&[300, 100, 1][..], 1), (&[3, 700, 90], 1), (&[1, 40_000, 2], 1), (&[2, 40_000, 1], 1)] {
             let x = numbers(shape).into_shared();
-            let log = logsumexp(&B, &x, Axes::from(axis), true).unwrap();
+            let mut results = Vec::new();
+            for threads in [1, 2, 5, 16] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let all = || {
+                    let by = || Axes::from(axis);
+                    [softmax(&B, &x, by()), log_softmax(&B, &x, by()), logsumexp(&B, &x, by(), true)]
+                        .map(Result::unwrap)
+                };
+                simd::with_each(|_| results.push(pool.install(all)));
+            }
+            let [soft, by_log, log] = results.swap_remove(0);
+            let bits = |x: &NdArray<f64>| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            for other in results {
+                assert!([&soft, &by_log, &log].into_iter().map(bits).eq(other.iter().map(bits)), "{shape:?}");
+            }
             let all = x.iter().copied().collect::<Vec<_>>();
-            let inner: usize = shape[2..].iter().product();
+            let inner = shape[2];
             for (k, &log) in log.iter().enumerate() {
                 let start = k / inner * shape[1] * inner + k % inner;
                 let sum: f64 = (0..shape[1]).map(|i| all[start + i * inner].exp()).sum();
                 assert!((sum.ln() - log).abs() < 1e-12, "{shape:?}");
             }
-            let soft = softmax(&B, &x, Axes::from(axis)).unwrap();
-            let by_log = log_softmax(&B, &x, Axes::from(axis)).unwrap();
             for (((x, log), soft), by_log) in x.iter().zip(log.broadcast(shape).unwrap().iter()).zip(&soft).zip(&by_log)
             {
-                assert_eq!(*by_log, x - log, "{shape:?}");
-                assert!((soft.ln() - by_log).abs() < 1e-12, "{shape:?}");
+                assert!((by_log - (x - log)).abs() < 1e-12 && (soft.ln() - by_log).abs() < 1e-12, "{shape:?}");
             }
         }
+    }
+
+    #[test]
+    fn memory_order_is_that_of_the_elements() {
+        let x = numbers(&[4, 3, 2]).into_shared();
+        let turned = x.clone().permuted_axes(IxDyn(&[2, 0, 1]));
+        for axes in [vec![0], vec![1], vec![2], vec![1, 2], vec![0, 2]] {
+            assert_eq!(softmax(&B, &x, Axes::from(&axes[..])).unwrap().strides(), [6, 2, 1], "{axes:?}");
+        }
+        assert_eq!(softmax(&B, &turned, Axes::from(0)).unwrap().strides(), turned.strides());
+        // rows that are all the same one
+        let row = x.index_axis(ndarray::Axis(0), 0).broadcast(IxDyn(&[5, 3, 2])).unwrap().to_owned().into_shared();
+        let repeated = View { shape: &[5, 3, 2], strides: &[0, 2, 1], ..view(&x) };
+        let got = Lanes::new("test", repeated, Axes::from(2)).and_then(|lanes| lanes.elements(Of::LogSoftmax));
+        let got: NdArray<f64> = typed(got).unwrap();
+        assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
+    }
+
+    /// What is far from 0 loses nothing: not by the sum of the largest element and the logarithm.
+    #[test]
+    fn large_numbers() {
+        let x = ndarray::arr1(&[1e5_f32; 2]).into_dyn().into_shared();
+        assert!(log_softmax(&B, &x, Axes::All).unwrap().iter().all(|&x| x == -std::f32::consts::LN_2));
+        assert!(softmax(&B, &x, Axes::All).unwrap().iter().all(|&x| x == 0.5));
     }
 
     #[test]

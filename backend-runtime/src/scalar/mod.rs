@@ -47,7 +47,7 @@ of_parts! {
     /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
     needs_range_reduction
 
-    /// Whether that is so, or a part is infinite or NaN: a quicker question.
+    /// Whether `x` [needs a reduction of its range](needs_range_reduction), or a part is infinite or NaN: a quicker question.
     is_large
 }
 

@@ -232,6 +232,19 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
+    /// The magnitude of the number of this name below which it computes much less: the least of those that its words say.
+    pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
+        let mut least: Option<f64> = None;
+        self.walk(&mut |expr| {
+            if let Node::Word(word, args) = &expr.node {
+                let is_of = args.first().is_some_and(|arg| matches!(&arg.node, Node::Name(name) if name == of));
+                let bound = model.words.get(word).filter(|_| is_of).and_then(|word| word.cheap_within);
+                least = bound.map(|bound| least.map_or(bound, |least| least.min(bound))).or(least);
+            }
+        });
+        least
+    }
+
     fn is_choice_above_0(&self, of: &str, model: &Model) -> bool {
         let Node::If(parts) = &self.node else { return false };
         let [condition, above, other] = &**parts;

@@ -193,8 +193,18 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        let keys =
-            ["set", "args", "result", "op", "range_reduction", "wide_vectors", "cheap_above_0", "of_precision", "d"];
+        let keys = [
+            "set",
+            "args",
+            "result",
+            "op",
+            "range_reduction",
+            "wide_vectors",
+            "cheap_above_0",
+            "cheap_within",
+            "of_precision",
+            "d",
+        ];
         self.known_keys(row, &keys, "a word");
         let Some(set) = self.word(row, "set") else {
             return self.bad(name.span.clone(), format!("word `{}` has no `set`", name.text.escape_debug()), None);
@@ -230,6 +240,7 @@ impl Parser<'_> {
         let op = self.word(row, "op").map(|op| (op.text, op.span));
         let [wide_vectors, cheap_above_0, of_precision] =
             ["wide_vectors", "cheap_above_0", "of_precision"].map(|key| self.flag(row, key));
+        let cheap_within = self.number(row, "cheap_within");
         let mut derivatives = Vec::new();
         for (k, text) in self.list(row, "d").unwrap_or_default().into_iter().enumerate() {
             if k == args {
@@ -245,8 +256,18 @@ impl Parser<'_> {
         }
         if self.name(name, "a word") {
             let set = set.text;
-            let word =
-                Word { set, args, result, op, range_reduction, wide_vectors, cheap_above_0, of_precision, derivatives };
+            let word = Word {
+                set,
+                args,
+                result,
+                op,
+                range_reduction,
+                wide_vectors,
+                cheap_above_0,
+                cheap_within,
+                of_precision,
+                derivatives,
+            };
             self.model.words.insert(name.text.clone(), word);
         }
     }

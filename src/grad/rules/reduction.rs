@@ -50,15 +50,8 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>,
 }
 
 /// `logsumexp`: the softmax of each element.
-pub fn logsumexp<B: Backend, T: Real>(
-    b: &B,
-    g: &B::Array<T>,
-    y: &B::Array<T>,
-    x: &B::Array<T>,
-    axis: Axes,
-) -> Result<B::Array<T>> {
-    let y = kept::<B, T>(b, y, x.shape(), axis)?;
-    b.multiply(b.exp(b.subtract(x, y)?)?, kept::<B, T>(b, g, x.shape(), axis)?)
+pub fn logsumexp<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    b.multiply(b.softmax(x, axis)?, kept::<B, T>(b, g, x.shape(), axis)?)
 }
 
 /// `prod`: the product of all other elements, which may be zero.

@@ -3,8 +3,7 @@
 
 use super::F;
 use super::exact::polynomial;
-use super::exp::between;
-use super::log::log;
+use super::log::{log, log_normal};
 use super::special::{
     INVERSE_0, INVERSE_0_MIDDLE, INVERSE_1, INVERSE_1_MIDDLE, INVERSE_2, INVERSE_2_MIDDLE, INVERSE_3, INVERSE_3_MIDDLE,
     INVERSE_3_START,
@@ -13,22 +12,31 @@ use super::special::{
 /// `w` from which on there are polynomials in its root.
 const FAR: F = 6.25;
 
+/// `erfinv(x) / x` of `w` up to [`FAR`].
+#[inline(always)]
+fn ratio_near(w: F) -> F {
+    polynomial(w - INVERSE_0_MIDDLE, &INVERSE_0)
+}
+
 /// `erfinv(x) / x` of `w`, up to the end of `INVERSE_2`.
 #[inline(always)]
 fn ratio(w: F) -> F {
-    let near = polynomial(between(0.0, FAR, w) - INVERSE_0_MIDDLE, &INVERSE_0);
     let root = w.sqrt();
-    let middle = polynomial(between(2.5, 4.0, root) - INVERSE_1_MIDDLE, &INVERSE_1);
+    let middle = polynomial(root - INVERSE_1_MIDDLE, &INVERSE_1);
     let far = polynomial(root - INVERSE_2_MIDDLE, &INVERSE_2);
     let value = if root < 4.0 { middle } else { far };
-    if w < FAR { near } else { value }
+    if w < FAR { ratio_near(w) } else { value }
 }
+
+/// A magnitude of `x` below which `w` is below [`FAR`]. The table says it of `erfinv`, so that loops look whether all of a block are.
+const NEAR: F = 0.999;
 
 /// Inverse of the error function; infinite at 1 and -1, NaN beyond. Within 3 ulp.
 #[inline(always)]
 pub fn erfinv(x: F) -> F {
     let size = x.abs();
-    let value = x * ratio(-log((1.0 - size) * (1.0 + size)));
+    let w = -log_normal((1.0 - size) * (1.0 + size));
+    let value = x * if size < NEAR { ratio_near(w) } else { ratio(w) };
     let value = if size == 1.0 { F::INFINITY.copysign(x) } else { value };
     if size <= 1.0 { value } else { F::NAN }
 }

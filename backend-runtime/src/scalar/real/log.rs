@@ -81,6 +81,13 @@ fn with_limits(x: F, value: F) -> F {
     if is_positive_normal(x) { value } else { limit }
 }
 
+/// Natural logarithm of a positive normal number. Within 1 ulp.
+#[inline(always)]
+pub(super) fn log_normal(x: F) -> F {
+    let s = split_normal(x);
+    join(s.k, s.m - 1.0)
+}
+
 /// Natural logarithm. Within 1 ulp.
 #[inline(always)]
 pub fn log(x: F) -> F {

@@ -21,7 +21,7 @@ pub fn needs_range_reduction(x: F) -> bool {
     (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
-/// Whether that is so, or `x` is infinite or NaN.
+/// Whether `x` [needs a reduction of its range](needs_range_reduction), is infinite or NaN.
 #[inline(always)]
 #[allow(clippy::neg_cmp_op_on_partial_ord)] // so that NaN is
 pub fn is_large(x: F) -> bool {

@@ -130,7 +130,7 @@ def arguments(word, width):
     if word == "digamma":
         return even(0, 4, 30) + even(4, 30, 16) + spread(bottom * 8, 1, 8, True) + spread(30, 1e30, 8) + [-0.25, -1.375, -3.5, -7.25, -20.875, 1.46875, 1.453125]
     if word == "logit":
-        return even(0, 1, 40) + spread(bottom, 0.5, 12) + [0.5 + s * 2.0**-k for k in (2, 5, 9, 15, 22) for s in (1, -1)] + [1 - 2.0**-k for k in (3, 8, 14, 22)]
+        return even(0, 1, 40) + spread(bottom, 0.5, 12) + [0.5 + s * 2.0**-k for k in (2, 5, 9, 15, 22) for s in (1, -1)] + [1 - 2.0**-k for k in (3, 8, 14, 22)] + ([0.5 + s * 2.0**-k for k in (30, 44, 52) for s in (1, -1)] + [1 - 2.0**-k for k in (30, 37, 45, 53)] if width == 64 else [])
     if word == "erfinv":
         ends = [s * (1 - 2.0**-k) for k in (2, 4, 7, 11, 15, 20, 24) for s in (1, -1)]
         return even(-1, 1, 36) + spread(bottom, 0.5, 10, True) + ends + ([1 - 2.0**-k for k in (30, 36, 42, 48, 53)] if width == 64 else [])

@@ -1,0 +1,73 @@
+//! What loops ask of their arguments, a block of them at a time: whether there is less to compute.
+
+use super::simd::versions;
+use crate::{
+    Complex, DType, Element, bf16,
+    element::same,
+    scalar::{float32, float64, is_large, needs_range_reduction},
+};
+use std::slice::from_ref;
+
+/// Whether it is a real number above 0, and a normal one; false for dtypes that are computed in another one.
+#[inline(always)]
+pub fn is_positive_normal<T: Element>(x: T) -> bool {
+    let x = from_ref(&x);
+    if let Some(x) = same::<T, f64>(x) {
+        float64::is_positive_normal(x[0])
+    } else if let Some(x) = same::<T, f32>(x) {
+        float32::is_positive_normal(x[0])
+    } else {
+        false
+    }
+}
+
+/// Whether it is a real number above 0, which the compiler does not conclude from the bits.
+#[inline(always)]
+pub fn is_above_0<T: Element>(x: T) -> bool {
+    let x = from_ref(&x);
+    same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
+}
+
+/// Whether it is a real number of a magnitude below `bound`, in its own precision; false for other dtypes.
+#[inline(always)]
+pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
+    let x = from_ref(&x);
+    same::<T, f64>(x).is_some_and(|x| x[0].abs() < bound) | same::<T, f32>(x).is_some_and(|x| x[0].abs() < bound as f32)
+}
+
+/// Whether any of `n` elements needs range reduction.
+///
+/// # Safety
+/// `x` points to `n` elements of the dtype.
+pub unsafe fn any_far(dtype: DType, x: *const u8, n: usize) -> bool {
+    // SAFETY: the caller's promise; a complex number is its two parts, one after the other.
+    unsafe {
+        match dtype {
+            DType::Float64 => any_far_of::<f64>(x, n),
+            DType::Float32 => any_far_of::<f32>(x, n),
+            DType::BFloat16 => any_far_of::<bf16>(x, n),
+            DType::Complex64 => any_far_of::<f32>(x, size_of::<Complex<f32>>() / size_of::<f32>() * n),
+            DType::Complex128 => any_far_of::<f64>(x, size_of::<Complex<f64>>() / size_of::<f64>() * n),
+            _ => false,
+        }
+    }
+}
+
+versions! {
+    unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
+        // SAFETY: the caller's promise.
+        let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
+        // what is infinite or NaN is large, and needs none: it is rare, so that this is looked at again only then
+        let mut large = false;
+        for &x in x {
+            large |= is_large(x);
+        }
+        let mut far = false;
+        if large {
+            for &x in x {
+                far |= needs_range_reduction(x);
+            }
+        }
+        far
+    }
+}
