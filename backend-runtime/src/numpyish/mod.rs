@@ -28,7 +28,6 @@ pub mod repeats;
 mod roots;
 pub mod run;
 pub(crate) mod simd;
-mod softmax;
 pub mod sorting;
 pub mod source;
 pub mod special;

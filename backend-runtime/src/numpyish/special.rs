@@ -1,6 +1,8 @@
-//! Interpolation; what else is in the group is made in files of its own.
+//! Interpolation, and what is in files of its own: `softmax` and its kin.
 
-pub use super::softmax::{log_softmax, logsumexp, softmax};
+mod softmax;
+
+pub use softmax::{log_softmax, logsumexp, softmax};
 
 use super::{
     NdArray, Numpyish,

@@ -1,7 +1,7 @@
 //! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is gone through in parts that, but for long lanes, stay in
 //! the cache between the steps: the largest elements, the exponentials of the distances from these, their sums, and what is made of them.
 
-use super::{
+use super::super::{
     NdArray, Numpyish,
     buffer::Buffer,
     convert::{computed_in, convert},
