@@ -175,8 +175,9 @@ fn check<T: Bits>(seed: u64, rounds: usize, cases: &[Case<T>], of: fn(f64) -> T)
         let layout = dice.pick(&[Layout::C, Layout::C, Layout::C, Layout::Fortran, Layout::Spread, Layout::Swapped]);
         let [x, y] = [0, 1].map(|k| layout.array(&shape, 2 * round as u64 + k, of));
         let case = &cases[dice.below(cases.len())];
-        let keeps_shape = case.name.starts_with("cumulative");
-        let one_axis = keeps_shape || case.name == "vecdot";
+        let runs = case.name.starts_with("cumulative");
+        let keeps_shape = runs || case.name.ends_with("softmax");
+        let one_axis = runs || case.name == "vecdot";
         let first = dice.below(shape.len());
         let mut axes: Vec<usize> =
             (0..shape.len()).filter(|&k| k == first || !one_axis && dice.below(2) == 0).collect();
