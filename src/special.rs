@@ -15,7 +15,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Resul
 pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("log_softmax", b.shape(x), axis)?;
     let (top, log) = top_and_log(b, x, &axes)?;
-    // not less the sum of both, which is rounded where the largest element is far from 0
+    // one after the other: their sum would be rounded where the largest element is far from 0
     (lazy(x) - &top - &log).eval(b)
 }
 

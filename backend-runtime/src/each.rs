@@ -140,7 +140,7 @@ pub trait EachSource: 'static {
     const IS_CHEAP_ABOVE_0: bool = false;
 
     /// The magnitude of its first operand below which there is much less to compute, or 0 where there is none: blocks of such elements have a
-    /// loop of their own.
+    /// loop of their own. Not looked at where it [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
     /// The parameter that [`EachSource::CHOOSES`] speaks of.

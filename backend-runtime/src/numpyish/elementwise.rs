@@ -277,6 +277,24 @@ mod tests {
         }
     }
 
+    /// The inverse of the error function, whose source says below which magnitude it is cheap.
+    struct Inverse;
+    impl EachSource for Inverse {
+        const NAME: &'static str = "inverse";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &["x"];
+        const PARAMS: &'static [&'static str] = &[];
+        const CHEAP_WITHIN: f64 = 0.999;
+        const GAINS_FROM_AVX512: bool = true;
+    }
+    impl<T: crate::Real> Each<1, T> for Inverse {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, &[x]: &[T; 1]) -> T {
+            x.erfinv()
+        }
+    }
+
     /// A choice between the square and the exponential.
     struct Chosen(bool);
     impl EachSource for Chosen {
@@ -298,8 +316,8 @@ mod tests {
         }
     }
 
-    /// Blocks of numbers above 0 and others, and sides of a choice, have loops of their own; every instruction set gives the
-    /// same bits.
+    /// Blocks of numbers above 0, or below a magnitude, and others, and sides of a choice, have loops of their own; every instruction
+    /// set gives the same bits.
     #[test]
     fn elements_of_which_something_is_known() {
         fn hold<T: crate::Real>() {
@@ -311,7 +329,18 @@ mod tests {
                 .collect();
             let all = array("test", &[3000], x).unwrap();
             let text = |x: T| format!("{x:?}");
+            // 0.999 and its neighbours, what is beyond, and NaN; below them in most blocks
+            let bound = T::of(0.999);
+            let (below, above) = (bound.nextafter(T::ZERO), bound.nextafter(T::ONE));
+            let special =
+                [below, bound, above, T::ONE, bound.negate(), T::of(2.0), T::of(f64::NAN), T::of(f64::INFINITY)];
+            let within: Vec<T> = (0..3000)
+                .map(|i| if i % 301 == 7 { special[i / 301 % 8] } else { T::of((i as f64 * 0.37).sin() * 0.99) })
+                .collect();
+            let within = array("test", &[3000], within).unwrap();
             simd::with_each(|_| {
+                let y = each1(&B, &Inverse, Operand::array(&within)).unwrap();
+                assert!(y.iter().zip(&within).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Inverse, &[x]))));
                 let y = each1(&B, &Bent, Operand::array(&all)).unwrap();
                 assert!(y.iter().zip(&all).all(|(&y, &x)| text(y) == text(Each::<1, T>::apply(&Bent, &[x]))));
                 for op in [Chosen(true), Chosen(false)] {

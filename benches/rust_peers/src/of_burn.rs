@@ -101,7 +101,7 @@ fn elementwise(text: &str, arrays: &Arrays) -> Option<Call> {
         "astype(x, dtype=int64)" => with!(arrays, |x: F1| x.cast(IntDType::I64)),
         "abs(x)" => with!(arrays, |x: F1| x.abs()),
         "acos(x)" => with!(arrays, |x: F1| x.acos()),
-        "acosh(x)" => with!(arrays, |x: F1| x.acosh()),
+        "acosh(p)" => with!(arrays, |p: F1| p.acosh()),
         "asin(x)" => with!(arrays, |x: F1| x.asin()),
         "asinh(x)" => with!(arrays, |x: F1| x.asinh()),
         "atan(x)" => with!(arrays, |x: F1| x.atan()),

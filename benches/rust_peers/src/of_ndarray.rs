@@ -97,7 +97,7 @@ fn elementwise<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
         "copy(x)" => with!(arrays, |x: V<T>| x.clone()),
         "abs(x)" => with!(arrays, |x: V<T>| x.abs()),
         "acos(x)" => with!(arrays, |x: V<T>| x.acos()),
-        "acosh(x)" => with!(arrays, |x: V<T>| x.acosh()),
+        "acosh(p)" => with!(arrays, |p: V<T>| p.acosh()),
         "asin(x)" => with!(arrays, |x: V<T>| x.asin()),
         "asinh(x)" => with!(arrays, |x: V<T>| x.asinh()),
         "atan(x)" => with!(arrays, |x: V<T>| x.atan()),

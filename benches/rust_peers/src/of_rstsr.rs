@@ -114,7 +114,7 @@ macro_rules! floats {
                     "copy(x)" => with!(from, $t, |x: Ix1| x.clone()),
                     "abs(x)" => with!(from, $t, |x: Ix1| x.abs()),
                     "acos(x)" => with!(from, $t, |x: Ix1| x.acos()),
-                    "acosh(x)" => with!(from, $t, |x: Ix1| x.acosh()),
+                    "acosh(p)" => with!(from, $t, |p: Ix1| p.acosh()),
                     "asin(x)" => with!(from, $t, |x: Ix1| x.asin()),
                     "asinh(x)" => with!(from, $t, |x: Ix1| x.asinh()),
                     "atan(x)" => with!(from, $t, |x: Ix1| x.atan()),

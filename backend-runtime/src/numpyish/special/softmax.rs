@@ -68,7 +68,7 @@ impl<'a> Lanes<'a> {
         axes.sort_unstable();
         let is_summed = |axis: &usize| axes.contains(axis);
         let mut order: Vec<usize> = (0..x.shape.len()).collect();
-        // what repeats the same elements is not near anything
+        // an axis that repeats the same elements comes first
         let distance = |axis: usize| if x.strides[axis] == 0 { usize::MAX } else { x.strides[axis].unsigned_abs() };
         order.sort_by_key(|&axis| std::cmp::Reverse(distance(axis)));
         let mut first = order.iter().position(is_summed).unwrap_or(order.len());
@@ -90,7 +90,9 @@ impl<'a> Lanes<'a> {
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
         // SAFETY: every element has been written.
         let array = unsafe { RawArray::new(self.op, self.shape, elements)? }.permuted(&places);
-        if self.in_memory { Ok(array) } else { copy::to_raw(self.op, array.view(&array.strides())) }
+        let strides = array.strides();
+        let is_in_order = self.in_memory || array.view(&strides).is_c_order();
+        if is_in_order { Ok(array) } else { copy::to_raw(self.op, array.view(&strides)) }
     }
 
     /// An array without the axes that are summed over, or with them of length 1.
@@ -244,7 +246,7 @@ impl Part {
                 Of::LogSoftmax => {
                     logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
-                    // not less the sum of both, which is rounded where the largest element is far from 0
+                    // one after the other: their sum would be rounded where the largest element is far from 0
                     self.rows(|range| {
                         subtracted(self, range.clone(), x, lanes, to);
                         subtracted(self, range, to, sum, to);

@@ -28,7 +28,7 @@ fn ratio(w: F) -> F {
     if w < FAR { ratio_near(w) } else { value }
 }
 
-/// A magnitude of `x` below which `w` is below [`FAR`]. The table says it of `erfinv`, so that loops look whether all of a block are.
+/// A magnitude of `x` below which `w` is below [`FAR`]. The table says it of `erfinv`, so that loops ask whether all of a block are below it.
 const NEAR: F = 0.999;
 
 /// Inverse of the error function; infinite at 1 and -1, NaN beyond. Within 3 ulp.
