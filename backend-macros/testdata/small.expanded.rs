@@ -407,45 +407,55 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .add(
-                        crate::AnyArray::numpyish_operand(x1, "add")?,
-                        crate::AnyArray::numpyish_operand(x2, "add")?,
-                    )?;
-                Ok(crate::AnyArray::Numpyish(r))
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .add(
-                        crate::AnyArray::torch_operand(x1, "add")?,
-                        crate::AnyArray::torch_operand(x2, "add")?,
-                    )?;
-                Ok(crate::AnyArray::Torch(r))
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::add::INFO),
-                            op: "add",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x1", crate::runtime::Arg::operand(&x1)),
-                                ("x2", crate::runtime::Arg::operand(&x2)),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.add::<T, _, _>(x1, x2)?;
-                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                })
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Float>(
+            backend: &crate::AnyBackend,
+            x1: crate::runtime::Operand<'a, crate::AnyBackend, T>,
+            x2: crate::runtime::Operand<'a, crate::AnyBackend, T>,
+        ) -> crate::runtime::Result<
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        > {
+            match backend {
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .add(
+                            crate::AnyArray::numpyish_operand(x1, "add")?,
+                            crate::AnyArray::numpyish_operand(x2, "add")?,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .add(
+                            crate::AnyArray::torch_operand(x1, "add")?,
+                            crate::AnyArray::torch_operand(x2, "add")?,
+                        )?;
+                    Ok(crate::AnyArray::Torch(r))
+                }
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::add::INFO),
+                                op: "add",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x1", crate::runtime::Arg::operand(&x1)),
+                                    ("x2", crate::runtime::Arg::operand(&x2)),
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.add::<T, _, _>(x1, x2)?;
+                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                    })
+                }
             }
         }
+        run::<T>(self, x1, x2)
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -454,39 +464,52 @@ impl Elementwise for crate::AnyBackend {
         options: options::LeakyOptions,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .leaky_with(crate::AnyArray::numpyish_given(x, "leaky")?, options)?;
-                Ok(crate::AnyArray::Numpyish(r))
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .leaky_with(crate::AnyArray::torch_given(x, "leaky")?, options)?;
-                Ok(crate::AnyArray::Torch(r))
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::leaky::INFO),
-                            op: "leaky",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x", crate::runtime::Arg::array(&*x)),
-                                ("slope", crate::runtime::Arg::Plain(&options.slope)),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.leaky_with::<T>(x, options)?;
-                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                })
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Real>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            options: options::LeakyOptions,
+        ) -> crate::runtime::Result<
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        > {
+            match backend {
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .leaky_with(
+                            crate::AnyArray::numpyish_given(x, "leaky")?,
+                            options,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .leaky_with(crate::AnyArray::torch_given(x, "leaky")?, options)?;
+                    Ok(crate::AnyArray::Torch(r))
+                }
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::leaky::INFO),
+                                op: "leaky",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x", crate::runtime::Arg::array(&*x)),
+                                    ("slope", crate::runtime::Arg::Plain(&options.slope)),
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.leaky_with::<T>(x, options)?;
+                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                    })
+                }
             }
         }
+        run::<T>(self, x, options)
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -496,58 +519,69 @@ impl Elementwise for crate::AnyBackend {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .threshold(
-                        crate::AnyArray::numpyish_given(x, "threshold")?,
-                        limit,
-                        value,
-                    )?;
-                Ok(crate::AnyArray::Numpyish(r))
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .threshold(
-                        crate::AnyArray::torch_given(x, "threshold")?,
-                        limit,
-                        value,
-                    )?;
-                Ok(crate::AnyArray::Torch(r))
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::threshold::INFO),
-                            op: "threshold",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x", crate::runtime::Arg::array(&*x)),
-                                (
-                                    "limit",
-                                    crate::runtime::Arg::Number(
-                                        crate::runtime::Number::of(limit),
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Real>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            limit: T,
+            value: T,
+        ) -> crate::runtime::Result<
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        > {
+            match backend {
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .threshold(
+                            crate::AnyArray::numpyish_given(x, "threshold")?,
+                            limit,
+                            value,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .threshold(
+                            crate::AnyArray::torch_given(x, "threshold")?,
+                            limit,
+                            value,
+                        )?;
+                    Ok(crate::AnyArray::Torch(r))
+                }
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::threshold::INFO),
+                                op: "threshold",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x", crate::runtime::Arg::array(&*x)),
+                                    (
+                                        "limit",
+                                        crate::runtime::Arg::Number(
+                                            crate::runtime::Number::of(limit),
+                                        ),
                                     ),
-                                ),
-                                (
-                                    "value",
-                                    crate::runtime::Arg::Number(
-                                        crate::runtime::Number::of(value),
+                                    (
+                                        "value",
+                                        crate::runtime::Arg::Number(
+                                            crate::runtime::Number::of(value),
+                                        ),
                                     ),
-                                ),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.threshold::<T>(x, limit, value)?;
-                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                })
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.threshold::<T>(x, limit, value)?;
+                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                    })
+                }
             }
         }
+        run::<T>(self, x, limit, value)
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -558,44 +592,59 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .sum_with(
-                        crate::AnyArray::numpyish_given(x, "sum")?,
-                        axis,
-                        options,
-                    )?;
-                Ok(crate::AnyArray::Numpyish(r))
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .sum_with(crate::AnyArray::torch_given(x, "sum")?, axis, options)?;
-                Ok(crate::AnyArray::Torch(r))
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::sum::INFO),
-                            op: "sum",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x", crate::runtime::Arg::array(&*x)),
-                                ("axis", crate::runtime::Arg::Plain(&axis)),
-                                ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.sum_with::<T>(x, axis, options)?;
-                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                })
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Float>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            axis: crate::runtime::Axes,
+            options: options::SumOptions,
+        ) -> crate::runtime::Result<
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        > {
+            match backend {
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .sum_with(
+                            crate::AnyArray::numpyish_given(x, "sum")?,
+                            axis,
+                            options,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .sum_with(
+                            crate::AnyArray::torch_given(x, "sum")?,
+                            axis,
+                            options,
+                        )?;
+                    Ok(crate::AnyArray::Torch(r))
+                }
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::sum::INFO),
+                                op: "sum",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x", crate::runtime::Arg::array(&*x)),
+                                    ("axis", crate::runtime::Arg::Plain(&axis)),
+                                    ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.sum_with::<T>(x, axis, options)?;
+                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                    })
+                }
             }
         }
+        run::<T>(self, x, axis, options)
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -606,44 +655,46 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .rms_with(
-                        crate::AnyArray::numpyish_given(x, "rms")?,
-                        axis,
-                        options,
-                    )?;
-                Ok(crate::AnyArray::Numpyish(r))
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .rms_with(crate::AnyArray::torch_given(x, "rms")?, axis, options)?;
-                Ok(crate::AnyArray::Torch(r))
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::rms::INFO),
-                            op: "rms",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x", crate::runtime::Arg::array(&*x)),
-                                ("axis", crate::runtime::Arg::Plain(&axis)),
-                                ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.rms_with::<T>(x, axis, options)?;
-                    crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                })
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Float>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            axis: crate::runtime::Axes,
+            options: options::RmsOptions,
+        ) -> crate::runtime::Result<
+            <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
+        > {
+            match backend {
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::rms::INFO),
+                                op: "rms",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x", crate::runtime::Arg::array(&*x)),
+                                    ("axis", crate::runtime::Arg::Plain(&axis)),
+                                    ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.rms_with::<T>(x, axis, options)?;
+                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                    })
+                }
+                _ => {
+                    let options::RmsOptions { keepdims, .. } = options;
+                    __compose::rms(backend, &*x, axis, keepdims)
+                        .map_err(|why| why.within("rms"))
+                }
             }
         }
+        run::<T>(self, x, axis, options)
     }
     #[inline]
     fn ends_with<'a, T: crate::runtime::Float>(
@@ -652,90 +703,102 @@ impl Elementwise for crate::AnyBackend {
         options: options::EndsOptions<'_, Self::Array<T::Real>, Self::Array<i32>>,
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b
-                    .ends_with(
-                        crate::AnyArray::numpyish_given(x, "ends")?,
-                        {
-                            let mut own = options::EndsOptions::new();
-                            own.weights = options
-                                .weights
-                                .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
-                                .transpose()?;
-                            own.first = options
-                                .first
-                                .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
-                                .transpose()?;
-                            own.side = options.side;
-                            own
-                        },
-                    )?;
-                Ok(results::EndsResult {
-                    values: crate::AnyArray::Numpyish(r.values),
-                    counts: crate::AnyArray::Numpyish(r.counts),
-                })
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b
-                    .ends_with(
-                        crate::AnyArray::torch_given(x, "ends")?,
-                        {
-                            let mut own = options::EndsOptions::new();
-                            own.weights = options
-                                .weights
-                                .map(|x| crate::AnyArray::torch_given(x, "ends"))
-                                .transpose()?;
-                            own.first = options
-                                .first
-                                .map(|x| crate::AnyArray::torch_given(x, "ends"))
-                                .transpose()?;
-                            own.side = options.side;
-                            own
-                        },
-                    )?;
-                Ok(results::EndsResult {
-                    values: crate::AnyArray::Torch(r.values),
-                    counts: crate::AnyArray::Torch(r.counts),
-                })
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::ends::INFO),
-                            op: "ends",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[
-                                ("x", crate::runtime::Arg::array(&*x)),
-                                (
-                                    "weights",
-                                    crate::runtime::Arg::optional(options.weights.as_deref()),
-                                ),
-                                (
-                                    "first",
-                                    crate::runtime::Arg::optional(options.first.as_deref()),
-                                ),
-                                ("side", crate::runtime::Arg::Plain(&options.side)),
-                            ],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.ends_with::<T>(x, options)?;
+        #[inline(never)]
+        fn run<'a, T: crate::runtime::Float>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            options: options::EndsOptions<
+                '_,
+                crate::AnyArray<T::Real>,
+                crate::AnyArray<i32>,
+            >,
+        ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
+            match backend {
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .ends_with(
+                            crate::AnyArray::numpyish_given(x, "ends")?,
+                            {
+                                let mut own = options::EndsOptions::new();
+                                own.weights = options
+                                    .weights
+                                    .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
+                                    .transpose()?;
+                                own.first = options
+                                    .first
+                                    .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
+                                    .transpose()?;
+                                own.side = options.side;
+                                own
+                            },
+                        )?;
                     Ok(results::EndsResult {
-                        values: crate::runtime::Wrap::close::<
-                            T,
-                        >(&**b, &mut running, result.values)?,
-                        counts: crate::runtime::Wrap::close::<
-                            i64,
-                        >(&**b, &mut running, result.counts)?,
+                        values: crate::AnyArray::Numpyish(r.values),
+                        counts: crate::AnyArray::Numpyish(r.counts),
                     })
-                })
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .ends_with(
+                            crate::AnyArray::torch_given(x, "ends")?,
+                            {
+                                let mut own = options::EndsOptions::new();
+                                own.weights = options
+                                    .weights
+                                    .map(|x| crate::AnyArray::torch_given(x, "ends"))
+                                    .transpose()?;
+                                own.first = options
+                                    .first
+                                    .map(|x| crate::AnyArray::torch_given(x, "ends"))
+                                    .transpose()?;
+                                own.side = options.side;
+                                own
+                            },
+                        )?;
+                    Ok(results::EndsResult {
+                        values: crate::AnyArray::Torch(r.values),
+                        counts: crate::AnyArray::Torch(r.counts),
+                    })
+                }
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::ends::INFO),
+                                op: "ends",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[
+                                    ("x", crate::runtime::Arg::array(&*x)),
+                                    (
+                                        "weights",
+                                        crate::runtime::Arg::optional(options.weights.as_deref()),
+                                    ),
+                                    (
+                                        "first",
+                                        crate::runtime::Arg::optional(options.first.as_deref()),
+                                    ),
+                                    ("side", crate::runtime::Arg::Plain(&options.side)),
+                                ],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.ends_with::<T>(x, options)?;
+                        Ok(results::EndsResult {
+                            values: crate::runtime::Wrap::close::<
+                                T,
+                            >(&**b, &mut running, result.values)?,
+                            counts: crate::runtime::Wrap::close::<
+                                i64,
+                            >(&**b, &mut running, result.counts)?,
+                        })
+                    })
+                }
             }
         }
+        run::<T>(self, x, options)
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -743,34 +806,42 @@ impl Elementwise for crate::AnyBackend {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        match self {
-            crate::AnyBackend::Numpyish(b) => {
-                let r = b.is_flat(crate::AnyArray::numpyish_given(x, "is_flat")?)?;
-                Ok(r)
-            }
-            crate::AnyBackend::Torch(b) => {
-                let r = b.is_flat(crate::AnyArray::torch_given(x, "is_flat")?)?;
-                Ok(r)
-            }
-            crate::AnyBackend::Watched(b) => {
-                crate::runtime::rarely(|| {
-                    let mut running = crate::runtime::Wrap::begin(
-                        &**b,
-                        &crate::runtime::Call {
-                            info: Some(ops::is_flat::INFO),
-                            op: "is_flat",
-                            dtype: <T as crate::runtime::Element>::DTYPE,
-                            to: None,
-                            is_composed: false,
-                            args: &[("x", crate::runtime::Arg::array(&*x))],
-                        },
-                    )?;
-                    let within = crate::runtime::Wrap::within(&**b);
-                    let result = within.is_flat::<T>(x)?;
-                    Ok(result)
-                })
+        #[inline(never)]
+        fn run<'a, T: IsFlatDtypes>(
+            backend: &crate::AnyBackend,
+            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+        ) -> crate::runtime::Result<bool> {
+            match backend {
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::rarely(|| {
+                        let mut running = crate::runtime::Wrap::begin(
+                            &**b,
+                            &crate::runtime::Call {
+                                info: Some(ops::is_flat::INFO),
+                                op: "is_flat",
+                                dtype: <T as crate::runtime::Element>::DTYPE,
+                                to: None,
+                                is_composed: false,
+                                args: &[("x", crate::runtime::Arg::array(&*x))],
+                            },
+                        )?;
+                        let within = crate::runtime::Wrap::within(&**b);
+                        let result = within.is_flat::<T>(x)?;
+                        Ok(result)
+                    })
+                }
+                _ => {
+                    macro_rules! row_is_flat {
+                        () => {
+                            crate ::is_flat(backend, & * x).map_err(| why | why
+                            .within("is_flat"))
+                        };
+                    }
+                    row_is_flat!()
+                }
             }
         }
+        run::<T>(self, x)
     }
 }
 /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.

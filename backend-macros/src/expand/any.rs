@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod methods;
+
 /// An enum over backends, and that of its arrays.
 pub struct Any {
     /// The path of the enum.
@@ -16,6 +18,8 @@ pub struct Any {
 
 /// A backend in an enum.
 struct Member {
+    /// Its column in the table, if the enum is that of the table.
+    column: Option<String>,
     variant: Ident,
     ty: TokenStream,
     summary: String,
@@ -32,7 +36,7 @@ struct Member {
 impl Member {
     fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
         let [get_given, get_operand, get_mut] = ["given", "operand", "mut"].map(|what| format_ident!("{name}_{what}"));
-        Member { variant, ty, summary, get: id(name), get_given, get_operand, get_mut }
+        Member { column: None, variant, ty, summary, get: id(name), get_given, get_operand, get_mut }
     }
 }
 
@@ -52,8 +56,10 @@ impl Expand<'_> {
     fn any_of_table(&self) -> Any {
         let root = &self.root;
         let members = self.model.backends.iter();
-        let members =
-            members.map(|b| Member::new(&b.name, id(&camel(&b.name)), self.backend_type(b), b.summary.clone()));
+        let members = members.map(|b| Member {
+            column: Some(b.name.clone()),
+            ..Member::new(&b.name, id(&camel(&b.name)), self.backend_type(b), b.summary.clone())
+        });
         let (name, array) = (quote!(#root::AnyBackend), quote!(#root::AnyArray));
         Any { name, array, members: members.collect(), is_watched: true }
     }
@@ -431,84 +437,5 @@ impl Expand<'_> {
     pub(super) fn implement_any(&self, name: &Ident, ops: &[&Op]) -> TokenStream {
         // in another crate the enum is not exhaustive: a later version of the facade may have more backends
         self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
-    }
-
-    /// The trait of these ops for an enum of backends; `rest` says that the enum may have further variants.
-    pub(super) fn implement_any_of(&self, name: &TokenStream, any: &Any, ops: &[&Op], rest: bool) -> TokenStream {
-        let methods = ops.iter().map(|op| {
-            let signature = self.signature(op, op.has_options());
-            let prepare = self.convert(op);
-            let arms = any.members.iter().map(|member| self.any_arm(op, any, member));
-            let (rt, name) = (self.rt(), &op.name);
-            let watched = any.is_watched.then(|| self.watched_arm(op, any));
-            let rest = rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),));
-            quote!(#[inline] #signature { #prepare match self { #(#arms)* #watched #rest } })
-        });
-        let ty = &any.name;
-        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
-    }
-
-    /// The enum itself runs the op, and tells of it.
-    fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
-        let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
-        let watched = quote!(&**#b);
-        let args: Vec<TokenStream> = op
-            .positional()
-            .map(|p| {
-                let n = id(&p.name);
-                if matches!(p.kind, Kind::Arrays(_)) { quote!(&#n[..]) } else { quote!(#n) }
-            })
-            .collect();
-        let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
-        let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
-        // apart from the arms that programs take, whose code would save more registers for it
-        quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
-    }
-
-    fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
-        let (rt, name) = (self.rt(), &op.name);
-        let Any { name: any_name, array: any_array, .. } = any;
-        let Member { variant, ty, get, get_given, get_operand, get_mut, .. } = member;
-        let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
-        let args = op.positional().map(|p| {
-            let n = id(&p.name);
-            match p.kind {
-                Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
-                Kind::Operand(..) => quote!(#any_array::#get_operand(#n, #name)?),
-                Kind::Target(_) => quote!(#n.#get_mut(#name)?),
-                Kind::Index => quote!(&#n.on::<#ty>(|x| x.#get(#name), |x| x.#get(#name))?),
-                Kind::Arrays(_) => {
-                    quote!(#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
-                }
-                _ => quote!(#n),
-            }
-        });
-        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
-        let given = op.has_options().then(|| {
-            if !op.options_hold_arrays() {
-                return quote!(#options);
-            }
-            let path = self.options_path(op);
-            let set = op.optional().map(|p| {
-                let n = id(&p.name);
-                let array = matches!(p.kind, Kind::Array(_));
-                if array {
-                    quote!(#own.#n = #options.#n.map(|x| #any_array::#get_given(x, #name)).transpose()?;)
-                } else {
-                    quote!(#own.#n = #options.#n;)
-                }
-            });
-            quote!({ let mut #own = #path::new(); #(#set)* #own })
-        });
-        if op.target().is_some() {
-            return quote!(#any_name::#variant(#b) => #b.#method(#(#args,)* #given),);
-        }
-        let wrap = self.any_result(op, any_array, variant, &r);
-        quote! {
-            #any_name::#variant(#b) => {
-                let #r = #b.#method(#(#args,)* #given)?;
-                Ok(#wrap)
-            }
-        }
     }
 }

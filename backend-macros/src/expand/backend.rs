@@ -69,7 +69,7 @@ impl Expand<'_> {
     }
 
     pub(super) fn body(&self, op: &Op, backend: &Backend) -> TokenStream {
-        let (rt, root, module, name) = (self.rt(), &self.root, self.module(backend), &op.name);
+        let (rt, module, name) = (self.rt(), self.module(backend), &op.name);
         let all: Vec<TokenStream> = op.params.iter().map(|p| self.passed(p, op)).collect();
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
@@ -81,29 +81,7 @@ impl Expand<'_> {
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
                 of_row(op, self.named(op, quote!(#called(self, #(#all),*))))
             }
-            Some(Map::Compose(form)) => {
-                let function = id(name);
-                // beside a trait of another module the function stands in the method
-                let module = self.private("compose");
-                let (place, composed) = match &self.home {
-                    None => (Some(quote!(#module::)), None),
-                    Some(_) => (None, Some(self.composed(op, form))),
-                };
-                quote!(#composed #place #function(self, #(#all),*).map_err(|why| why.within(#name)))
-            }
-            Some(Map::Generic(path)) => {
-                let here = match &self.home {
-                    Some(home) if op.own => quote!(#home),
-                    None if op.own => quote!(crate),
-                    _ => quote!(#root),
-                };
-                let path = function(path);
-                let second = op.second.is_some().then(|| quote!(::<_, U, _>));
-                of_row(
-                    op,
-                    self.named(op, quote!(#here::#path #second(self, #(#all),*).map_err(|why| why.within(#name)))),
-                )
-            }
+            Some(map @ (Map::Compose(_) | Map::Generic(_))) => self.over_any_backend(op, map, &quote!(self)),
             Some(Map::Aten(Aten { name: aten, overload, args, via })) => {
                 let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
                 let args = args.iter().map(|a| self.aten_argument(a, op, &module));
@@ -116,6 +94,37 @@ impl Expand<'_> {
             None => {
                 quote!(Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME)))
             }
+        }
+    }
+
+    /// The call of a row that is written once over any backend, on the backend `on`; nothing for other rows.
+    pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
+        let name = &op.name;
+        let all = op.params.iter().map(|p| self.passed(p, op));
+        match map {
+            Map::Compose(form) => {
+                let function = id(name);
+                // beside a trait of another module the function stands in the method
+                let module = self.private("compose");
+                let (place, composed) = match &self.home {
+                    None => (Some(quote!(#module::)), None),
+                    Some(_) => (None, Some(self.composed(op, form))),
+                };
+                quote!(#composed #place #function(#on, #(#all),*).map_err(|why| why.within(#name)))
+            }
+            Map::Generic(path) => {
+                let root = &self.root;
+                let here = match &self.home {
+                    Some(home) if op.own => quote!(#home),
+                    None if op.own => quote!(crate),
+                    _ => quote!(#root),
+                };
+                let path = function(path);
+                let second = op.second.is_some().then(|| quote!(::<_, U, _>));
+                let call = quote!(#here::#path #second(#on, #(#all),*).map_err(|why| why.within(#name)));
+                of_row(op, self.named(op, call))
+            }
+            _ => quote!(),
         }
     }
 

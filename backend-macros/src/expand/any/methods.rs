@@ -1,0 +1,168 @@
+//! The ops of an enum of backends: a method converts its arguments, and a function that is compiled once per dtype chooses
+//! the backend.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The trait of these ops for an enum of backends; `rest` says that the enum may have further variants.
+    pub(in super::super) fn implement_any_of(
+        &self,
+        name: &TokenStream,
+        any: &Any,
+        ops: &[&Op],
+        rest: bool,
+    ) -> TokenStream {
+        let methods = ops.iter().map(|op| {
+            let (signature, convert) = (self.signature(op, op.has_options()), self.convert(op));
+            let run = match has_plain_arguments(op) {
+                true => self.once_per_dtype(op, any, rest),
+                false => self.chosen(op, any, rest, &quote!(self)),
+            };
+            quote!(#[inline] #signature { #convert #run })
+        });
+        let ty = &any.name;
+        quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
+    }
+
+    /// The function that runs the op on the enum, with arguments that are converted, and its call. Every way to give the
+    /// arguments shares it.
+    fn once_per_dtype(&self, op: &Op, any: &Any, rest: bool) -> TokenStream {
+        let (rt, ty, array, backend) = (self.rt(), &any.name, &any.array, hidden("backend"));
+        let args = op.positional().map(|p| {
+            let n = id(&p.name);
+            let of = match &p.kind {
+                Kind::Array(e) => {
+                    let e = elem(*e, op);
+                    quote!(::std::borrow::Cow<'a, #array<#e>>)
+                }
+                Kind::Operand(e, _) => {
+                    let e = elem(*e, op);
+                    quote!(#rt::Operand<'a, #ty, #e>)
+                }
+                Kind::Target(e) => {
+                    let e = elem(*e, op);
+                    quote!(&mut #array<#e>)
+                }
+                kind => self.code(kind, op, &hidden("K")).function,
+            };
+            quote!(#n: #of)
+        });
+        let names = op.positional().map(|p| id(&p.name));
+        let (options, given) = op
+            .has_options()
+            .then(|| {
+                let (options, path) = (hidden("options"), self.options_path(op));
+                let arrays: Vec<TokenStream> = op.optional_elems().into_iter().map(|e| elem(e, op)).collect();
+                let of = if arrays.is_empty() { path } else { quote!(#path<'_, #(#array<#arrays>),*>) };
+                (quote!(, #options: #of), quote!(, #options))
+            })
+            .unzip();
+        let output = match &op.result {
+            Out::Fields(_) => self.output(op, ty),
+            _ => self.output(op, &quote!(<#ty as #rt::Arrays>)),
+        };
+        let many = signature::many_arguments(1 + op.params.len());
+        let (dtypes, second) = (self.dtypes(op), op.second.is_some().then(|| quote!(U,)));
+        let body = self.chosen(op, any, rest, &quote!(#backend));
+        quote! {
+            #[inline(never)]
+            #many
+            fn run<'a, #dtypes>(#backend: &#ty, #(#args),* #options) -> #rt::Result<#output> { #body }
+            run::<#second T>(self, #(#names),* #given)
+        }
+    }
+
+    /// The op on the backend that the enum `on` holds. A row that is written once over any backend runs on the enum itself, so
+    /// that it is compiled once and not for each of the backends in it.
+    fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream) -> TokenStream {
+        let (rt, name) = (self.rt(), &op.name);
+        let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
+        let over_any = any.members.iter().filter_map(map_of).find(|map| map.is_free());
+        let own = any.members.iter().filter(|member| over_any.is_none() || map_of(member) != over_any);
+        let arms = own.map(|member| self.any_arm(op, any, member));
+        let watched = any.is_watched.then(|| self.watched_arm(op, any));
+        let rest = match over_any {
+            Some(map) => {
+                let (open, call) = (self.open_options(op), self.over_any_backend(op, map, on));
+                Some(quote!(_ => { #open #call }))
+            }
+            None => rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),)),
+        };
+        quote!(match #on { #(#arms)* #watched #rest })
+    }
+
+    /// The enum itself runs the op, and tells of it.
+    fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
+        let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
+        let watched = quote!(&**#b);
+        let args: Vec<TokenStream> = op
+            .positional()
+            .map(|p| {
+                let n = id(&p.name);
+                if matches!(p.kind, Kind::Arrays(_)) { quote!(&#n[..]) } else { quote!(#n) }
+            })
+            .collect();
+        let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
+        let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
+        // apart from the arms that programs take, whose code would save more registers for it
+        quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
+    }
+
+    fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
+        let (rt, name) = (self.rt(), &op.name);
+        let Any { name: any_name, array: any_array, .. } = any;
+        let Member { variant, ty, get, get_given, get_operand, get_mut, .. } = member;
+        let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
+        let args = op.positional().map(|p| {
+            let n = id(&p.name);
+            match p.kind {
+                Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
+                Kind::Operand(..) => quote!(#any_array::#get_operand(#n, #name)?),
+                Kind::Target(_) => quote!(#n.#get_mut(#name)?),
+                Kind::Index => quote!(&#n.on::<#ty>(|x| x.#get(#name), |x| x.#get(#name))?),
+                Kind::Arrays(_) => {
+                    quote!(#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
+                }
+                _ => quote!(#n),
+            }
+        });
+        let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
+        let given = op.has_options().then(|| {
+            if !op.options_hold_arrays() {
+                return quote!(#options);
+            }
+            let path = self.options_path(op);
+            let set = op.optional().map(|p| {
+                let n = id(&p.name);
+                let array = matches!(p.kind, Kind::Array(_));
+                if array {
+                    quote!(#own.#n = #options.#n.map(|x| #any_array::#get_given(x, #name)).transpose()?;)
+                } else {
+                    quote!(#own.#n = #options.#n;)
+                }
+            });
+            quote!({ let mut #own = #path::new(); #(#set)* #own })
+        });
+        if op.target().is_some() {
+            return quote!(#any_name::#variant(#b) => #b.#method(#(#args,)* #given),);
+        }
+        let wrap = self.any_result(op, any_array, variant, &r);
+        quote! {
+            #any_name::#variant(#b) => {
+                let #r = #b.#method(#(#args,)* #given)?;
+                Ok(#wrap)
+            }
+        }
+    }
+}
+
+/// Whether the op has arrays, and the converted arguments have types that can be written in a function.
+fn has_plain_arguments(op: &Op) -> bool {
+    let is_plain = |kind: &Kind| match kind {
+        Kind::Arrays(_) | Kind::Signed | Kind::Widths | Kind::Slices | Kind::Index | Kind::Host => false,
+        Kind::Array(_) | Kind::Operand(..) | Kind::Target(_) | Kind::Axes | Kind::Axis | Kind::AxisOrAll => true,
+        Kind::Lengths | Kind::Shape | Kind::Number | Kind::Scalar | Kind::Bytes | Kind::Text => true,
+        Kind::Plain(_) | Kind::Maybe(_) | Kind::Choice(_) => true,
+    };
+    op.positional().any(|p| p.is_array()) && op.positional().all(|p| is_plain(&p.kind))
+}
