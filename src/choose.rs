@@ -31,7 +31,7 @@ impl FromStr for AnyBackend {
         };
         let unknown = || {
             let known = "numpyish, cuda, cuda:1, torch, torch:cpu, torch:cuda and torch:cuda:1";
-            Error::argument(OP, format!("`{name}` is no backend; there are {known}"))
+            Error::argument(OP, format!("`{name}` is not a backend; the backends are {known}"))
         };
         match (library, device) {
             ("numpyish", None | Some("cpu")) => Ok(Numpyish::new().into()),
@@ -126,6 +126,6 @@ mod tests {
             }
         }
         let why = in_variable("cupy", "cupy".parse::<AnyBackend>().unwrap_err());
-        assert!(why.to_string().contains("BACKENDS_DEFAULT: `cupy` is no backend"), "{why}");
+        assert!(why.to_string().contains("BACKENDS_DEFAULT: `cupy` is not a backend"), "{why}");
     }
 }

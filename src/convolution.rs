@@ -92,7 +92,8 @@ fn convolved<B: Backend, T: Numeric>(
         return by_transforms(op, b, x1, x2, overlap, &axes);
     }
     if rank > rules::MOST_SPATIAL {
-        let why = format!("sums are over 1 to {} axes, and not {rank}", rules::MOST_SPATIAL);
+        let why =
+            format!("the arrays have {rank} axes, but must have 1 to {} to be summed directly", rules::MOST_SPATIAL);
         return Err(Error::argument(op, why));
     }
     by_sums(b, x1, x2, overlap).map_err(|e| e.within(op))

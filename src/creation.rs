@@ -27,7 +27,7 @@ pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<
             }
             b.reshape(elements, [side, side])
         }
-        ref shape => Err(Error::shape(OP, shape, "has neither one axis nor two")),
+        ref shape => Err(Error::shape(OP, shape, "must have one or two axes")),
     }
 }
 
@@ -85,7 +85,7 @@ fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<
 fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::Array<T>, B::Array<T>)> {
     match &list[..] {
         [rows, columns] => Ok((b.astype::<T, _>(rows)?, b.astype::<T, _>(columns)?)),
-        _ => Err(Error::argument("nonzero", "gives an array for each axis")),
+        _ => Err(Error::argument("nonzero", "must give an array for each axis")),
     }
 }
 
@@ -135,7 +135,8 @@ pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endp
     let (first, last) = (start.to_f64(), stop.to_f64());
     // NaN has no sign that differs
     if first == 0.0 || last == 0.0 || first.signum() * last < 0.0 {
-        let why = format!("there is no sequence of multiples from {first} to {last}");
+        let why =
+            format!("the sequence goes from {first} to {last}, but both must be other than 0 and of the same sign");
         return Err(Error::argument("geomspace", why));
     }
     let options = LinspaceOptions::new().endpoint(endpoint);

@@ -199,7 +199,8 @@ impl<T: Element> Placed for AnyArray<T> {
 /// [`Argument`](Error::Argument) without arrays.
 pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     const OP: &str = "choose_backend";
-    let (first, others) = arrays.split_first().ok_or_else(|| Error::argument(OP, "there are no arrays"))?;
+    let (first, others) =
+        arrays.split_first().ok_or_else(|| Error::argument(OP, "there must be at least one array"))?;
     let (library, device) = (first.library(), first.place());
     for other in others {
         if other.library() != library {

@@ -82,11 +82,11 @@ fn transform<B: Backend, T: Real>(
         (1 | 4, _) | (2 | 3, false) => kind,
         (2, true) => 3,
         (3, true) => 2,
-        _ => return Err(Error::argument(op, format!("`kind` is {kind}, and not 1 to 4"))),
+        _ => return Err(Error::argument(op, format!("`kind` is {kind}, but must be between 1 and 4"))),
     };
     let (along, n) = rules::transform(op, b.shape(x), n, axis, Half::Neither)?.axes[0];
     if wave == Wave::Cosine && kind == 1 && n < 2 {
-        let why = format!("a cosine transform of kind 1 along axis {along} has 2 points or more");
+        let why = format!("gives a cosine transform of {n} point along axis {along}, but kind 1 must have at least 2");
         return Err(Error::shape(op, b.shape(x), why));
     }
     let y = match T::DTYPE {

@@ -64,13 +64,16 @@ pub fn rotate<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "rotate";
     if !angle.is_finite() {
-        return Err(Error::argument(OP, format!("the angle is {angle}")));
+        return Err(Error::argument(OP, format!("the angle is {angle}, but must be finite")));
     }
     let shape = b.shape(x);
     let mut plane = rules::reduction(OP, axes, shape.len())?;
     plane.sort_unstable();
     let &[first, second] = &plane[..] else {
-        return Err(Error::argument(OP, format!("{} axes, and not the two of a plane", plane.len())));
+        return Err(Error::argument(
+            OP,
+            format!("{} axes were given, but there must be two, those of a plane", plane.len()),
+        ));
     };
     let (sin, cos) = match angle.rem_euclid(360.0) {
         0.0 => (0.0, 1.0),
@@ -118,7 +121,7 @@ pub fn convolve1d<B: Backend, T: WideFloat>(
     const OP: &str = "convolve1d";
     let even = rules::weights(OP, b.shape(weights))? % 2 == 0;
     let origin = origin.checked_neg().and_then(|origin| origin.checked_sub(even.into()));
-    let origin = origin.ok_or_else(|| Error::argument(OP, "`origin` is the least number"))?;
+    let origin = origin.ok_or_else(|| Error::argument(OP, "`origin` must lie within the window"))?;
     let options = Correlate1dOptions::new().axis(axis).mode(mode).cval(cval).origin(origin);
     b.correlate1d_with(x, b.flip(weights, 0)?, options).map_err(|e| e.within(OP))
 }
@@ -153,7 +156,10 @@ pub fn gaussian_filter<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "gaussian_filter";
     if !(sigma >= 0.0 && sigma.is_finite() && truncate >= 0.0 && truncate.is_finite()) {
-        return Err(Error::argument(OP, format!("`sigma` {sigma} or `truncate` {truncate} is negative, or no number")));
+        return Err(Error::argument(
+            OP,
+            format!("`sigma` is {sigma} and `truncate` is {truncate}, but both must be finite and not negative"),
+        ));
     }
     let axes = rules::reduction(OP, axis, b.shape(x).len())?;
     if sigma <= 1e-15 {
@@ -168,7 +174,7 @@ pub fn gaussian_filter<B: Backend, T: WideFloat>(
 fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result<Vec<f64>> {
     const MOST: usize = 16;
     if order > MOST {
-        return Err(Error::argument(op, format!("`order` is {order}, and not 0 to {MOST}")));
+        return Err(Error::argument(op, format!("`order` is {order}, but must be between 0 and {MOST}")));
     }
     let radius = truncate * sigma + 0.5;
     if radius >= (1_u64 << 40) as f64 {
@@ -326,7 +332,8 @@ pub fn max_score_over_rotations<B: Backend, T: RealNumeric>(
             return Err(Error::shapes(OP, b.shape(scores), other));
         }
     }
-    let index = i32::try_from(index).map_err(|_| Error::argument(OP, format!("{index} is no index of int32")))?;
+    let index =
+        i32::try_from(index).map_err(|_| Error::argument(OP, format!("`index` is {index}, but must fit int32")))?;
     let better = b.greater(scores, best)?;
     Ok((b.r#where(&better, scores, best)?, b.r#where(&better, index, rotations)?))
 }

@@ -100,7 +100,11 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
     const OP: &str = "ravel_multi_index";
     rules::count(OP, shape, size_of::<i64>())?;
     if indices.len() != shape.len() || indices.is_empty() {
-        let why = format!("{} arrays of indices are not one for each of {} axes", indices.len(), shape.len());
+        let why = format!(
+            "{} arrays of indices were given, but there must be one for each of {} axes, at least one",
+            indices.len(),
+            shape.len()
+        );
         return Err(Error::argument(OP, why));
     }
     let wide = rules::broadcast_all(OP, indices.iter().map(|indices| b.shape(indices)))?;
@@ -110,7 +114,10 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
     }
     for (axis, ((indices, &len), stride)) in indices.iter().zip(shape).zip(rules::c_strides(shape)).enumerate() {
         if len == 0 && mode != IndexMode::Raise {
-            return Err(Error::argument(OP, format!("axis {axis} has no elements")));
+            return Err(Error::argument(
+                OP,
+                format!("axis {axis} has no elements, but must have at least one in this mode"),
+            ));
         }
         if mode == IndexMode::Raise {
             check_places(b, OP, *indices, len, axis)?;

@@ -34,7 +34,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
     let (least, total) = (facts[[0]], facts[[1]]);
     if least < 0.0 {
-        return Err(Error::argument(OP, "a count is negative"));
+        return Err(Error::argument(OP, "a count is negative, but none must be"));
     }
     // from here on sums of floats are not exact
     if total >= 2_f64.powi(53) {
@@ -52,7 +52,7 @@ pub fn repeat_each<B: Backend, T: Element>(
 pub fn rot90<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize, axes: Axes) -> Result<B::Array<T>> {
     const OP: &str = "rot90";
     let [from, to] = axes.resolve(OP, b.shape(x).len())?[..] else {
-        return Err(Error::argument(OP, "turns in the plane of two axes"));
+        return Err(Error::argument(OP, "`axes` must name two axes, those of a plane"));
     };
     match k.rem_euclid(4) {
         0 => Ok(x.clone()),
@@ -87,7 +87,10 @@ pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, ax
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
     let len = b.shape(x)[axis];
     if len.checked_rem(sections) != Some(0) {
-        return Err(Error::argument(OP, format!("{len} elements are not {sections} parts of one length")));
+        return Err(Error::argument(
+            OP,
+            format!("axis {axis} has {len} elements, but must be divisible into {sections} parts of the same length"),
+        ));
     }
     let ends = (1..=sections).map(|k| k * (len / sections));
     parts(b, OP, x, axis, sections, ends)
@@ -104,7 +107,7 @@ pub fn array_split<B: Backend, T: Element>(
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
     let len = b.shape(x)[axis];
     if sections == 0 {
-        return Err(Error::argument(OP, "there is no way to have 0 parts"));
+        return Err(Error::argument(OP, "`sections` is 0, but must be at least 1"));
     }
     let (least, longer) = (len / sections, len % sections);
     let ends = (1..=sections).map(|k| k * least + k.min(longer));
@@ -176,7 +179,12 @@ pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis
     let copies = match size.checked_rem(len) {
         Some(0) => size / len,
         None if size == 0 => 1,
-        _ => return Err(Error::argument(OP, format!("{size} is no multiple of the length {len} of axis {axis}"))),
+        _ => {
+            return Err(Error::argument(
+                OP,
+                format!("`size` is {size}, but must be a multiple of {len}, the length of axis {axis}"),
+            ));
+        }
     };
     let mut repetitions = vec![1; b.shape(x).len()];
     repetitions[axis] = copies;

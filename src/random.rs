@@ -117,7 +117,7 @@ pub fn random_subsets_weighted<B: Backend, T: Real>(
 fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T>) -> Result<usize> {
     match b.shape(weights) {
         [n] => Ok(*n),
-        shape => Err(Error::shape(op, shape, "weights are 1-D")),
+        shape => Err(Error::shape(op, shape, "of the weights must have one axis")),
     }
 }
 

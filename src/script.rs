@@ -112,7 +112,10 @@ impl Script {
                 }
                 (names, value) => {
                     let found = if let Value::List(values) = value { values.len() } else { 1 };
-                    return Err(Error::argument(OP, format!("line {line}: {} names for {found} results", names.len())));
+                    return Err(Error::argument(
+                        OP,
+                        format!("line {line} has {} names, but must have one for each of {found} results", names.len()),
+                    ));
                 }
             }
             last = names.is_empty().then_some(value);
@@ -172,7 +175,12 @@ fn evaluate<B: Backend>(b: &B, value: &Expression, variables: &Variables<B>, lin
                 }
             }
             let unsigned = |x: &i128, what: &str| {
-                u64::try_from(*x).map_err(|_| Error::argument(OP, format!("line {line}: {x} is no {what}")))
+                u64::try_from(*x).map_err(|_| {
+                    Error::argument(
+                        OP,
+                        format!("line {line}: the {what} is {x}, but must be an integer from 0 to 2^64 - 1"),
+                    )
+                })
             };
             match (op.as_str(), &positional[..], &named[..]) {
                 ("seed", [Value::Integer(seed)], []) => {
@@ -216,7 +224,7 @@ impl<'a> Parser<'a> {
         let rest = &self.text[self.at..];
         let found = rest.chars().next().map_or("the end of the line".into(), |c| format!("`{c}`"));
         let column = self.text[..self.at].chars().count() + 1;
-        Err(Error::argument(OP, format!("line {}, column {column}: {wanted} is wanted, and not {found}", self.line)))
+        Err(Error::argument(OP, format!("line {}, column {column}: expected {wanted}, found {found}", self.line)))
     }
 
     fn rest(&mut self) -> &'a str {
@@ -503,10 +511,10 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said_with_its_place() {
         for (text, part) in [
-            ("x = ", "column 5: a value is wanted, and not the end of the line"),
+            ("x = ", "column 5: expected a value, found the end of the line"),
             ("sum(x", "column 6: `,` or `)`"),
-            ("sum(x) y", "column 8: the end of the line is wanted, and not `y`"),
-            ("\n\nx = [1, é!]", "line 3, column 10: `,` or `]` is wanted, and not `!`"),
+            ("sum(x) y", "column 8: expected the end of the line, found `y`"),
+            ("\n\nx = [1, é!]", "line 3, column 10: expected `,` or `]`, found `!`"),
             ("\"abc", "column 5: `\"`"),
             ("bytes(\"0g\")", "pairs of digits"),
             ("1.5..2", "an integer as the first"),

@@ -136,7 +136,7 @@ pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     let ascend = b.all(lazy(&before).less_equal(&behind).eval(b)?, ..)?;
     let inside = (lazy(indices).greater_equal(0) & lazy(indices).less_equal(len as i64)).eval(b)?;
     if !b.item(b.bitwise_and(ascend, b.all(inside, ..)?)?)? {
-        return Err(Error::argument(OP, format!("the indices do not ascend from 0 to {len}")));
+        return Err(Error::argument(OP, format!("the indices must ascend and lie between 0 and {len}")));
     }
     // how many indices are at or before each element: those before all of them belong to segment 0, which goes
     let places = b.arange(0, len as i64, 1)?;

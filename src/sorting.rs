@@ -38,7 +38,7 @@ pub fn argpartition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, 
 pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize) -> Result<B::Array<i64>> {
     const OP: &str = "lexsort";
     let [first, others @ ..] = keys else {
-        return Err(Error::argument(OP, "needs a key to sort by"));
+        return Err(Error::argument(OP, "there must be at least one key to sort by"));
     };
     let axis = rules::axis(OP, axis, b.shape(first).len())? as isize;
     if let Some(other) = others.iter().find(|key| b.shape(key) != b.shape(first)) {

@@ -325,13 +325,17 @@ struct Cells<B: Backend> {
 impl<B: Backend> Cells<B> {
     fn new<T: Real>(op: &'static str, b: &B, x: &B::Array<T>, edges: &[&B::Array<T>]) -> Result<Cells<B>> {
         let &[n, columns] = b.shape(x) else {
-            return Err(Error::shape(op, b.shape(x), "has not a row for each point and a column for each coordinate"));
+            return Err(Error::shape(
+                op,
+                b.shape(x),
+                "must have two axes: a row for each point and a column for each coordinate",
+            ));
         };
         if columns != edges.len() || columns == 0 {
             return Err(Error::shape(
                 op,
                 b.shape(x),
-                format!("has not a column for each of {} lists of edges", edges.len()),
+                format!("must have one column for each of the {} lists of edges, at least one", edges.len()),
             ));
         }
         let mut shape = Vec::with_capacity(columns);
@@ -411,13 +415,13 @@ pub fn gradient<B: Backend, T: Float>(
     const OP: &str = "gradient";
     let axes = axis.resolve(OP, b.shape(x).len())?;
     if !(1..=2).contains(&edge_order) {
-        return Err(Error::argument(OP, format!("edges have order 1 or 2, and not {edge_order}")));
+        return Err(Error::argument(OP, format!("`edge_order` is {edge_order}, but must be 1 or 2")));
     }
     let mut slopes = Vec::new();
     for &axis in &axes {
         let n = b.shape(x)[axis];
         if n <= edge_order {
-            let why = format!("has fewer than {} elements along axis {axis}", edge_order + 1);
+            let why = format!("must have at least {} elements along axis {axis}", edge_order + 1);
             return Err(Error::shape(OP, b.shape(x), why));
         }
     }
@@ -486,7 +490,7 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     let (axis, steps) = steps(OP, b, y, x, dx, axis)?;
     let n = b.shape(y)[axis] as i128;
     if n == 0 {
-        return Err(Error::shape(OP, b.shape(y), format!("has no elements along axis {axis}")));
+        return Err(Error::shape(OP, b.shape(y), format!("must have at least one element along axis {axis}")));
     }
     let (left, right) = (part(b, y, axis, 0..n - 1)?, part(b, y, axis, 1..n)?);
     let areas = ((lazy(&left) + &right) * &steps).eval(b)?;

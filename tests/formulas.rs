@@ -247,7 +247,7 @@ fn assignments_change_this_handle_and_no_other() {
     assert_eq!(state.u, B.asarray([1.0, 4.0]).unwrap());
     let wide = B.zeros::<f64>([3, 1]).unwrap();
     let refused = expr!(B, y += wide).unwrap_err().to_string();
-    assert_eq!(refused, "expr: shape [3, 2]: does not fit the variable, whose shape is [2]");
+    assert_eq!(refused, "expr: shape [3, 2] does not fit the variable, whose shape is [2]");
     assert_eq!(y, B.asarray([100.0, 110.25]).unwrap());
     expr!(B, y = y + wide).unwrap();
     assert_eq!(y.shape(), [3, 2]);

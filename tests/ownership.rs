@@ -119,14 +119,14 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         let before = b.to_ndarray(&y)?.to_owned();
         let row = b.zeros::<f64>([2, 1])?;
         let refused = b.out(&mut y).add(&x, &row).unwrap_err().to_string();
-        let wanted = format!("add: shape [2, {n}]: does not fit the array that it is written to, whose shape is [{n}]");
+        let wanted = format!("add: shape [2, {n}] does not fit the array that it is written to, whose shape is [{n}]");
         assert_eq!(refused, wanted);
         assert!(b.out(&mut y).square(&row).unwrap_err().to_string().starts_with("square: shape [2, 1]"));
         assert_eq!(b.out(&mut y).sum(&x, 1).unwrap_err(), b.sum(&x, 1).unwrap_err());
         let refused = b.out(&mut y).sum(&x, 0).unwrap_err().to_string();
         assert_eq!(
             refused,
-            format!("sum: shape []: does not fit the array that it is written to, whose shape is [{n}]")
+            format!("sum: shape [] does not fit the array that it is written to, whose shape is [{n}]")
         );
         let short = b.zeros::<f64>([n - 1])?;
         assert_eq!(b.out(&mut y).add(&x, &short).unwrap_err(), b.add(&x, &short).unwrap_err());

@@ -54,10 +54,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         const OP: &str = "item";
         let x = x.into_array();
         if x.len() != 1 {
-            return Err(Error::shape(OP, x.shape(), "has not one element"));
+            return Err(Error::shape(OP, x.shape(), "must have exactly one element"));
         }
         let host = self.to_ndarray(&x).map_err(|why| why.within(OP))?;
-        host.first().copied().ok_or_else(|| Error::shape(OP, x.shape(), "has not one element"))
+        host.first().copied().ok_or_else(|| Error::shape(OP, x.shape(), "must have exactly one element"))
     }
 
     /// The elements as a vector, in C order: the last index changes first. Without a copy of an array that is given by value, is in the

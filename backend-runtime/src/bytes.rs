@@ -69,7 +69,7 @@ pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result
         Some(elements) => elements,
         None => {
             packed = copied(op, x.view())?;
-            packed.as_slice().ok_or_else(|| Error::shape(op, x.shape(), "has no copy in C order"))?
+            packed.as_slice().ok_or_else(|| Error::shape(op, x.shape(), "must have a copy in C order"))?
         }
     };
     let bytes = as_bytes(elements);
@@ -83,7 +83,7 @@ pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result
 pub fn check(op: &'static str, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<usize> {
     let count = rules::count(op, shape, dtype.size())?;
     if count.checked_mul(dtype.size()) != Some(bytes.len()) {
-        return Err(Error::shape(op, shape, format!("is not that of {} bytes of {dtype}", bytes.len())));
+        return Err(Error::shape(op, shape, format!("does not match {} bytes of {dtype}", bytes.len())));
     }
     check_bools(op, dtype, bytes)?;
     Ok(count)
@@ -91,7 +91,7 @@ pub fn check(op: &'static str, dtype: DType, shape: &[usize], bytes: &[u8]) -> R
 
 fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
     let right = dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1);
-    if right { Ok(()) } else { Err(Error::argument(op, "a bool is a byte of 0 or 1")) }
+    if right { Ok(()) } else { Err(Error::argument(op, "a byte of a bool must be 0 or 1")) }
 }
 
 /// The array of this shape whose elements in C order are these bytes, in the machine's order.
@@ -104,7 +104,7 @@ pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> 
     elements.try_reserve_exact(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
     extend(op, &mut elements, bytes)?;
     let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
-    Ok(array.map_err(|_| Error::shape(op, shape, "is that of no array"))?.into_shared())
+    Ok(array.map_err(|_| Error::shape(op, shape, "cannot be that of an array"))?.into_shared())
 }
 
 #[cfg(test)]

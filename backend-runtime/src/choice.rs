@@ -35,7 +35,7 @@ macro_rules! choice {
                     $($text => Ok($name::$v),)*
                     other => Err($crate::Error::argument(
                         stringify!($name),
-                        format!("`{other}` is none of {}", $name::NAMES.join(", ")),
+                        format!("`{other}` is given, but must be one of {}", $name::NAMES.join(", ")),
                     )),
                 }
             }

@@ -272,7 +272,7 @@ mod tests {
         }
         let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
         assert_eq!(limited, Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Int8 }));
-        assert_eq!(limited.unwrap_err().to_string(), "dispatch_binds_the_type: not available in int8");
+        assert_eq!(limited.unwrap_err().to_string(), "dispatch_binds_the_type: the op is not available in int8");
         let in_closure = || -> Result<usize, Error> { dispatch!(DType::Bool, T: [Float32] => Ok(size_of::<T>())) };
         assert_eq!(in_closure(), Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Bool }));
     }

@@ -21,13 +21,13 @@ pub enum Error {
         /// Shape of the second operand.
         right: Vec<usize>,
     },
-    /// One shape that the op cannot take; `why` is the requirement.
+    /// One shape that the op cannot take; `why` says what must hold of it.
     Shape {
         /// The op.
         op: &'static str,
         /// The shape given.
         shape: Vec<usize>,
-        /// The requirement.
+        /// The rest of the sentence "shape [2, 3] ..": "must have three axes".
         why: String,
     },
     /// An axis that the array does not have.
@@ -63,7 +63,7 @@ pub enum Error {
     Argument {
         /// The op.
         op: &'static str,
-        /// What is wrong, and which values are legal.
+        /// The value given and what must hold: "p is 1.5, but must be between 0 and 1".
         why: String,
     },
     /// A dtype, known only at run time, that the op does not have.
@@ -278,7 +278,7 @@ impl fmt::Display for Error {
             Error::Shapes { op, left, right } => {
                 write!(f, "{op}: shapes {left:?} and {right:?} do not fit")
             }
-            Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?}: {why}"),
+            Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?} {why}"),
             Error::Axis { op, axis, ndim } => {
                 write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions")
             }
@@ -287,7 +287,7 @@ impl fmt::Display for Error {
                 write!(f, "{op}: index {index} is out of range for axis {axis} of length {len}")
             }
             Error::Argument { op, why } => write!(f, "{op}: {why}"),
-            Error::DType { op, dtype } => write!(f, "{op}: not available in {dtype}"),
+            Error::DType { op, dtype } => write!(f, "{op}: the op is not available in {dtype}"),
             Error::UnknownDType { name } => {
                 write!(f, "`{name}` is not a dtype; the dtypes are")?;
                 DType::ALL.iter().try_for_each(|d| write!(f, " {d}"))
@@ -295,17 +295,17 @@ impl fmt::Display for Error {
             Error::Backend { op, expected, found } => {
                 write!(
                     f,
-                    "{op}: the array belongs to the {found} backend, this is {expected}; convert it with to_backend"
+                    "{op}: the array belongs to the {found} backend, but must belong to {expected}; convert it with to_backend"
                 )
             }
             Error::Device { op, expected, found } => {
-                write!(f, "{op}: the array is on {found}, this backend on {expected}; move it with to_backend")
+                write!(f, "{op}: the array is on {found}, but the backend is on {expected}; move it with to_backend")
             }
-            Error::Unsupported { op, backend } => write!(f, "{op}: not available on {backend}"),
+            Error::Unsupported { op, backend } => write!(f, "{op}: the op is not available on {backend}"),
             Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
             Error::Memory { op, bytes } => write!(f, "{op}: {bytes} bytes of memory could not be allocated"),
             Error::Unavailable { backend, why, .. } => write!(f, "{backend}: {why}"),
-            Error::Library { op, backend, message, .. } => write!(f, "{op}: {backend}: {message}"),
+            Error::Library { op, backend, message, .. } => write!(f, "{op}: {backend} failed: {message}"),
         }
     }
 }

@@ -9,7 +9,7 @@ const OP: &str = "asarray";
 /// A copy of a slice with this shape.
 fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
     let view = ArrayView::from_shape(shape, x);
-    copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("is not the shape of {} elements", x.len())))?)
+    copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("does not match {} elements", x.len())))?)
 }
 
 /// What an iterator gives, as an array of one dimension.

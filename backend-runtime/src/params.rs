@@ -90,7 +90,9 @@ impl AxisList {
     pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         match self.unfit {
             Some(Unfit::Axis(axis)) => Err(Error::Axis { op, axis, ndim }),
-            Some(Unfit::Count(n)) => Err(Error::argument(op, format!("{n} axes are more than {MOST}"))),
+            Some(Unfit::Count(n)) => {
+                Err(Error::argument(op, format!("{n} axes were given, but there must be at most {MOST}")))
+            }
             None => self.named().iter().map(|&axis| crate::rules::axis(op, axis.into(), ndim)).collect(),
         }
     }
@@ -103,7 +105,7 @@ impl AxisList {
         match (self.unfit, self.named()) {
             (Some(Unfit::Axis(axis)), []) => Ok(clamped(axis)),
             (None, [axis]) => Ok((*axis).into()),
-            _ => Err(Error::argument(op, "goes along one axis")),
+            _ => Err(Error::argument(op, "exactly one axis must be given")),
         }
     }
 
@@ -225,7 +227,8 @@ impl<S: SignedNumbers + ?Sized> SignedNumbers for &S {
 fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
     let number = |number: &T| {
         let number = number.exact();
-        isize::try_from(number).map_err(|_| Error::argument(op, format!("{number} is beyond every length")))
+        isize::try_from(number)
+            .map_err(|_| Error::argument(op, format!("{number} is given, but must be within the range of lengths")))
     };
     numbers.iter().map(number).collect()
 }
@@ -532,7 +535,7 @@ mod tests {
         assert_eq!((of_signed(&[-1, 2]), of_signed(&-3_i8), of_signed(&vec![7_u16])), (vec![-1, 2], vec![-3], vec![7]));
         assert_eq!(of_signed(&&[3_usize, 4][..]), [3, 4]);
         let beyond = [1, u64::MAX].signed("reshape").unwrap_err().to_string();
-        assert_eq!(beyond, format!("reshape: {} is beyond every length", u64::MAX));
+        assert_eq!(beyond, format!("reshape: {} is given, but must be within the range of lengths", u64::MAX));
         assert_eq!(of::<usize>(&vec![4, 5][..]), [4, 5]);
         assert_eq!(of::<usize>([]), [0; 0]);
         assert_eq!((IntoAxis::axis(-1_i8), IntoAxis::axis(2_u32)), (-1, 2));

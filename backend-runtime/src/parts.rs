@@ -36,7 +36,7 @@ impl Part for [Slice] {
         if spans.iter().any(|span| span.drop || span.step != 1) {
             return Err(Error::argument(
                 op,
-                "a part is one of ranges without a step; a lone index `i` is the range `i..i + 1`",
+                "a part must be made of ranges without a step; write `i..i + 1` for a lone index `i`",
             ));
         }
         Ok(spans.into_iter().map(|span| span.start..span.start + span.len).collect())
@@ -74,7 +74,7 @@ impl<P: Part + ?Sized> Part for &P {
 pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> Result<Vec<usize>> {
     let within = |(range, &n): (&Range<usize>, &usize)| range.start <= range.end && range.end <= n;
     if ranges.len() != shape.len() || !ranges.iter().zip(shape).all(within) {
-        return Err(Error::argument(op, format!("{ranges:?} is no part of the shape {shape:?}")));
+        return Err(Error::argument(op, format!("the part is {ranges:?}, but must lie within shape {shape:?}")));
     }
     Ok(ranges.iter().map(|range| range.end - range.start).collect())
 }
@@ -86,7 +86,10 @@ pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> R
 pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usize]) -> Result<Vec<Range<usize>>> {
     let ranges: Vec<_> = start.iter().zip(part).map(|(&at, &n)| at..at.saturating_add(n)).collect();
     if start.len() != part.len() {
-        return Err(Error::argument(op, format!("{start:?} is no place of an array of the shape {part:?}")));
+        return Err(Error::argument(
+            op,
+            format!("`start` is {start:?}, but must have one number for each axis of the part of shape {part:?}"),
+        ));
     }
     shape_of(op, shape, &ranges)?;
     Ok(ranges)
@@ -163,7 +166,7 @@ mod tests {
     fn what_is_no_part_is_refused() {
         for wrong in [&[0..3, 0..4, 0..6][..], &[0..3, 0..4], &[0..1, Range { start: 3, end: 2 }, 0..1]] {
             let why = shape_of("read", &[3, 4, 5], wrong).unwrap_err().to_string();
-            assert!(why.contains("read: ") && why.contains("no part of the shape [3, 4, 5]"), "{why}");
+            assert!(why.contains("read: ") && why.contains("must lie within shape [3, 4, 5]"), "{why}");
         }
         assert_eq!(ranges_at("write", &[3, 4], &[1, 2], &[2, 2]), Ok(vec![1..3, 2..4]));
         assert_eq!(ranges_at("write", &[], &[], &[]), Ok(vec![]));

@@ -68,7 +68,7 @@ pub fn set_default_precision(dtype: DType) -> Result<DType> {
 fn checked(dtype: DType) -> Result<DType> {
     match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => Ok(dtype),
-        other => Err(Error::argument(OP, format!("{other} is none of float16, float32 and float64"))),
+        other => Err(Error::argument(OP, format!("the precision is {other}, but must be float16, float32 or float64"))),
     }
 }
 

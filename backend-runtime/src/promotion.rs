@@ -50,7 +50,7 @@ const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
 /// [`Error::Argument`] where two have none, and of no dtypes.
 pub fn result_type(dtypes: &[DType]) -> Result<DType> {
     const OP: &str = "result_type";
-    let (&first, rest) = dtypes.split_first().ok_or_else(|| Error::argument(OP, "there are no dtypes"))?;
+    let (&first, rest) = dtypes.split_first().ok_or_else(|| Error::argument(OP, "there must be at least one dtype"))?;
     rest.iter().try_fold(first, |a, &b| {
         let why = || format!("{a} and {b} have no common dtype; convert one with astype");
         a.promote(b).ok_or_else(|| Error::argument(OP, why()))

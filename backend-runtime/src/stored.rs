@@ -78,7 +78,9 @@ impl ArrayData {
     /// The data of an array whose dtype is known at run time.
     pub fn of_value<B: Arrays>(b: &B, x: &Value<B>) -> Result<ArrayData, Error> {
         const OP: &str = "ArrayData::of_value";
-        let Some(x) = x.as_array() else { return Err(Error::argument(OP, format!("{x} is no array"))) };
+        let Some(x) = x.as_array() else {
+            return Err(Error::argument(OP, format!("{x} is given, but must be an array")));
+        };
         dispatch!(x.dtype(), T => match x.get::<T>() {
             Some(x) => ArrayData::of(b, x),
             None => Err(Error::DType { op: OP, dtype: x.dtype() }),
@@ -119,7 +121,7 @@ impl ArrayData {
     fn host<T: Element>(&self) -> Result<HostArray<T>, Error> {
         const OP: &str = "ArrayData::array";
         if self.dtype != T::DTYPE {
-            return Err(Error::argument(OP, format!("the elements are {}, not {}", self.dtype, T::DTYPE)));
+            return Err(Error::argument(OP, format!("the elements are {}, but must be {}", self.dtype, T::DTYPE)));
         }
         if cfg!(target_endian = "big") {
             let mut native = self.bytes.clone();

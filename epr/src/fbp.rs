@@ -27,7 +27,10 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, cutoff: f64) -> Result<Self> {
         scan.check_image::<T>("fbp", shape, delta)?;
         if !(cutoff > 0.0 && cutoff <= 1.0) {
-            return Err(Error::argument("fbp", format!("the cutoff frequency is {cutoff}; it lies in 0 .. 1")));
+            return Err(Error::argument(
+                "fbp",
+                format!("the cutoff frequency is {cutoff}, but must be greater than 0 and at most 1"),
+            ));
         }
         let coordinate = |axis: usize| {
             let first = -((shape[axis] / 2) as f64);

@@ -26,27 +26,30 @@ impl Scan {
     /// gradients (G/cm) whose X, Y and, in three dimensions, Z components are the rows of `gradients`.
     pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
         if field.len() < 2 {
-            return Err(refuse(format!("{} field samples; at least 2 are needed", field.len())));
+            return Err(refuse(format!("the field has {} samples, but must have at least 2", field.len())));
         }
         if reference.len() != field.len() {
             let (h, b) = (reference.len(), field.len());
-            return Err(refuse(format!("the reference spectrum has {h} samples, the field {b}")));
+            return Err(refuse(format!("the reference spectrum has {h} samples, but must have {b}, as the field")));
         }
         if !matches!(gradients.len(), 2 | 3) {
-            return Err(refuse(format!("{} rows of gradients; 2 (X, Y) or 3 (X, Y, Z) are needed", gradients.len())));
+            return Err(refuse(format!(
+                "there are {} rows of gradients, but there must be 2 (X, Y) or 3 (X, Y, Z)",
+                gradients.len()
+            )));
         }
         let projections = gradients[0].len();
         if projections == 0 || gradients.iter().any(|row| row.len() != projections) {
-            return Err(refuse("each row of gradients has a value for each projection, at least one"));
+            return Err(refuse("each row of gradients must have one value for each projection, at least one"));
         }
         let all = field.iter().chain(reference).chain(gradients.iter().flatten());
         if !all.into_iter().all(|x| x.is_finite()) {
-            return Err(refuse("a value that is not finite"));
+            return Err(refuse("a value is infinite or NaN, but all must be finite"));
         }
         let scan = Scan { field: field.to_vec(), reference: reference.to_vec(), gradients: gradients.to_vec() };
         let (first, step) = (field[0], scan.step());
         if step <= 0.0 {
-            return Err(refuse("the field does not increase"));
+            return Err(refuse("the field must increase"));
         }
         let uneven = field.iter().enumerate().find(|(i, f)| (*f - first - *i as f64 * step).abs() > 0.1 * step);
         if let Some((i, f)) = uneven {
@@ -132,10 +135,13 @@ impl Scan {
     /// the dtype `T`.
     pub(crate) fn check_image<T: Real>(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
-            return Err(Error::shape(op, shape, format!("an image of this scan has {} axes, none empty", self.dims())));
+            return Err(Error::shape(op, shape, format!("of the image must have {} axes, none empty", self.dims())));
         }
         if !(delta.is_finite() && delta > 0.0) {
-            return Err(Error::argument(op, format!("the pixel size is {delta:?} cm; it must be positive")));
+            return Err(Error::argument(
+                op,
+                format!("the pixel size is {delta:?} cm, but must be positive and finite"),
+            ));
         }
         let bytes = shape.iter().try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
@@ -146,7 +152,8 @@ impl Scan {
         let longest = shape.iter().copied().max().unwrap_or(0) as f64 * delta;
         let angle = self.frequency(self.samples()) * delta;
         if !(holds::<T>(volume * volume) && holds::<T>(delta) && longest.is_finite() && angle.is_finite()) {
-            let why = format!("the pixel size is {delta:?} cm, too far from 1 for {} to compute with it", T::DTYPE);
+            let why =
+                format!("the pixel size is {delta:?} cm, which is too far from 1 for {} to compute with it", T::DTYPE);
             return Err(Error::argument(op, why));
         }
         Ok(())

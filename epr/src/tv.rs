@@ -55,7 +55,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
 
     fn made(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64, is_planned: bool) -> Result<Self> {
         if !(lambda.is_finite() && lambda > 0.0) {
-            return Err(Error::argument("tv", format!("lambda is {lambda}; it must be positive")));
+            return Err(Error::argument("tv", format!("lambda is {lambda}, but must be positive and finite")));
         }
         let b = projector.backend();
         let normal = projector.toeplitz()?;
@@ -64,7 +64,10 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let mass = scalar(b, &b.sum(&back_projection, ..)?)? * pixel;
         let is_usable = mass != 0.0 && mass.is_finite();
         if !is_usable && !is_planned {
-            return Err(Error::argument("tv", format!("the back-projection of the data sums to {mass}")));
+            return Err(Error::argument(
+                "tv",
+                format!("the back-projection of the data sums to {mass}, but must sum to a finite number other than 0"),
+            ));
         }
         let initial = b.divide(&back_projection, if is_usable { mass } else { 1.0 })?;
         Ok(Tv {
@@ -179,7 +182,7 @@ pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<
 /// Minus the adjoint of [`gradient`], of a field whose component along each axis is 0 at its end.
 pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
     let Some(component) = field.first() else {
-        return Err(Error::argument("divergence", "a field of no dimensions"));
+        return Err(Error::argument("divergence", "the field must have at least one dimension"));
     };
     let mut sum = b.zeros_like(component)?;
     descend(b, &mut sum, field, 1.0)?;
@@ -227,7 +230,8 @@ fn project<B: Backend, T: Precision>(b: &B, field: &mut [B::Array<T>]) -> Result
 
 /// The squared lengths of a field's vectors.
 fn squares<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
-    let (first, rest) = field.split_first().ok_or_else(|| Error::argument("tv", "a field of no dimensions"))?;
+    let (first, rest) =
+        field.split_first().ok_or_else(|| Error::argument("tv", "the field must have at least one dimension"))?;
     let Some((second, rest)) = rest.split_first() else { return expr!(b, square(first)) };
     let mut squares = expr!(b, square(first) + square(second))?;
     for component in rest {
@@ -238,7 +242,7 @@ fn squares<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::
 
 fn scalar<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<f64> {
     let first = b.to_ndarray(x)?.first().copied();
-    first.map(Real::to_f64).ok_or_else(|| Error::argument("tv", "an empty image"))
+    first.map(Real::to_f64).ok_or_else(|| Error::argument("tv", "the image must have elements"))
 }
 
 fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<f64> {

@@ -137,7 +137,7 @@ impl Mapped {
             return Err(refuse("not every byte is a bool; map them as u8".into()));
         }
         if self.dtype() != T::DTYPE && !flags {
-            return Err(refuse(format!("the elements are {}, not {}", self.dtype(), T::DTYPE)));
+            return Err(refuse(format!("the elements are {}, but must be {}", self.dtype(), T::DTYPE)));
         }
         if !self.elements.are_native() && size_of::<T>() > 1 {
             return Err(refuse("the bytes of the elements are in another order than the machine's".into()));
@@ -317,14 +317,14 @@ mod tests {
             assert_eq!(mapped.read::<f64>(&[1..3, 2..3, 1..4]).unwrap(), whole.slice(s![1..3, 2..3, 1..4]).into_dyn());
             assert_eq!(mapped.read::<f32>(&[0..3, 0..4, 0..5]).unwrap(), whole.mapv(|x| x as f32));
             assert_eq!(mapped.read::<f32>(&[0..3, 0..0, 0..5]).unwrap().shape(), [3, 0, 5]);
-            assert!(mapped.read::<f64>(&[0..3, 0..4, 0..6]).unwrap_err().to_string().contains("no part of the shape"));
+            assert!(mapped.read::<f64>(&[0..3, 0..4, 0..6]).unwrap_err().to_string().contains("must lie within shape"));
             assert!(mapped.read::<i64>(&[0..3, 0..4, 0..5]).unwrap_err().to_string().contains("does not hold"));
             // SAFETY: nobody changes the file of this test.
             let view = unsafe { mapped.view::<f64>() };
             assert_eq!(view.unwrap(), whole);
             // SAFETY: as above.
             let other = unsafe { mapped.view::<Complex<f32>>() };
-            assert!(other.unwrap_err().to_string().contains("the elements are float64, not complex64"));
+            assert!(other.unwrap_err().to_string().contains("the elements are float64, but must be complex64"));
         }
         fs::remove_file(path).unwrap();
     }
@@ -353,7 +353,7 @@ mod tests {
             assert_eq!(mapped.view::<u8>().unwrap(), arr1(&[1, 7]).into_dyn());
         }
         assert!(mapped.read::<bool>([Slice::from(..1)]).unwrap()[[0]]);
-        assert!(mapped.read::<bool>(..).unwrap_err().to_string().contains("a byte of 0 or 1"));
+        assert!(mapped.read::<bool>(..).unwrap_err().to_string().contains("a byte of a bool must be 0 or 1"));
         fs::write(&path, npy("<f8", false, "(3, 0)", &[])).unwrap();
         let mapped = Mapped::open(&path).unwrap();
         // SAFETY: as above.
@@ -385,7 +385,7 @@ mod tests {
         {
             mapped.write(&at, &whole.slice(part).to_owned().into_dyn()).unwrap();
         }
-        assert!(mapped.write(&[2, 0, 0], &whole).unwrap_err().to_string().contains("no part of the shape"));
+        assert!(mapped.write(&[2, 0, 0], &whole).unwrap_err().to_string().contains("must lie within shape"));
         assert!(
             mapped
                 .write(&[0, 0, 0], &whole.mapv(f64::from))

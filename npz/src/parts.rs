@@ -204,7 +204,7 @@ mod tests {
             assert_eq!(reader.read::<f64>(&[1..1, 0..4, 0..5]).unwrap().shape(), [0, 4, 5]);
             assert_eq!(reader.read::<f64>(&[0..3, 0..4, 2..2]).unwrap().shape(), [3, 4, 0]);
             for wrong in [&[0..3, 0..4, 0..6][..], &[0..3, 0..4], &[0..1, Range { start: 3, end: 2 }, 0..1]] {
-                assert!(reader.read::<f64>(wrong).unwrap_err().to_string().contains("no part of the shape [3, 4, 5]"));
+                assert!(reader.read::<f64>(wrong).unwrap_err().to_string().contains("must lie within shape [3, 4, 5]"));
             }
         }
         fs::write(&path, &encode(&whole)[..200]).unwrap();

@@ -198,7 +198,7 @@ const AXES: usize = 32;
 fn packed_shape(op: &'static str, shape: &[usize]) -> Result<[u64; AXES + 1]> {
     let mut packed = [0; AXES + 1];
     if shape.len() > AXES {
-        return Err(Error::shape(op, shape, format!("has more than {AXES} axes, which ranks do not exchange")));
+        return Err(Error::shape(op, shape, format!("must have at most {AXES} axes to be exchanged by ranks")));
     }
     packed[0] = shape.len() as u64;
     packed[1..].iter_mut().zip(shape).for_each(|(to, &n)| *to = n as u64);
@@ -223,7 +223,7 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
 fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
     let all = shapes(world, op, x.shape())?;
     match all.iter().position(|shape| shape != &all[0]) {
-        Some(rank) => Err(Error::shape(op, &all[rank], format!("of rank {rank} is not {:?}, that of rank 0", all[0]))),
+        Some(rank) => Err(Error::shape(op, &all[rank], format!("of rank {rank} must be {:?}, that of rank 0", all[0]))),
         None => b.to_vec(x),
     }
 }
@@ -248,7 +248,7 @@ fn joined<B: Arrays, T: Element>(
     for shape in shapes {
         let len: usize = shape.iter().product();
         let part = ndarray::ArrayViewD::from_shape(IxDyn(shape), &elements[at..at + len]);
-        let part = part.map_err(|_| Error::shape(op, shape, "is not that of the elements that came"))?;
+        let part = part.map_err(|_| Error::shape(op, shape, "does not match the elements received"))?;
         out.slice_axis_mut(Axis(axis), (row..row + shape[axis]).into()).assign(&part);
         (at, row) = (at + len, row + shape[axis]);
     }
@@ -371,7 +371,7 @@ impl Collectives for World {
         }
         let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
         if shape[0] == u64::MAX {
-            return Err(Error::argument(op, format!("rank {root} gives no array")));
+            return Err(Error::argument(op, format!("rank {root} must give an array")));
         }
         let shape = unpacked_shape(&shape);
         let own = given.map(|x| b.to_vec(x)).transpose()?;
@@ -430,7 +430,7 @@ impl Collectives for World {
         }
         let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
         if shape[0] == u64::MAX {
-            return Err(Error::argument(op, format!("rank {root} gives no array")));
+            return Err(Error::argument(op, format!("rank {root} must give an array")));
         }
         let mut own = unpacked_shape(&shape);
         let axis = rules::axis(op, axis.try_into().unwrap_or(isize::MAX), own.len())?;
@@ -517,8 +517,10 @@ impl<B: Backend> Sharded<B> {
         let mut shape = part.shape().to_vec();
         if let Some(axis) = x.split() {
             if shape.get(axis) != x.part.shape().get(axis) {
-                let why =
-                    format!("has not the rows along axis {axis} of the part that was given, {:?}", x.part.shape());
+                let why = format!(
+                    "must have as many rows along axis {axis} as the part that was given, {:?}",
+                    x.part.shape()
+                );
                 return Err(Error::shape(OP, &shape, why));
             }
             shape[axis] = x.layout.shape[axis];

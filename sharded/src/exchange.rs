@@ -27,7 +27,7 @@ pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
         DType::Float64 => Kind::Float64,
         DType::Complex64 => Kind::Complex64,
         DType::Complex128 => Kind::Complex128,
-        other => return Err(Error::argument(op, format!("ranks do not exchange elements of {other}"))),
+        other => return Err(Error::argument(op, format!("the elements are {other}, which ranks cannot exchange"))),
     })
 }
 
@@ -60,7 +60,9 @@ impl<B: Backend, T: Element> Received<B, T> {
                 let part = elements.clone().slice_move(ndarray::s![start..end]);
                 let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
                 // elements that lie in one piece have every shape of their number
-                b.from_ndarray(part.map_err(|why| Error::shape("from_ndarray", shape, why.to_string()))?)
+                b.from_ndarray(
+                    part.map_err(|why| Error::shape("from_ndarray", shape, format!("does not match the part: {why}")))?,
+                )
             }
             Elements::There(elements) => {
                 let part = b.getitem(elements, vec![Slice::from(start as isize..end as isize)])?;

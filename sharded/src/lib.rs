@@ -244,7 +244,7 @@ impl<B: Backend> Sharded<B> {
         match other {
             None => Ok(()),
             Some(rank) => {
-                let why = format!("the policy of rank {rank} is not that of rank {}", self.rank());
+                let why = format!("the policy of rank {rank} must be that of rank {}", self.rank());
                 Err(Error::argument(OP, why))
             }
         }

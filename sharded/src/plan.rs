@@ -357,7 +357,7 @@ impl<B: Backend> Sharded<B> {
                     Some(n) => *n = along.len,
                     None => {
                         let why = format!(
-                            "is that of a part, which has to have {own} elements along axis {axis}: the row says another `split`"
+                            "of a part must have {own} elements along axis {axis}, as the `split` of the row says"
                         );
                         return Err(Error::shape(op, &shape, why));
                     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// An array of the host, of elements in C order.
 pub fn shaped<T: Element>(op: &'static str, shape: &[usize], elements: Vec<T>) -> Result<HostArray<T>> {
     let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
-    Ok(array.map_err(|_| Error::shape(op, shape, "is not that of what the ranks gave"))?.into_shared())
+    Ok(array.map_err(|_| Error::shape(op, shape, "does not match the elements that the ranks gave"))?.into_shared())
 }
 
 /// Results of `size` elements, one after the other, joined from the first to the last.

@@ -271,7 +271,7 @@ fn collective_calls_over_arrays() {
         // what differs is said on all ranks
         let odd = b.zeros::<f64>([2 + rank])?;
         assert!(world.all_reduce_array(&b, &odd, Join::Sum).unwrap_err().to_string().contains("shape [3]"));
-        assert!(world.broadcast_array::<_, f64>(&b, None, 0).unwrap_err().to_string().contains("gives no array"));
+        assert!(world.broadcast_array::<_, f64>(&b, None, 0).unwrap_err().to_string().contains("must give an array"));
         Ok::<_, Error>(())
     });
     all.into_iter().for_each(|result| result.unwrap());

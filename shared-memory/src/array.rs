@@ -42,7 +42,9 @@ impl SharedArray {
     /// The same of an array whose dtype is known at run time.
     pub fn of_value<B: Arrays>(b: &B, x: &Value<B>) -> Result<SharedArray> {
         const OP: &str = "SharedArray::of_value";
-        let Some(x) = x.as_array() else { return Err(Error::argument(OP, format!("{x} is no array"))) };
+        let Some(x) = x.as_array() else {
+            return Err(Error::argument(OP, format!("{x} is given, but must be an array")));
+        };
         dispatch!(x.dtype(), T => match x.get::<T>() {
             Some(x) => SharedArray::of(b, x),
             None => Err(Error::DType { op: OP, dtype: x.dtype() }),
@@ -84,7 +86,7 @@ impl SharedArray {
         let shared = SharedArray::mapped(OP, Segment::open(OP, descriptor, Kind::Array)?)?;
         // a view shows bytes as elements, and not every byte is a bool
         if shared.dtype() == DType::Bool && shared.elements().iter().any(|&byte| byte > 1) {
-            return Err(Error::argument(OP, "a bool is a byte of 0 or 1"));
+            return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
         }
         Ok(shared)
     }
@@ -123,7 +125,7 @@ impl SharedArray {
         let (bytes, count) = (self.elements(), self.inner.segment.count);
         let start = bytes.as_ptr().cast::<T>();
         if bytes.len() != count * size_of::<T>() || !start.is_aligned() {
-            return Err(Error::argument(OP, "the memory has no elements of this dtype"));
+            return Err(Error::argument(OP, "the memory must have elements of this dtype"));
         }
         // SAFETY: the bytes are `count` elements, at an aligned address, and live as long as this handle is borrowed. Nobody changes them: the
         // memory is sealed. Any bytes are a number; those of bools were checked when the array was opened, or were bools.

@@ -178,7 +178,7 @@ impl SharedBuffer {
         const OP: &str = "SharedBuffer::lock";
         let holder = || self.inner.holder.lock().unwrap_or_else(PoisonError::into_inner);
         if *holder() == Some(thread::current().id()) {
-            return Err(Error::argument(OP, "this thread has the lock"));
+            return Err(Error::argument(OP, "this thread already holds the lock"));
         }
         let threads = self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

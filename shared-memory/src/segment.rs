@@ -34,7 +34,7 @@ fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
     let text = layout.to_string();
     let length = (16 + text.len()).next_multiple_of(ALIGNMENT);
     if length > LONGEST {
-        return Err(Error::argument(op, format!("{} axes are more than shared arrays have", layout.shape.len())));
+        return Err(Error::argument(op, format!("{} axes are more than a shared array may have", layout.shape.len())));
     }
     let mut head = [&MAGIC[..], &(length as u64).to_ne_bytes(), text.as_bytes()].concat();
     head.resize(length, b' ');
@@ -112,7 +112,7 @@ impl Segment {
         if is == dtype {
             Ok(())
         } else {
-            Err(Error::argument(op, format!("the shared elements are {is}, not {dtype}")))
+            Err(Error::argument(op, format!("the shared elements are {is}, but must be {dtype}")))
         }
     }
 }

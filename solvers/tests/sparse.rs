@@ -298,7 +298,7 @@ fn refusals<B: Backend>(b: &B) -> Result<()> {
     assert!(matches!(csr(2, &[0, 1], &[0, 2]), Err(Error::Shape { .. })));
     for indptr in [[0, 3, 2], [1, 1, 2], [0, 1, 1], [0, -1, 2]] {
         let falls = csr(2, &[0, 1], &indptr).unwrap_err().to_string();
-        assert_eq!(falls, "Csr::new: the pointers do not ascend from 0 to 2, the number of elements");
+        assert_eq!(falls, "Csr::new: the pointers must ascend from 0 to 2, the number of stored elements");
     }
     let csc = Csc::new(b, values(1)?, ints(&[3])?, ints(&[0, 1, 1])?, [3, 2]).unwrap_err();
     assert_eq!(csc.to_string(), "Csc::new: index 3 is out of range for axis 0 of length 3");

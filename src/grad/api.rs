@@ -49,7 +49,10 @@ fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
 ) -> Result<()> {
     if params.len() != beside.len() {
         let (n, m) = (params.len(), beside.len());
-        return Err(Error::argument("change", format!("a vector of {n} parameters has {m} gradients")));
+        return Err(Error::argument(
+            "change",
+            format!("{n} parameters were given with {m} gradients, but each must have one"),
+        ));
     }
     params.iter_mut().zip(beside).try_for_each(|(params, beside)| P::change(params, beside, f))
 }
@@ -270,7 +273,11 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
 ) -> Result<(B::Array<U>, P::Grads)> {
     let (y, mut back) = vjp(b, f, x)?;
     if y.len() != 1 {
-        return Err(Error::shape("grad", y.shape(), "is not one number: reduce it, or use `vjp` or `jacobian`"));
+        return Err(Error::shape(
+            "grad",
+            y.shape(),
+            "must be that of one number: reduce it, or use `vjp` or `jacobian`",
+        ));
     }
     let one = b.ones_like::<U>(&y)?;
     let grads = back.go(&one, true, true)?;

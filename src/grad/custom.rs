@@ -113,7 +113,12 @@ impl<B: Backend, T: Float, U: Float, F: CustomGradient<B, T, U>> Pull<B> for Giv
         let found = self.back.pull(b, &self.inputs.iter().collect::<Vec<_>>(), &self.y, &g)?;
         if found.len() != self.places.len() {
             let (given, wanted) = (found.len(), self.places.len());
-            return Err(Error::argument(self.op, format!("its way back gives {given} gradients for {wanted} inputs")));
+            return Err(Error::argument(
+                self.op,
+                format!(
+                    "the backward function returned {given} gradients for {wanted} inputs, but must return one for each"
+                ),
+            ));
         }
         for ((place, g), x) in self.places.iter().zip(found).zip(&self.inputs) {
             if g.shape() != x.shape() {

@@ -96,7 +96,7 @@ impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull
             let Some(place) = *place else { continue };
             let arrays = self.arrays.iter().map(|(_, kept)| kept);
             let gradient = gradient_of::<B, L, E, T>(b, &self.tree, self.scalars, k, &g, arrays);
-            let elsewhere = || Error::argument(formula::NAME, "the gradient of its value is not where its arrays are");
+            let elsewhere = || Error::argument(formula::NAME, "the gradient of the value must be where the arrays are");
             grads.add::<B, T>(b, place, gradient.ok_or_else(elsewhere)??)?;
         }
         Ok(())

@@ -84,7 +84,7 @@ impl<B: Backend + fmt::Debug> fmt::Debug for Jvp<B> {
 }
 
 fn lost(op: &'static str) -> Error {
-    Error::argument(op, "a tangent has not the dtype of its array")
+    Error::argument(op, "a tangent must have the dtype of its array")
 }
 
 impl<B: Backend> Jvp<B> {
@@ -131,7 +131,7 @@ impl<B: Backend> Jvp<B> {
             Some(_) if self.alone => Ok(None),
             Some(_) => Err(Error::argument(
                 op,
-                "this array is of the function of another derivative: pass it to this one, or make a `constant` of its value",
+                "the array belongs to the function of another derivative: pass it to this one, or make a `constant` of its value",
             )),
         }
     }
@@ -386,7 +386,7 @@ impl<B: Backend> Twice<B> {
             if later.iter().any(|(place, _)| *place < count) {
                 return Err(Error::argument(
                     "jvp",
-                    "two inputs have the gradient of the result: the row has to say that it is linear",
+                    "two inputs share the gradient of the result, so the row must say that it is linear",
                 ));
             }
             tangents = record.back(d.within(), of, count, false)?;
@@ -457,7 +457,7 @@ impl<B: Backend> Arrays for Jvp<B> {
     ) -> Result<Dual<B, U>> {
         for x in x {
             if self.place_of(op, x)?.is_some() {
-                return Err(Error::argument(op, "it has a gradient of its own, and no tangent: use `vjp`"));
+                return Err(Error::argument(op, "the op has a custom gradient but no tangent: use `vjp`"));
             }
         }
         let values: Vec<&B::Array<T>> = x.iter().map(|x| &x.value).collect();
@@ -527,7 +527,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         };
         let is_far = length(&b.subtract::<T, _, _>(by_x(b, &tangent)?, &wanted)?)? > 1e-2 * length(&wanted)?;
         if is_far {
-            let why = "its solver of adjoint equations does not solve those that it is given, but always the transposed ones: use `vjp`";
+            let why = "the solver of adjoint equations always solves the transposed equations, not those it is given: use `vjp`";
             return Err(Error::argument(op, why));
         }
         Ok(self.input(value, tangent))

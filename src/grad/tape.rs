@@ -191,7 +191,7 @@ impl<B: Backend> Diff<B> {
             }
             Some(_) => Err(Error::argument(
                 op,
-                "this array is of the function of another gradient: pass it to this one, or make a `constant` of its value",
+                "the array belongs to the function of another gradient: pass it to this one, or make a `constant` of its value",
             )),
         }
     }

@@ -20,7 +20,7 @@ pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::A
         let others: Vec<Vec<usize>> = terms.iter().map(|term| term.labels.clone()).collect();
         terms.push(first.times(second, b, &sum, &others)?);
     }
-    let Some(last) = terms.pop() else { return Err(Error::argument(OP, "there is no operand")) };
+    let Some(last) = terms.pop() else { return Err(Error::argument(OP, "there must be at least one operand")) };
     let last = last.summed(b, |label| sum.output.contains(&label))?;
     last.permuted(b, &sum.output).map(Cow::into_owned)
 }

@@ -29,7 +29,7 @@ pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) 
         }
         square = b.matmul(&square, &square)?;
     }
-    power.ok_or_else(|| Error::argument("matrix_power", "has no digit"))
+    power.ok_or_else(|| Error::argument("matrix_power", "the power must have a digit"))
 }
 
 /// Coefficients of the Pade approximant of degree 13 of the exponential, the constant first (Higham, 2005).

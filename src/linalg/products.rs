@@ -58,7 +58,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
     let (left, right) = (b.shape(x1), b.shape(x2));
     let [axis1, axis2] = rules::vectors(OP, left, right, axis)?;
     if left[axis1] != 3 {
-        return Err(Error::shape(OP, left, format!("axis {axis1} does not have length 3")));
+        return Err(Error::shape(OP, left, format!("must have length 3 along axis {axis1}")));
     }
     let around = rules::broadcast_around(OP, left, axis1, right, axis2)?;
     // memory of the host in which vectors lie one after the other is read once

@@ -25,7 +25,7 @@ impl Kernel {
     /// The narrowest kernel of relative error `eps`. An `eps` below `finest`, the rounding error of the dtype, means that.
     pub fn new(op: &'static str, eps: f64, finest: f64) -> Result<Kernel> {
         if !(eps > 0.0 && eps < 1.0) {
-            return Err(Error::argument(op, format!("eps is {eps}; it has to lie between 0 and 1")));
+            return Err(Error::argument(op, format!("eps is {eps}, but must be between 0 and 1")));
         }
         let digits = -eps.max(finest).log10();
         // the error is about 10^(1 - width); one point more makes it a bound

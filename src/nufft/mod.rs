@@ -151,7 +151,7 @@ fn run<B: Backend, T: ComplexFloat>(
         return Err(Error::shape(
             op,
             n_modes,
-            format!("the modes need {} axes, one for each coordinate of the points", points.len()),
+            format!("of the modes must have {} axes, one for each coordinate of the points", points.len()),
         ));
     }
     let mut plan = NufftPlan::new(b, kind, n_modes, eps, isign)?;

@@ -79,7 +79,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             (NufftType::Two, 2) => "nufft2d_type2",
             (NufftType::Two, 3) => "nufft3d_type2",
             _ => {
-                return Err(Error::shape("nufft", n_modes, "the modes need one to three axes"));
+                return Err(Error::shape("nufft", n_modes, "of the modes must have one to three axes"));
             }
         };
         let kernel = Kernel::of::<C>(op, eps)?;
@@ -124,12 +124,16 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
-            let why = format!("{} arrays of coordinates for modes of {} axes", points.len(), self.modes.len());
+            let why = format!(
+                "{} arrays of coordinates were given, but there must be {}, one for each axis of the modes",
+                points.len(),
+                self.modes.len()
+            );
             return Err(Error::argument(self.op, why));
         }
         let first = b.shape(points[0]);
         if first.len() != 1 {
-            return Err(Error::shape(self.op, first, "the coordinates of the points need one axis"));
+            return Err(Error::shape(self.op, first, "of the coordinates of the points must have one axis"));
         }
         if let Some(other) = points.iter().map(|p| b.shape(p)).find(|s| *s != first) {
             return Err(Error::shapes(self.op, first, other));

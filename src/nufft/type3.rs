@@ -37,7 +37,7 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
 fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) -> Result<usize> {
     let first = b.shape(along[0]);
     let &[n] = first else {
-        return Err(Error::shape(op, first, "coordinates and frequencies need one axis"));
+        return Err(Error::shape(op, first, "of the coordinates or frequencies must have one axis"));
     };
     match along.iter().map(|x| b.shape(x)).find(|shape| *shape != first) {
         Some(other) => Err(Error::shapes(op, first, other)),
@@ -50,7 +50,7 @@ fn extent<B: Backend, T: Real>(op: &'static str, b: &B, x: &B::Array<T>) -> Resu
     let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
     let (least, most) = (ends[0].to_f64(), ends[1].to_f64());
     if !(least.is_finite() && most.is_finite()) {
-        return Err(Error::argument(op, "a coordinate or a frequency is not finite"));
+        return Err(Error::argument(op, "a coordinate or a frequency is infinite or NaN, but all must be finite"));
     }
     Ok((least / 2.0 + most / 2.0, most / 2.0 - least / 2.0))
 }

@@ -138,7 +138,7 @@ impl Profile {
         let result = program()?;
         let (again, before) = (ended.count(), self.state().events.len());
         if again != before {
-            return Err(Error::argument("retime", format!("the program made {before} calls, and {again} now")));
+            return Err(Error::argument("retime", format!("the program made {before} calls before, but {again} now")));
         }
         Ok(result)
     }
@@ -188,7 +188,7 @@ impl Profile {
             (Some((true, known)), Some(name)) if known == name => Ok(number),
             (known, _) => {
                 let was = known.map_or("none".into(), |(_, name)| format!("`{name}`"));
-                Err(Error::argument("retime", format!("call {number} is another one than it was: {was}")))
+                Err(Error::argument("retime", format!("call {number} differs from the one before, which was {was}")))
             }
         }
     }
@@ -199,7 +199,7 @@ impl Profile {
         if known == op {
             return Ok(());
         }
-        Err(Error::argument("retime", format!("call {number} is `{op}`, and was `{known}`")))
+        Err(Error::argument("retime", format!("call {number} is `{op}`, but was `{known}` before")))
     }
 }
 

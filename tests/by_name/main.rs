@@ -104,12 +104,12 @@ fn numbers_in_lists_become_arrays() {
     assert_eq!(array::<i64>(call(&B, "argmax", &[vec![vec![1, 5], vec![7, 2]].into()], &[]))[[]], 2);
     assert_eq!(array::<i64>(call(&B, "argmax", &[vec![vec![1, 5], vec![7, 2]].into(), Value::All], &[]))[[]], 2);
     let refused = error("argmax", [x.clone(), vec![0].into()], &[]);
-    assert!(refused.contains("`axis` is a list of 1; it takes an axis, or `..`"), "{refused}");
+    assert!(refused.contains("`axis` is a list of 1, but must be an axis, or `..`"), "{refused}");
     assert_eq!(array::<f32>(call(&B, "quantile", &[x.clone(), 0.5.into()], &[]))[[]], 6.0);
     let joined = call(&B, "concat", &[V::List(vec![x.clone(), vec![8.5].into()])], &[]);
     assert_eq!(array::<f32>(joined)[[3]], 8.5, "numbers take the dtype of the arrays beside them");
     let text = error("take", [x.clone(), vec![0.5].into(), 0.into()], &[]);
-    assert!(text.contains("`indices` is a list of 1; it takes an array, or numbers that int64 holds"), "{text}");
+    assert!(text.contains("`indices` is a list of 1, but must be an array, or numbers that int64 holds"), "{text}");
     let text = error("add", [x, vec![vec![1], vec![2, 3]].into()], &[]);
     assert!(text.contains("lists of equal lengths"), "{text}");
 }

@@ -77,7 +77,7 @@ fn runs() {
     assert!((b.item(last).unwrap() - 5.0).abs() < 1e-12);
     assert_eq!(variables.keys().collect::<Vec<_>>(), ["q", "r", "x", "y"]);
     for (text, part) in [
-        ("a, b, c = qr(x)", "line 1: 3 names for 2 results"),
+        ("a, b, c = qr(x)", "line 1 has 3 names, but must have one for each of 2 results"),
         ("exp(z)", "line 1: there is no variable `z`"),
         ("smu(x)", "did you mean `sum`?"),
         ("seed(-1)", "line 1: -1 is no seed"),

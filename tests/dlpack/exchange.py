@@ -277,7 +277,7 @@ def from_numpy(backend):
     bools = np.full(5000, 3, np.uint8).view(bool)
     handles = sys.getrefcount(bools)
     for copy in None, True, False:
-        refused(lambda: Array.from_dlpack(bools, backend, copy), Refused, says="a bool is the byte 3")
+        refused(lambda: Array.from_dlpack(bools, backend, copy), Refused, says="a byte of a bool is 3, but must be 0 or 1")
         assert sys.getrefcount(bools) == handles
     refused(lambda: Array.from_dlpack(np.zeros(3, np.longdouble), backend), BufferError, Refused)
 
@@ -292,7 +292,7 @@ def on_a_gpu():
     same(y.numpy(), numbers("float32", "fortran"))
     host = np.ones(3)
     handles = sys.getrefcount(host)
-    refused(lambda: Array.from_dlpack(host, "cuda"), Refused, says="the array is on cpu, this backend on cuda:0")
+    refused(lambda: Array.from_dlpack(host, "cuda"), Refused, says="the array is on cpu, but the backend is on cuda:0")
     assert sys.getrefcount(host) == handles
 
 

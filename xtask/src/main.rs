@@ -18,6 +18,8 @@ mod pages;
 mod peers;
 mod programs;
 mod ratios;
+#[cfg(test)]
+mod refusals;
 mod run;
 mod setup;
 mod soft_cuda;

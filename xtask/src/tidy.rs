@@ -22,7 +22,7 @@ const MAY_BE_LONG: [&str; 9] = [
 ];
 
 /// The text files that git knows, by their path from the root.
-fn files() -> Vec<(String, String)> {
+pub fn files() -> Vec<(String, String)> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().expect("git runs");
     assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
     let names = String::from_utf8(listed.stdout).expect("paths are UTF-8");

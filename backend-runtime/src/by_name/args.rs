@@ -33,7 +33,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         let mut args = Args { b, op, values: vec![None; op.params.len()], dtype: None };
         if positional.len() > op.params.len() {
             let (most, given) = (op.params.len(), positional.len());
-            return fail(format!("{given} arguments are given, it takes {most}: {}", args.names()));
+            return fail(format!("{given} arguments were given, but it takes {most}: {}", args.names()));
         }
         args.values.iter_mut().zip(positional).for_each(|(place, value)| *place = Some(value));
         for (name, value) in named {
@@ -89,7 +89,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     /// The dtype of the result of an op that converts: the option `dtype`.
     pub fn to_dtype(&self) -> Result<DType> {
         let Some(dtype) = self.dtype else {
-            return Err(Error::argument(self.op.name, "`dtype` is missing: the dtype of the result"));
+            return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
         };
         if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::DType { op: self.op.name, dtype }) }
     }
@@ -114,7 +114,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     }
 
     fn wrong(&self, name: &str, value: &Value<B>, wanted: &str) -> Error {
-        Error::argument(self.op.name, format!("`{name}` is {}; it takes {wanted}", value.what()))
+        Error::argument(self.op.name, format!("`{name}` is {}, but must be {wanted}", value.what()))
     }
 
     fn read<A: FromValue>(&self, name: &str, value: &Value<B>) -> Result<A> {

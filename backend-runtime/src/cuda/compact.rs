@@ -82,7 +82,7 @@ impl MaskIndices {
         let (ndim, total) = (mask.shape.len(), *total);
         let shape = if rows { vec![total, ndim] } else { vec![ndim, total] };
         if ndim > MOST {
-            return Err(Error::shape(op, &mask.shape, format!("more than {MOST} axes")));
+            return Err(Error::shape(op, &mask.shape, format!("must have at most {MOST} axes")));
         }
         rules::count(op, &shape, size_of::<i64>())?;
         let out = b.uninit_raw(op, DType::Int64, &shape)?;

@@ -57,7 +57,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
     layout.expect_device(tensor.device() == here, b.device.name())?;
     let (raw, own) = match tensor.into_owner::<Exported>() {
         Ok(mut exported) => {
-            (exported.0.take().ok_or_else(|| Error::argument(FROM, "a tensor without an array"))?, true)
+            (exported.0.take().ok_or_else(|| Error::argument(FROM, "the tensor must have an array"))?, true)
         }
         Err(tensor) => (taken(b, tensor)?, false),
     };
@@ -80,7 +80,7 @@ fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
         return b.uninit_raw(FROM, dtype, &shape);
     }
     if !tensor.layout().is_aligned() {
-        return Err(Error::argument(FROM, "the elements of the tensor are not where their type has to be"));
+        return Err(Error::argument(FROM, "the elements of the tensor must be aligned to their type"));
     }
     // whoever made the elements did so on another stream
     b.device.synchronize_all(FROM)?;

@@ -12,8 +12,8 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
     Library::Driver.load()?;
     threads::refuse_forked(backend)?;
     result::init().checked(OP)?;
-    let number =
-        i32::try_from(ordinal).map_err(|_| Error::argument(OP, format!("no GPU has the ordinal {ordinal}")))?;
+    let number = i32::try_from(ordinal)
+        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
     let gpu = result::device::get(number).checked(OP)?;
     let mut info = DeviceInfo::new(backend, device, DeviceKind::Gpu, result::device::get_name(gpu).checked(OP)?);
     // SAFETY: the driver gave the device.
@@ -36,8 +36,8 @@ pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
     const OP: &str = "link";
     Library::Driver.load()?;
     result::init().checked(OP)?;
-    let number =
-        i32::try_from(ordinal).map_err(|_| Error::argument(OP, format!("no GPU has the ordinal {ordinal}")))?;
+    let number = i32::try_from(ordinal)
+        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
     let uuid = result::device::get_uuid(result::device::get(number).checked(OP)?).checked(OP)?;
     Ok(uuid.bytes.map(|byte| byte as u8))
 }

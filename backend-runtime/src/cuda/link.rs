@@ -34,7 +34,7 @@ pub(super) fn open(b: &Cuda, peers: &dyn Peers) -> Result<Link> {
 }
 
 fn opened<'a>(op: &'static str, link: &'a Link) -> Result<&'a Communicator> {
-    link.open().ok_or_else(|| Error::argument(op, "the link is one of another backend"))
+    link.open().ok_or_else(|| Error::argument(op, "the link must be one of this backend"))
 }
 
 /// `send[r]` goes to rank r, one array after the other, and `from[r]` elements come from it: those of all ranks in their order.
@@ -86,7 +86,7 @@ fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[us
     if send.len() != size || from.len() != size || send[me].size() != from[me] {
         return Err(Error::argument(
             op,
-            format!("what goes to {} ranks and comes from {} of {size}", send.len(), from.len()),
+            format!("arrays go to {} ranks and come from {}, but both must be {size}", send.len(), from.len()),
         ));
     }
     let dtype = send[me].dtype;

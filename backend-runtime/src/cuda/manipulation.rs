@@ -315,7 +315,7 @@ unsafe impl Argument for Border {}
 fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
     let ndim = x.shape.len();
     if ndim > MOST {
-        return Err(Error::shape(op, &x.shape, format!("more than {MOST} axes")));
+        return Err(Error::shape(op, &x.shape, format!("must have at most {MOST} axes")));
     }
     let n = out.size();
     if n == 0 {

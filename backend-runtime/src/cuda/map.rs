@@ -317,7 +317,7 @@ fn strided(
         6 => launch!(7),
         7 => launch!(8),
         8 => launch!(9),
-        more => Err(Error::argument(op, format!("{more} inputs of one expression"))),
+        more => Err(Error::argument(op, format!("one expression has {more} inputs, but must have at most 8"))),
     }
 }
 

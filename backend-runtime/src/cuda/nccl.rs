@@ -108,7 +108,9 @@ impl Nccl {
 
     /// A rank's communicator on the device that is current. Waits for all ranks.
     pub(super) fn init_rank(&self, op: &'static str, id: ncclUniqueId, rank: usize, size: usize) -> Result<ncclComm_t> {
-        let int = |n: usize| c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks")));
+        let int = |n: usize| {
+            c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
+        };
         let mut comm = std::ptr::null_mut();
         // SAFETY: there is room for the handle; the library refuses numbers that do not fit.
         let code = unsafe { (self.comm_init_rank)(&mut comm, int(size)?, id, int(rank)?) };

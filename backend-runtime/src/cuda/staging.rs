@@ -52,7 +52,7 @@ fn exchange_raw(
     Notes::of_this_thread(&b.device).wait(op)?;
     through(own.bytes(), come.bytes_mut())?;
     if dtype == DType::Bool && come.bytes().iter().any(|&byte| byte > 1) {
-        return Err(Error::argument(op, "a bool is a byte of 0 or 1"));
+        return Err(Error::argument(op, "a byte of a bool must be 0 or 1"));
     }
     if come.len() > 0 {
         // SAFETY: both have as many bytes; whoever uses the buffer next does so behind this on the stream, or has waited for it.

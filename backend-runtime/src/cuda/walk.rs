@@ -99,7 +99,7 @@ impl Merged {
         debug_assert_eq!(self.strides.len(), K);
         let ndim = self.shape.len();
         if ndim > MOST {
-            return Err(Error::shape(op, &self.shape, format!("more than {MOST} axes that cannot be merged")));
+            return Err(Error::shape(op, &self.shape, format!("must have at most {MOST} axes that cannot be merged")));
         }
         let mut walk = Walk {
             n: self.n as u64,

@@ -53,7 +53,7 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
         return typed(RawArray::empty(OP, layout.shape.clone(), T::DTYPE));
     }
     let why = match layout {
-        layout if !layout.is_aligned() => Some("its elements are not where their type has to be"),
+        layout if !layout.is_aligned() => Some("its elements must be aligned to their type"),
         layout if layout.overlaps() => Some("indices share elements"),
         _ => None,
     };
@@ -122,6 +122,6 @@ pub(crate) unsafe fn check_bools(layout: &Layout) -> Result<()> {
 fn check_bytes(bytes: &[u8]) -> Result<()> {
     match bytes.iter().find(|byte| **byte > 1) {
         None => Ok(()),
-        Some(byte) => Err(Error::argument(OP, format!("a bool is the byte {byte}"))),
+        Some(byte) => Err(Error::argument(OP, format!("a byte of a bool is {byte}, but must be 0 or 1"))),
     }
 }

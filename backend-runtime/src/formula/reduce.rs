@@ -41,7 +41,7 @@ pub trait Reduce<B: Arrays, T: Element> {
 pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     match axes {
         Axes::List(list) => list.one(op),
-        Axes::All => Err(Error::argument(op, "goes along one axis")),
+        Axes::All => Err(Error::argument(op, "exactly one axis must be given")),
     }
 }
 

@@ -32,7 +32,7 @@ fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -
     let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
     let rest = &bytes[offset..][..n * dtype.size()];
     if dtype == DType::Bool && rest.iter().any(|&byte| byte > 1) {
-        return Err(Error::argument(OP, "a bool is a byte of 0 or 1"));
+        return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
     }
     let out = Buffer::new(OP, n, dtype)?;
     // SAFETY: the copy writes every byte of every element, and all bytes are values of the dtype: any bytes are one of

@@ -134,7 +134,7 @@ impl RawArray {
     /// Every element has been written.
     pub unsafe fn new(op: &'static str, shape: Vec<usize>, buffer: Buffer) -> Result<RawArray> {
         if rules::count(op, &shape, buffer.dtype().size())? != buffer.len() {
-            return Err(Error::shape(op, &shape, format!("is not the shape of {} elements", buffer.len())));
+            return Err(Error::shape(op, &shape, format!("does not match {} elements", buffer.len())));
         }
         Ok(RawArray { buffer, shape, strides: None })
     }

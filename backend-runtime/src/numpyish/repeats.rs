@@ -50,7 +50,7 @@ impl<'a> Repeats<'a> {
         if total as u64 >= 1 << 53 {
             let negative = counts.iter().any(|&count| count < 0);
             return Err(if negative {
-                Error::argument(op, "a count is negative")
+                Error::argument(op, "a count is negative, but none must be")
             } else {
                 Error::Memory { op, bytes: usize::MAX }
             });

@@ -17,27 +17,34 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     if order.len() == shape.len() {
         return Ok(order);
     }
-    Err(Error::shape(op, shape, format!("has {} axes, of which {} are named", shape.len(), order.len())))
+    Err(Error::shape(op, shape, format!("has {} axes, but `axes` names {}", shape.len(), order.len())))
 }
 
 /// Rows and columns: the last two axes of what has to be a matrix, or several.
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
-        _ => Err(Error::shape(op, shape, "has no two axes that make a matrix")),
+        _ => Err(Error::shape(op, shape, "must have at least two axes, those of a matrix")),
     }
 }
 
 /// Refuses an array without axes, whose elements have no index to give.
 pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
-    if shape.is_empty() { Err(Error::shape(op, shape, "has no axis")) } else { Ok(()) }
+    if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
 
 /// The order of axes after moving some of them: axis k of the result is axis `order[k]`.
 pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
     let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
     if from.len() != to.len() {
-        return Err(Error::argument(op, format!("{} axes cannot move to {} places", from.len(), to.len())));
+        return Err(Error::argument(
+            op,
+            format!(
+                "`source` has {} axes and `destination` has {}, but both must have the same number",
+                from.len(),
+                to.len()
+            ),
+        ));
     }
     let mut rest = (0..ndim).filter(|axis| !from.contains(axis));
     let place = |k| to.iter().position(|&t| t == k).map(|i| from[i]);
@@ -47,7 +54,7 @@ pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> 
 /// Places of new axes in the result, in increasing order.
 pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     let Some(list) = axes.as_list() else {
-        return Err(Error::argument(op, "`..` does not say where the new axes go"));
+        return Err(Error::argument(op, "`axis` is `..`, but must name the places of the new axes"));
     };
     let mut places = axes.resolve(op, ndim + list.len())?;
     places.sort_unstable();
@@ -61,7 +68,7 @@ pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     }
     let mut single = axes.resolve(op, shape.len())?;
     match single.iter().find(|&&axis| shape[axis] != 1) {
-        Some(axis) => Err(Error::shape(op, shape, format!("axis {axis} does not have length 1"))),
+        Some(axis) => Err(Error::shape(op, shape, format!("must have length 1 along axis {axis}"))),
         None => {
             single.sort_unstable();
             Ok(single)

@@ -10,7 +10,11 @@ fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<
         all if all.len() == 2 * shape.len() => Ok(all.to_vec()),
         &[one] => Ok(vec![one; 2 * shape.len()]),
         &[before, after] => Ok([before, after].repeat(shape.len())),
-        _ => Err(Error::shape(op, shape, format!("{} widths are not two for each axis", widths.len()))),
+        _ => Err(Error::shape(
+            op,
+            shape,
+            format!("needs 1, 2 or {} widths, but {} were given", 2 * shape.len(), widths.len()),
+        )),
     }
 }
 
@@ -36,7 +40,10 @@ pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: 
     let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
     match mode {
         PadMode::Constant => Ok(()),
-        _ if bare => Err(Error::argument(op, format!("mode `{mode}` has nothing to repeat along an empty axis"))),
+        _ if bare => Err(Error::argument(
+            op,
+            format!("an axis is empty, but mode `{mode}` must have an element to repeat along each axis"),
+        )),
         _ => Ok(()),
     }
 }

@@ -102,11 +102,14 @@ fn numbers(
         Some((Some(&[one]), _)) => vec![one; rank],
         Some((Some(all), n)) if n == rank => all.to_vec(),
         Some((_, n)) => {
-            return Err(Error::argument(op, format!("`{name}` has {n} numbers, and not 1 or {rank}, the axes")));
+            return Err(Error::argument(
+                op,
+                format!("`{name}` has {n} numbers, but must have 1, or {rank} for the {rank} axes"),
+            ));
         }
     };
     match numbers.iter().find(|n| !(least..=MOST).contains(n)) {
-        Some(n) => Err(Error::argument(op, format!("`{name}` is {n}, and not {least} to {MOST}"))),
+        Some(n) => Err(Error::argument(op, format!("`{name}` is {n}, but must be between {least} and {MOST}"))),
         None => Ok(numbers),
     }
 }
@@ -115,7 +118,10 @@ fn numbers(
 fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     match (taps - 1).checked_mul(dilation) {
         Some(reach) if reach < MOST => Ok(reach + 1),
-        _ => Err(Error::argument(op, format!("a window of {taps} taps that are {dilation} apart is too long"))),
+        _ => Err(Error::argument(
+            op,
+            format!("a window of {taps} elements with dilation {dilation} spans too far: it must span at most {MOST}"),
+        )),
     }
 }
 
@@ -123,11 +129,11 @@ fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
 fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     let rank = x.len().wrapping_sub(2);
     if !(1..=MOST_SPATIAL).contains(&rank) {
-        let why = format!("is not (batch, channels, lengths..) with 1 to {MOST_SPATIAL} lengths");
+        let why = format!("must be (batch, channels, lengths..) with 1 to {MOST_SPATIAL} lengths");
         return Err(Error::shape(op, x, why));
     }
     if x[1..].contains(&0) {
-        return Err(Error::shape(op, x, "has no elements in an array of the batch"));
+        return Err(Error::shape(op, x, "must have elements in each array of the batch"));
     }
     Ok(rank)
 }
@@ -169,13 +175,13 @@ fn kernel<'a>(
 ) -> Result<(usize, usize, &'a [usize])> {
     let misfit = || Error::shapes(op, x, weight);
     if groups == 0 {
-        return Err(Error::argument(op, "`groups` is 0"));
+        return Err(Error::argument(op, "`groups` is 0, but must be at least 1"));
     }
     if weight.len() != rank + 2 {
         return Err(misfit());
     }
     if weight.contains(&0) {
-        return Err(Error::shape(op, weight, "is that of a kernel without elements"));
+        return Err(Error::shape(op, weight, "of the kernel must have no axis of length 0"));
     }
     let inputs = x[1] / groups;
     let (fits, outputs) = match transposed {
@@ -200,7 +206,7 @@ fn resulting(
     if let Some(bias) = bias
         && *bias != [channels]
     {
-        return Err(Error::shape(op, bias, format!("is not that of a bias of {channels} channels")));
+        return Err(Error::shape(op, bias, format!("of `bias` must be [{channels}], one element for each channel")));
     }
     let shape = [&[batch, channels], &lengths[..]].concat();
     count(op, &shape, size)?;
@@ -253,7 +259,7 @@ pub fn transposed_convolution(
         let (stride, padding, dilation, further) = (stride[k], padding[k], dilation[k], further[k]);
         if further >= stride.max(dilation) {
             let why = format!(
-                "`output_padding` is {further}, and neither below the stride {stride} nor the dilation {dilation}"
+                "`output_padding` is {further}, but must be less than the stride {stride} or the dilation {dilation}"
             );
             return Err(Error::argument(op, why));
         }
@@ -281,9 +287,12 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     let padding = numbers(op, "padding", steps.padding, rank, 0, 0)?;
     let dilation = numbers(op, "dilation", steps.dilation, rank, 1, 1)?;
     if let Some((padding, taps)) = padding.iter().zip(&taps).find(|(padding, taps)| **padding > **taps / 2) {
-        return Err(Error::argument(op, format!("`padding` is {padding}, more than half of the window of {taps}")));
+        return Err(Error::argument(
+            op,
+            format!("`padding` is {padding}, but must be at most half of the window length {taps}"),
+        ));
     }
-    let too_long = || Error::shape(op, x, format!("is shorter than the window {taps:?}, with what is added around it"));
+    let too_long = || Error::shape(op, x, format!("with its padding is shorter than the window {taps:?}"));
     let axes = sliding(op, &x[2..], &taps, [&stride, &padding, &dilation], too_long)?;
     let planes = x[0].checked_mul(x[1]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
     let mut plan = Convolution { batch: planes, groups: 1, inputs: 1, outputs: 1, axes, rank, shape: vec![] };
@@ -329,7 +338,7 @@ pub fn overlap(
     }
     for x in [x1, x2] {
         if x.contains(&0) {
-            return Err(Error::shape(op, x, "has no elements"));
+            return Err(Error::shape(op, x, "must have elements"));
         }
     }
     let mut overlap = Overlap { full: vec![], part: vec![], shape: vec![] };

@@ -16,7 +16,7 @@ pub struct Steps {
 /// The values in [start, stop), `step` apart.
 pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
     if step == T::ZERO {
-        return Err(Error::argument(op, "the step is 0"));
+        return Err(Error::argument(op, "`step` is 0, but must not be 0"));
     }
     if T::DTYPE.kind() < DTypeKind::Real {
         let exact = |x: T| match T::DTYPE.kind() {
@@ -33,7 +33,10 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     // a distance too small against the step still holds the first element
     let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
     if n.is_nan() {
-        return Err(Error::argument(op, "the number of steps is NaN"));
+        return Err(Error::argument(
+            op,
+            "`start`, `stop` or `step` makes the number of steps NaN, but it must be a number",
+        ));
     }
     if n >= isize::MAX as f64 {
         return Err(Error::Memory { op, bytes: usize::MAX });
@@ -59,16 +62,21 @@ pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) 
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();
     let Some(rest) = bytes.checked_sub(offset) else {
-        return Err(Error::argument(op, format!("offset {offset} is beyond the {bytes} bytes")));
+        return Err(Error::argument(
+            op,
+            format!("`offset` is {offset}, but must be at most the {bytes} bytes of the buffer"),
+        ));
     };
     match wanted {
-        None if rest % size != 0 => {
-            Err(Error::argument(op, format!("{rest} bytes are not a whole number of elements of {size} bytes")))
-        }
+        None if rest % size != 0 => Err(Error::argument(
+            op,
+            format!("{rest} bytes are left of the buffer, but must be a whole number of elements of {size} bytes"),
+        )),
         None => Ok(rest / size),
-        Some(n) if n > rest / size => {
-            Err(Error::argument(op, format!("{n} elements of {size} bytes are more than {rest} bytes")))
-        }
+        Some(n) if n > rest / size => Err(Error::argument(
+            op,
+            format!("`count` is {n}, but must be at most the {} elements of {size} bytes in {rest} bytes", rest / size),
+        )),
         Some(n) => Ok(n),
     }
 }

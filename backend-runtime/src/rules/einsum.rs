@@ -40,12 +40,13 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
             parts.push(Part::Letter(first));
             left = &left[1..];
         } else {
-            let why = format!("`{}` in the subscripts is neither a letter nor `...`", first.escape_debug());
+            let why =
+                format!("`{}` stands in the subscripts, but they must be letters and `...`", first.escape_debug());
             return Err(Error::argument(op, why));
         }
     }
     if parts.iter().filter(|part| **part == Part::Rest).count() > 1 {
-        return Err(Error::argument(op, format!("`{term}` has more than one `...`")));
+        return Err(Error::argument(op, format!("`{term}` must have at most one `...`")));
     }
     Ok(parts)
 }
@@ -72,16 +73,18 @@ impl Einsum {
         };
         let terms: Vec<&str> = inputs.split(',').collect();
         if shapes.is_empty() {
-            return Err(Error::argument(op, "there is no operand"));
+            return Err(Error::argument(op, "there must be at least one operand"));
         }
         if terms.len() != shapes.len() {
-            let why = format!("the subscripts are of {} operands, and {} are given", terms.len(), shapes.len());
+            let why = format!("the subscripts name {} operands, but {} were given", terms.len(), shapes.len());
             return Err(Error::argument(op, why));
         }
         let mut operands = Vec::with_capacity(terms.len());
         for (term, shape) in terms.iter().zip(shapes) {
             let found = labels(&parts(op, term)?, shape.len());
-            operands.push(found.ok_or_else(|| Error::shape(op, shape, format!("does not have the axes `{term}`")))?);
+            operands.push(found.ok_or_else(|| {
+                Error::shape(op, shape, format!("must have the axes that the subscripts `{term}` name"))
+            })?);
         }
         let lengths = lengths(op, &operands, shapes)?;
         let output = match output {
@@ -146,7 +149,11 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
         for (k, (label, &length)) in labels.iter().zip(*shape).enumerate() {
             let first = labels.iter().position(|other| other == label).unwrap_or(k);
             if shape[first] != length {
-                return Err(Error::shape(op, shape, format!("axes {first} and {k} have one label and two lengths")));
+                return Err(Error::shape(
+                    op,
+                    shape,
+                    format!("must have the same length along axes {first} and {k}, which share a label"),
+                ));
             }
             let (known, of) = lengths.entry(*label).or_insert((length, i));
             match (*known, length) {
@@ -164,7 +171,10 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
 fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
     if rest > 0 && !parts.contains(&Part::Rest) {
-        return Err(Error::argument(op, "the result has no `...` for the axes of the operands'"));
+        return Err(Error::argument(
+            op,
+            "the result must have `...`, because an operand has axes that its `...` stands for",
+        ));
     }
     let labels: Vec<Label> = parts
         .iter()
@@ -176,10 +186,10 @@ fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) 
     for (k, label) in labels.iter().enumerate() {
         let Label::Letter(letter) = label else { continue };
         if labels[..k].contains(label) {
-            return Err(Error::argument(op, format!("the result has `{letter}` twice")));
+            return Err(Error::argument(op, format!("the result has `{letter}` twice, but must have each label once")));
         }
         if !lengths.contains_key(label) {
-            return Err(Error::argument(op, format!("the result has `{letter}`, which no operand has")));
+            return Err(Error::argument(op, format!("the result has `{letter}`, but no operand has that label")));
         }
     }
     Ok(labels)
@@ -224,16 +234,16 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let why = |subscripts: &str, shapes: &[&[usize]]| of(subscripts, shapes).unwrap_err().to_string();
-        assert!(why("ij", &[]).contains("no operand"));
-        assert!(why("ij,j", &[&[2, 3]]).contains("of 2 operands, and 1 are given"));
-        assert!(why("ij", &[&[3]]).contains("does not have the axes `ij`"));
-        assert!(why("i...j", &[&[3]]).contains("does not have the axes `i...j`"));
+        assert!(why("ij", &[]).contains("at least one operand"));
+        assert!(why("ij,j", &[&[2, 3]]).contains("name 2 operands, but 1 were given"));
+        assert!(why("ij", &[&[3]]).contains("must have the axes that the subscripts `ij` name"));
+        assert!(why("i...j", &[&[3]]).contains("must have the axes that the subscripts `i...j` name"));
         assert!(why("i?", &[&[3]]).contains("`?`"));
-        assert!(why("...i...", &[&[3]]).contains("more than one `...`"));
+        assert!(why("...i...", &[&[3]]).contains("at most one `...`"));
         assert!(why("ij->ii", &[&[2, 3]]).contains("`i` twice"));
-        assert!(why("ij->k", &[&[2, 3]]).contains("`k`, which no operand has"));
-        assert!(why("...i->i", &[&[2, 3]]).contains("no `...`"));
-        assert!(why("ii", &[&[2, 3]]).contains("one label and two lengths"));
+        assert!(why("ij->k", &[&[2, 3]]).contains("`k`, but no operand has that label"));
+        assert!(why("...i->i", &[&[2, 3]]).contains("must have `...`"));
+        assert!(why("ii", &[&[2, 3]]).contains("share a label"));
         assert_eq!(of("i,i", &[&[2], &[3]]), Err(Error::shapes("einsum", &[2], &[3])));
         assert!(matches!(of("i,j->ij", &[&[1 << 31], &[1 << 31]]), Err(Error::Memory { .. })));
     }

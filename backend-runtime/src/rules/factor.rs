@@ -7,13 +7,13 @@ use crate::{Error, Result};
 pub fn square(op: &'static str, shape: &[usize]) -> Result<usize> {
     match matrix(op, shape)? {
         (rows, columns) if rows == columns => Ok(rows),
-        _ => Err(Error::shape(op, shape, "the last two axes make no square matrix")),
+        _ => Err(Error::shape(op, shape, "must have last two axes of the same length: square matrices")),
     }
 }
 
 /// The error of a matrix without an inverse.
 pub fn singular(op: &'static str) -> Error {
-    Error::argument(op, "a matrix is singular")
+    Error::argument(op, "a matrix is singular, but must be invertible")
 }
 
 /// The error of a matrix without a Cholesky factor.
@@ -23,7 +23,7 @@ pub fn not_positive_definite(op: &'static str) -> Error {
 
 /// The error of elements that no iteration would come to an end with.
 pub fn not_finite(op: &'static str) -> Error {
-    Error::argument(op, "an element is infinite or NaN")
+    Error::argument(op, "an element is infinite or NaN, but all must be finite")
 }
 
 /// The error of an iteration that came to no end.
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(of(&[3, 3], &[4]), Err(Error::shapes("lstsq", &[3, 3], &[4])));
         assert_eq!(of(&[2, 3, 3], &[4, 3, 1]), Err(Error::shapes("lstsq", &[2, 3, 3], &[4, 3, 1])));
         assert_eq!(of(&[3, 3], &[]), Err(Error::shapes("lstsq", &[3, 3], &[])));
-        assert!(System::square("solve", &[2, 3], &[2], 8).unwrap_err().to_string().contains("no square matrix"));
+        assert!(System::square("solve", &[2, 3], &[2], 8).unwrap_err().to_string().contains("square matrices"));
         assert!(square("det", &[3]).is_err());
     }
 

@@ -94,13 +94,24 @@ pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: A
         (Axes::All, None) => (0..ndim).collect(),
         (Axes::All, Some((_, n))) => match ndim.checked_sub(n) {
             Some(first) => (first..ndim).collect(),
-            None => return Err(Error::shape(op, shape, format!("has fewer axes than the {n} lengths"))),
+            None => {
+                return Err(Error::shape(
+                    op,
+                    shape,
+                    format!("must have at least {n} axes, one for each of the {n} lengths"),
+                ));
+            }
         },
     };
     let lengths = match given {
         None => None,
         Some((Some(lengths), n)) if n == axes.len() => Some(lengths),
-        Some((_, n)) => return Err(Error::argument(op, format!("{n} lengths do not fit {} axes", axes.len()))),
+        Some((_, n)) => {
+            return Err(Error::argument(
+                op,
+                format!("`s` has {n} lengths, but must have {}, one for each axis", axes.len()),
+            ));
+        }
     };
     let last = axes.len().wrapping_sub(1);
     let points = |(i, axis): (usize, usize)| {
@@ -112,10 +123,14 @@ pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: A
 
 fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: Half) -> Result<Transform> {
     if let Some((axis, _)) = axes.iter().find(|(_, n)| *n == 0) {
-        return Err(Error::shape(op, shape, format!("a transform along axis {axis} has 1 point or more")));
+        return Err(Error::shape(
+            op,
+            shape,
+            format!("gives a transform of 0 points along axis {axis}, but it must have at least 1"),
+        ));
     }
     if axes.is_empty() && half != Half::Neither {
-        return Err(Error::shape(op, shape, "there is no axis to transform"));
+        return Err(Error::shape(op, shape, "must be transformed along at least one axis"));
     }
     let mut transform = Transform { axes, shape: shape.to_vec() };
     for (axis, n, elements) in transform.steps(half) {
@@ -131,7 +146,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
 /// The distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
 pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
     if n == 0 || d == 0.0 {
-        return Err(Error::argument(op, format!("n is {n} and d is {d}; neither may be 0")));
+        return Err(Error::argument(op, format!("n is {n} and d is {d}, but both must be other than 0")));
     }
     Ok(1.0 / (n as f64 * d))
 }

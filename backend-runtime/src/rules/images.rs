@@ -36,11 +36,11 @@ impl Sampling {
         size: usize,
     ) -> Result<Sampling> {
         if lengths.is_empty() || lengths.len() > MOST_SAMPLED {
-            return Err(Error::shape(op, x, format!("is interpolated along 1 to {MOST_SAMPLED} axes")));
+            return Err(Error::shape(op, x, format!("must have 1 to {MOST_SAMPLED} axes that are interpolated")));
         }
         let n = count(op, &shape, size)?;
         if n > 0 && lengths.contains(&0) {
-            return Err(Error::shape(op, x, "has no element to interpolate"));
+            return Err(Error::shape(op, x, "must have elements to interpolate"));
         }
         let points = n.checked_div(stack * channels).unwrap_or(0);
         Ok(Sampling { stack, first, lengths: lengths.to_vec(), channels, points, shape })
@@ -51,7 +51,7 @@ impl Sampling {
 pub fn spline_order(op: &'static str, order: usize) -> Result<usize> {
     match order {
         0..=5 => Ok(order),
-        _ => Err(Error::argument(op, format!("`order` is {order}, and not 0 to 5"))),
+        _ => Err(Error::argument(op, format!("`order` is {order}, but must be between 0 and 5"))),
     }
 }
 
@@ -106,7 +106,10 @@ pub fn affine(
     };
     if let Some(offset) = offset {
         if homogeneous {
-            return Err(Error::argument(op, "an `offset` beside a matrix that has one"));
+            return Err(Error::argument(
+                op,
+                "`offset` is given, but must be left out because the matrix has a column of offsets",
+            ));
         }
         if *offset != [n] {
             return Err(Error::shapes(op, matrix, offset));
@@ -123,7 +126,9 @@ fn resized(op: &'static str, lengths: &[usize], given: Option<Lengths>) -> Resul
     let Some(given) = given else { return Ok(lengths.to_vec()) };
     match given.as_slice() {
         Some(grid) if grid.len() == lengths.len() => Ok(grid.to_vec()),
-        _ => Err(Error::argument(op, format!("`shape` has {} lengths for {} axes", given.count(), lengths.len()))),
+        _ => {
+            Err(Error::argument(op, format!("`shape` has {} lengths, but must have {}", given.count(), lengths.len())))
+        }
     }
 }
 
@@ -234,8 +239,8 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     let before = (size / 2).checked_add_signed(origin).filter(|&before| before < size);
     let Some(before) = before else {
         let why = match size {
-            0 => "the window has no element".to_string(),
-            _ => format!("`origin` {origin} leaves a window of {size}"),
+            0 => "the window has 0 elements, but must have at least 1".to_string(),
+            _ => format!("`origin` is {origin}, but must lie within the window of {size}"),
         };
         return Err(Error::argument(op, why));
     };
@@ -257,7 +262,7 @@ pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Wind
 pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] if *n > 0 => Ok(*n),
-        _ => Err(Error::shape(op, shape, "is not that of 1-D weights")),
+        _ => Err(Error::shape(op, shape, "of `weights` must have one axis that is not empty")),
     }
 }
 
@@ -266,7 +271,7 @@ pub fn window_sizes(op: &'static str, shape: &[usize], sizes: &[usize]) -> Resul
     match sizes {
         all if all.len() == shape.len() => Ok(all.to_vec()),
         &[one] => Ok(vec![one; shape.len()]),
-        _ => Err(Error::shape(op, shape, format!("has not {} axes, as the window", sizes.len()))),
+        _ => Err(Error::shape(op, shape, format!("must have {} axes, like the window", sizes.len()))),
     }
 }
 

@@ -72,7 +72,7 @@ impl Selection {
         });
         let used = used.sum::<usize>();
         if items.clone().filter(|item| *item == Item::Rest).count() > 1 {
-            return Err(Error::argument(op, "`...` stands once in a list of indices"));
+            return Err(Error::argument(op, "`...` must stand at most once in a list of indices"));
         }
         let Some(rest) = shape.len().checked_sub(used) else {
             return Err(Error::shape(op, shape, format!("has fewer axes than the {used} that are indexed")));
@@ -109,7 +109,7 @@ impl Selection {
                 Item::Mask(mask) => {
                     let axes = axis..axis + mask.len();
                     if shape[axes.clone()] != *mask {
-                        let why = format!("is indexed from axis {axis} on by a mask of shape {mask:?}");
+                        let why = format!("must match the mask of shape {mask:?} from axis {axis} on");
                         return Err(Error::shape(op, shape, why));
                     }
                     spans.extend(axes.map(whole));
@@ -276,11 +276,11 @@ mod tests {
     #[test]
     fn mistakes() {
         let refused = |x: &[usize], items: &[Item<'_>]| shape(x, items, &[3, 3]).unwrap_err().to_string();
-        assert_eq!(refused(&[2], &[Item::Rest, Item::Rest]), "get: `...` stands once in a list of indices");
-        assert_eq!(refused(&[2], &[ALL, at(0)]), "get: shape [2]: has fewer axes than the 2 that are indexed");
+        assert_eq!(refused(&[2], &[Item::Rest, Item::Rest]), "get: `...` must stand at most once in a list of indices");
+        assert_eq!(refused(&[2], &[ALL, at(0)]), "get: shape [2] has fewer axes than the 2 that are indexed");
         assert_eq!(
             refused(&[2, 3], &[ALL, Item::Mask(&[2])]),
-            "get: shape [2, 3]: is indexed from axis 1 on by a mask of shape [2]"
+            "get: shape [2, 3] must match the mask of shape [2] from axis 1 on"
         );
         assert_eq!(refused(&[2, 3], &[ALL, at(3)]), "get: index 3 is out of range for axis 1 of length 3");
         assert_eq!(select(&[2, 3], &[I, Item::Array(&[4])]).map(|s| s.picks.len()), Ok(2));

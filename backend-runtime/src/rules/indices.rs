@@ -47,7 +47,7 @@ pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, siz
 pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
-        return Err(Error::shape(op, indices, "is not that of 1-D indices"));
+        return Err(Error::shape(op, indices, "of the indices must have one axis"));
     };
     let mut wanted = x.to_vec();
     wanted[along] = many;
@@ -57,7 +57,9 @@ pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usi
 /// Refuses indices of a shape that a dtype up to `largest` does not hold.
 pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u64) -> Result<()> {
     match shape.iter().find(|&&len| len as u64 > largest.saturating_add(1)) {
-        Some(len) => Err(Error::argument(op, format!("{dtype} does not hold the indices of {len} elements"))),
+        Some(len) => {
+            Err(Error::argument(op, format!("an axis has {len} elements, but their indices must fit {dtype}")))
+        }
         None => Ok(()),
     }
 }
@@ -88,7 +90,7 @@ pub fn cut(
 ) -> Result<(usize, usize, usize)> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
-        return Err(Error::shape(op, indices, "is not that of 1-D indices"));
+        return Err(Error::shape(op, indices, "of the indices must have one axis"));
     };
     let mut shape = x.to_vec();
     shape[along] = many.saturating_add(1);
@@ -101,7 +103,7 @@ pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<u
     let axis = axis(op, along, x.len())?;
     match x[axis] {
         len if k <= len => Ok(axis),
-        len => Err(Error::argument(op, format!("axis {axis} has {len} elements, of which {k} are wanted"))),
+        len => Err(Error::argument(op, format!("k is {k}, but must be at most {len}, the length of axis {axis}"))),
     }
 }
 

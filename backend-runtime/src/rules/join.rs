@@ -57,7 +57,7 @@ pub fn pad_stacked(op: &'static str, shapes: &[&[usize]], size: usize) -> Result
 }
 
 fn first<'a>(op: &'static str, shapes: &[&'a [usize]]) -> Result<&'a [usize]> {
-    shapes.first().copied().ok_or_else(|| Error::argument(op, "there are no arrays to join"))
+    shapes.first().copied().ok_or_else(|| Error::argument(op, "there must be at least one array to join"))
 }
 
 #[cfg(test)]

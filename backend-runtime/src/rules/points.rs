@@ -6,7 +6,7 @@ use crate::{Error, Result};
 pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usize> {
     match (xp, fp) {
         ([n], [m]) if n == m && *n > 0 => Ok(*n),
-        ([0], [0]) => Err(Error::shape(op, xp, "has no point to interpolate")),
+        ([0], [0]) => Err(Error::shape(op, xp, "must have at least one point to interpolate")),
         _ => Err(Error::shapes(op, xp, fp)),
     }
 }
@@ -15,7 +15,7 @@ pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usiz
 pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] => Ok(*n),
-        _ => Err(Error::shape(op, shape, "is not that of a sorted 1-D array")),
+        _ => Err(Error::shape(op, shape, "of the sorted array must have one axis")),
     }
 }
 

@@ -18,7 +18,10 @@ pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Res
     if length.is_finite() && finite(low) && finite(high) {
         return Ok(());
     }
-    Err(Error::argument(op, format!("{low} .. {high} is no range of finite length in {dtype}")))
+    Err(Error::argument(
+        op,
+        format!("low is {low} and high is {high}, but the range must have a finite length in {dtype}"),
+    ))
 }
 
 /// Refuses what is no mean or no standard deviation.
@@ -26,7 +29,10 @@ pub fn check_normal(op: &'static str, mean: f64, std: f64) -> Result<()> {
     if mean.is_finite() && std.is_finite() && std >= 0.0 {
         return Ok(());
     }
-    Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is not negative")))
+    Err(Error::argument(
+        op,
+        format!("mean is {mean} and std is {std}, but both must be finite and std must not be negative"),
+    ))
 }
 
 /// Refuses a range without a number.
@@ -34,7 +40,7 @@ pub fn check_integers<T: Integer>(op: &'static str, low: T, high: T) -> Result<(
     if low < high {
         return Ok(());
     }
-    Err(Error::argument(op, format!("low is {low}, high is {high}; low has to be less")))
+    Err(Error::argument(op, format!("low is {low}, but must be less than high, which is {high}")))
 }
 
 /// Refuses numbers that a dtype, the largest of which is given, does not have.
@@ -42,7 +48,7 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
     if n == 0 || (n - 1) as u64 <= largest {
         return Ok(());
     }
-    Err(Error::argument(op, format!("{n} numbers do not fit {dtype}")))
+    Err(Error::argument(op, format!("n is {n}, but the numbers below n must fit {dtype}")))
 }
 
 /// The parameter that is the same for all elements, if it is: an array says what it has only when numbers are drawn.
@@ -58,14 +64,14 @@ pub fn check_scale(op: &'static str, scale: f64) -> Result<()> {
     if (0.0..f64::INFINITY).contains(&scale) {
         return Ok(());
     }
-    Err(Error::argument(op, format!("scale is {scale}; it is finite and not negative")))
+    Err(Error::argument(op, format!("scale is {scale}, but must be finite and not negative")))
 }
 
 /// Refuses parameters that a gamma distribution does not have.
 pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, T>, scale: f64) -> Result<()> {
     match number(alpha) {
         Some(alpha) if !is_shape(alpha) => {
-            Err(Error::argument(op, format!("alpha is {alpha}; it is finite and not negative")))
+            Err(Error::argument(op, format!("alpha is {alpha}, but must be finite and not negative")))
         }
         _ => check_scale(op, scale),
     }
@@ -79,7 +85,7 @@ pub fn check_beta<B: Arrays, T: Real>(
 ) -> Result<()> {
     for (name, x) in [("alpha", alpha), ("beta", beta)] {
         if let Some(x) = number(x).filter(|&x| !is_beta(x)) {
-            return Err(Error::argument(op, format!("{name} is {x}; it is finite and at least {LEAST_BETA:e}")));
+            return Err(Error::argument(op, format!("{name} is {x}, but must be finite and at least {LEAST_BETA:e}")));
         }
     }
     Ok(())
@@ -89,7 +95,7 @@ pub fn check_beta<B: Arrays, T: Real>(
 pub fn check_poisson<B: Arrays, T: Real>(op: &'static str, rate: &Operand<'_, B, T>) -> Result<()> {
     match number(rate) {
         Some(rate) if !is_rate(rate) => {
-            Err(Error::argument(op, format!("rate is {rate}; it is not negative, and at most {LARGEST_RATE:e}")))
+            Err(Error::argument(op, format!("rate is {rate}, but must be between 0 and {LARGEST_RATE:e}")))
         }
         _ => Ok(()),
     }
@@ -100,14 +106,14 @@ pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
     if (0..=MOST_TRIALS).contains(&n) {
         return Ok(());
     }
-    Err(Error::argument(op, format!("n is {n}; it is between 0 and 2^53")))
+    Err(Error::argument(op, format!("n is {n}, but must be between 0 and 2^53")))
 }
 
 /// Refuses parameters that a binomial distribution does not have.
 pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<'_, B, T>) -> Result<()> {
     check_trials(op, n)?;
     match number(p) {
-        Some(p) if !is_probability(p) => Err(Error::argument(op, format!("p is {p}; it is between 0 and 1"))),
+        Some(p) if !is_probability(p) => Err(Error::argument(op, format!("p is {p}, but must be between 0 and 1"))),
         _ => Ok(()),
     }
 }
@@ -116,12 +122,12 @@ pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<
 pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {
     check_trials(op, n)?;
     match weights {
-        [0] if n > 0 => Err(Error::argument(op, format!("n is {n}, and there is no category"))),
+        [0] if n > 0 => Err(Error::argument(op, format!("n is {n}, but must be 0 because there is no category"))),
         [categories] => {
             let all = [shape, &[*categories]].concat();
             count(op, &all, size_of::<i64>()).map(|_| all)
         }
-        other => Err(Error::shape(op, other, "weights are 1-D")),
+        other => Err(Error::shape(op, other, "of the weights must have one axis")),
     }
 }
 
@@ -145,7 +151,10 @@ pub fn check_truncated<B: Arrays, T: Real>(
     std: f64,
 ) -> Result<()> {
     if !mean.is_finite() || !(0.0..f64::INFINITY).contains(&std) || std == 0.0 {
-        return Err(Error::argument(op, format!("mean is {mean}, std is {std}; both are finite, std is positive")));
+        return Err(Error::argument(
+            op,
+            format!("mean is {mean} and std is {std}, but both must be finite and std must be positive"),
+        ));
     }
     let (low, high) = (number(lower), number(upper));
     // a bound that is an array is compared element by element
@@ -153,7 +162,7 @@ pub fn check_truncated<B: Arrays, T: Real>(
         return Ok(());
     }
     let shown = |x: Option<f64>| x.map_or("an array".into(), |x| x.to_string());
-    let why = format!("lower is {}, upper is {}; lower is not above upper", shown(low), shown(high));
+    let why = format!("lower is {} and upper is {}, but lower must not be greater than upper", shown(low), shown(high));
     Err(Error::argument(op, why))
 }
 

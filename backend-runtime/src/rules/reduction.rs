@@ -28,14 +28,20 @@ pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
 /// Refuses to choose from nothing: along an axis without elements, even where there is nothing to be chosen for.
 pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Result<()> {
     match axes.iter().find(|&&axis| shape[axis] == 0) {
-        Some(axis) => Err(Error::shape(op, shape, format!("has no elements along axis {axis} to choose from"))),
+        Some(axis) => {
+            Err(Error::shape(op, shape, format!("must have at least one element along axis {axis} to choose from")))
+        }
         None => Ok(()),
     }
 }
 
 /// As [`require_elements`], of an array as one row.
 pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
-    if shape.contains(&0) { Err(Error::shape(op, shape, "has no elements to choose from")) } else { Ok(()) }
+    if shape.contains(&0) {
+        Err(Error::shape(op, shape, "must have at least one element to choose from"))
+    } else {
+        Ok(())
+    }
 }
 
 /// The shape of what is left of an array that was reduced as one row: as that of all its axes.
@@ -53,7 +59,7 @@ pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> R
 
 /// The error of a quantile that is no part of the whole.
 pub fn quantile_range(op: &'static str) -> Error {
-    Error::argument(op, "every q has to lie in 0 ..= 1")
+    Error::argument(op, "an element of q is out of range, but all must be between 0 and 1")
 }
 
 /// The axis of a scan, the shape it runs over, which is that of one element for an array of 0 dimensions, and the shape of

@@ -22,19 +22,19 @@ pub fn neighbours(
     structure: Option<(&[usize], &[bool])>,
 ) -> Result<Neighbours> {
     if connectivity == 0 {
-        return Err(Error::argument(op, "`connectivity` is 0, and not 1 or more axes"));
+        return Err(Error::argument(op, "`connectivity` is 0, but must be at least 1"));
     }
     if let Some((lengths, flags)) = structure {
         if lengths.len() != shape.len() || lengths.iter().any(|&len| len != 3) {
             return Err(Error::shapes(op, shape, lengths));
         }
         if flags.iter().ne(flags.iter().rev()) {
-            return Err(Error::argument(op, "`structure` is not symmetric about its middle"));
+            return Err(Error::argument(op, "`structure` must be symmetric about its middle"));
         }
     }
     let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
     if long.len() > MOST_NEIGHBOURING {
-        return Err(Error::shape(op, shape, format!("has more than {MOST_NEIGHBOURING} axes of several elements")));
+        return Err(Error::shape(op, shape, format!("must have at most {MOST_NEIGHBOURING} axes longer than 1")));
     }
     if long.is_empty() {
         return Ok(Neighbours { lengths: vec![1], before: Vec::new() });
@@ -76,12 +76,15 @@ pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &
         Some((lengths, _)) => return Err(Error::shapes(op, shape, lengths)),
     };
     if let Some(wrong) = given.iter().find(|step| !(step.is_finite() && **step > 0.0)) {
-        return Err(Error::argument(op, format!("neighbours are {wrong} apart, and not a finite distance above 0")));
+        return Err(Error::argument(
+            op,
+            format!("`sampling` has {wrong}, but all its numbers must be positive and finite"),
+        ));
     }
     let step = |axis: usize| if given.len() == 1 { given[0] } else { given[axis] };
     let kept: Vec<usize> = (0..shape.len()).filter(|&axis| axis == 0 || shape[axis] != 1).collect();
     if kept.len() > MOST_NEIGHBOURING {
-        return Err(Error::shape(op, shape, format!("has more than {MOST_NEIGHBOURING} axes of several elements")));
+        return Err(Error::shape(op, shape, format!("must have at most {MOST_NEIGHBOURING} axes longer than 1")));
     }
     if kept.is_empty() {
         return Ok(Measured { lengths: vec![1], steps: vec![given.first().copied().unwrap_or(1.0)] });

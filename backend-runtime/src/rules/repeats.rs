@@ -49,7 +49,7 @@ pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize
     match counts {
         [] | [1] => Ok(along),
         [n] if *n == shape[along] => Ok(along),
-        _ => Err(Error::shape(op, counts, format!("counts are one number, or one for each of {}", shape[along]))),
+        _ => Err(Error::shape(op, counts, format!("of `counts` must be [1] or [{}]", shape[along]))),
     }
 }
 

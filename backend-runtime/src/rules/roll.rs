@@ -24,7 +24,14 @@ pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> 
     let n = match (shifts.len(), axes.len()) {
         (1, n) | (n, 1) => n,
         (n, m) if n == m => n,
-        (n, m) => return Err(Error::argument(op, format!("{n} shifts do not fit {m} axes"))),
+        (n, m) => {
+            return Err(Error::argument(
+                op,
+                format!(
+                    "{n} shifts were given for {m} axes, but there must be one shift for each axis, or one of either"
+                ),
+            ));
+        }
     };
     for k in 0..n {
         let one = |len: usize| if len == 1 { 0 } else { k };

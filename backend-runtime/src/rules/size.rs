@@ -40,7 +40,11 @@ pub fn c_strides(shape: &[usize]) -> Vec<isize> {
 /// A shape in which one length may be -1: what is left of `size` elements.
 pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
     let size: usize = from.iter().product();
-    let refuse = || Error::Shape { op, shape: from.to_vec(), why: format!("cannot become {to:?}: {size} elements") };
+    let refuse = || Error::Shape {
+        op,
+        shape: from.to_vec(),
+        why: format!("has {size} elements, which cannot be reshaped to {to:?}"),
+    };
     let known =
         to.iter().filter(|&&d| d >= 0).try_fold(1_usize, |n, &d| n.checked_mul(d as usize)).ok_or_else(refuse)?;
     let unknown = to.iter().filter(|&&d| d < 0).count();

@@ -30,7 +30,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     }
     let step = slice.step as i128;
     if step == 0 {
-        return Err(Error::argument(op, "a slice's step is not 0"));
+        return Err(Error::argument(op, "the step of a slice is 0, but must not be 0"));
     }
     let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
     let clamp = |x: i128| from_start(x).clamp(low, high);
@@ -49,7 +49,11 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
 /// Spans of all axes; missing slices take the whole axis, too many are an error.
 pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
     if slices.len() > shape.len() {
-        return Err(Error::shape(op, shape, format!("{} slices are more than the axes", slices.len())));
+        return Err(Error::shape(
+            op,
+            shape,
+            format!("has {} axes, but {} slices were given", shape.len(), slices.len()),
+        ));
     }
     let rest = std::iter::repeat(&Slice::ALL);
     let lengths = shape.iter().enumerate();

@@ -24,11 +24,15 @@ pub struct Compressed {
 /// The number of stored elements, and of the rows that the pointers tell apart.
 fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(usize, usize)> {
     let &[stored] = indices else {
-        return Err(Error::shape(op, indices, "is not that of 1-D indices"));
+        return Err(Error::shape(op, indices, "of the indices must have one axis"));
     };
     match *indptr {
         [pointers] if pointers > 0 => Ok((stored, pointers - 1)),
-        _ => Err(Error::shape(op, indptr, "is not that of 1-D pointers, one more than there are rows")),
+        _ => Err(Error::shape(
+            op,
+            indptr,
+            "of the pointers must have one axis, with one element more than there are rows",
+        )),
     }
 }
 
@@ -37,7 +41,7 @@ fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
         [len, width] => Ok((len, width)),
-        _ => Err(Error::shape(op, x, "is neither that of a vector nor that of a matrix")),
+        _ => Err(Error::shape(op, x, "must be that of a vector or a matrix")),
     }
 }
 
@@ -108,7 +112,7 @@ pub fn sampled_product(
 /// The pointers do not ascend from 0 to the number of stored elements.
 #[cold]
 pub fn bad_pointers(op: &'static str, stored: usize) -> Error {
-    Error::argument(op, format!("the pointers do not ascend from 0 to {stored}, the number of elements"))
+    Error::argument(op, format!("the pointers must ascend from 0 to {stored}, the number of stored elements"))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
         [n] => Ok((1, n)),
         [rows, columns] if rowvar => Ok((rows, columns)),
         [rows, columns] => Ok((columns, rows)),
-        _ => Err(Error::shape(op, x, "has neither one axis nor two")),
+        _ => Err(Error::shape(op, x, "must have one or two axes")),
     }
 }
 
@@ -36,7 +36,7 @@ pub fn bin_range(
     ends: impl FnOnce() -> Result<Option<(f64, f64)>>,
 ) -> Result<(usize, f64, f64)> {
     if bins == 0 {
-        return Err(Error::argument(op, "there are 0 bins"));
+        return Err(Error::argument(op, "`bins` is 0, but must be at least 1"));
     }
     let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
     count(op, &[edges], size)?;
@@ -48,7 +48,10 @@ pub fn bin_range(
         }
     };
     if !low.is_finite() || !high.is_finite() || low > high {
-        return Err(Error::argument(op, format!("bins do not go from {low} to {high}")));
+        return Err(Error::argument(
+            op,
+            format!("the bin range goes from {low} to {high}, but must be finite and increasing"),
+        ));
     }
     Ok(if low == high { (edges, low - 0.5, high + 0.5) } else { (edges, low, high) })
 }
@@ -56,15 +59,15 @@ pub fn bin_range(
 /// Refuses a shape that is not that of the edges of bins; how many there are.
 pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     match edges {
-        [0 | 1] => Err(Error::shape(op, edges, "has fewer edges than one bin")),
+        [0 | 1] => Err(Error::shape(op, edges, "of the bin edges must have at least 2 elements")),
         [n] => Ok(*n),
-        _ => Err(Error::shape(op, edges, "is not that of the 1-D edges of bins")),
+        _ => Err(Error::shape(op, edges, "of the bin edges must have one axis")),
     }
 }
 
 /// The error of edges that are not in order.
 pub fn not_ascending(op: &'static str) -> Error {
-    Error::argument(op, "the edges of bins do not ascend")
+    Error::argument(op, "the bin edges must ascend")
 }
 
 /// How many places numbers need that are counted: as many as are asked for, or up to the largest number.
@@ -81,12 +84,12 @@ pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usi
 }
 
 fn negative(op: &'static str, least: i64) -> Error {
-    Error::argument(op, format!("{least} is negative, and counts nothing"))
+    Error::argument(op, format!("an element is {least}, but none must be negative"))
 }
 
 /// How many numbers are counted, with a weight for each.
 pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
-    let &[n] = x else { return Err(Error::shape(op, x, "is not that of 1-D numbers")) };
+    let &[n] = x else { return Err(Error::shape(op, x, "must have one axis")) };
     match weights {
         Some(weights) if *weights != [n] => Err(Error::shapes(op, x, weights)),
         _ => Ok(n),

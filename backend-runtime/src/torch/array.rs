@@ -61,7 +61,8 @@ impl<T: Element> TorchArray<T> {
         }
         let shape = self.shape();
         if self.tensor.size() == 0 {
-            return ArrayViewD::from_shape(shape, &[]).map_err(|e| Error::shape("view", shape, e.to_string()));
+            return ArrayViewD::from_shape(shape, &[])
+                .map_err(|e| Error::shape("view", shape, format!("cannot be viewed: {e}")));
         }
         let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
         if T::DTYPE == DType::Bool {
@@ -133,7 +134,7 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
 fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) -> Result<()> {
     match bytes.find(|byte| **byte > 1) {
         None => Ok(()),
-        Some(byte) => Err(Error::library(op, "torch", format!("a bool is the byte {byte}"))),
+        Some(byte) => Err(Error::library(op, "torch", format!("a byte of a bool is {byte}, but must be 0 or 1"))),
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument("Torch::new", format!("`{device}` is no device; use \"cpu\", \"cuda\" or \"cuda:1\""))
+        Error::argument("Torch::new", format!("the device is `{device}`, but must be \"cpu\", \"cuda\" or \"cuda:1\""))
     })
 }
 

@@ -58,7 +58,8 @@ impl Schema {
             return Ok(*handle);
         }
         let shim = load()?;
-        let text = |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` is no name of an op")));
+        let text =
+            |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` must be the name of an op")));
         let (name, overload) = (text(self.name)?, text(self.overload)?);
         let mut handle = std::ptr::null_mut();
         // SAFETY: both strings live through the call, and `handle` is written where it succeeds.
@@ -181,11 +182,14 @@ impl OpContext<'_> {
         let (mut axes, mut spare) = ([Vec::new(), Vec::new()], Vec::new());
         let mut lists = axes.iter_mut();
         if args.len() > MOST_ARGS {
-            return Err(Error::argument(self.op, format!("{schema:?} takes no {} arguments", args.len())));
+            return Err(Error::argument(
+                self.op,
+                format!("{schema:?} takes at most {MOST_ARGS} arguments, but {} were given", args.len()),
+            ));
         }
         for (value, arg) in values.iter_mut().zip(args) {
             let room = if matches!(arg, Arg::Axes(_)) { lists.next() } else { Some(&mut spare) };
-            let room = room.ok_or_else(|| Error::argument(self.op, "at most two lists of axes"))?;
+            let room = room.ok_or_else(|| Error::argument(self.op, "at most two lists of axes must be given"))?;
             *value = arg.value(self.op, ndim, room)?;
         }
         let (mut results, mut given) = ([Value::NONE; MOST_RESULTS], 0);

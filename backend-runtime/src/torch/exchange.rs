@@ -82,7 +82,7 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
     };
     let layout = tensor.layout();
     let why = match layout {
-        layout if !layout.is_aligned() => Some("its elements are not where their type has to be"),
+        layout if !layout.is_aligned() => Some("its elements must be aligned to their type"),
         layout if layout.strides.iter().any(|stride| *stride < 0) => Some("libtorch has no negative strides"),
         _ => None,
     };

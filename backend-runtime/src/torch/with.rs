@@ -114,7 +114,7 @@ impl OpContext<'_> {
         super::array::to_host(x.tensor())?
             .first()
             .copied()
-            .ok_or_else(|| Error::shape(self.op, x.shape(), "no element"))
+            .ok_or_else(|| Error::shape(self.op, x.shape(), "must have an element"))
     }
 
     /// Whether a tensor of the row's dtype `T` is not 0, as bool.

@@ -202,7 +202,7 @@ fn inconsistent_data_are_explained() {
     write("h.npy", ArrayD::zeros(vec![32]));
     PROGRAM.fails(&arguments, "fbp: the data lead to values that are not finite");
     write("h.npy", ArrayD::from_elem(vec![32], f64::INFINITY));
-    PROGRAM.fails(&arguments, "scan: a value that is not finite");
+    PROGRAM.fails(&arguments, "scan: a value is infinite or NaN, but all must be finite");
     write("h.npy", samples(31, |i| i as f64));
     PROGRAM.fails(&arguments, "the reference spectrum has 31 samples");
     write("h.npy", ArrayD::zeros(vec![32, 1]));

@@ -28,7 +28,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
     /// A fluid of this velocity, in cells per unit of time along both axes.
     pub fn new(b: &B, velocity: [B::Array<T>; 2]) -> Result<Self> {
         let &[rows, columns] = b.shape(&velocity[0]) else {
-            return Err(Error::shape("fluid", b.shape(&velocity[0]), "a velocity has two axes"));
+            return Err(Error::shape("fluid", b.shape(&velocity[0]), "of the velocity must have two axes"));
         };
         if b.shape(&velocity[1]) != [rows, columns] {
             return Err(Error::shapes("fluid", b.shape(&velocity[0]), b.shape(&velocity[1])));

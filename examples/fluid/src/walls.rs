@@ -43,7 +43,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
     /// A fluid with this velocity on its faces, around the obstacles where `fluid` is 0 and not 1.
     pub fn new(b: &B, fluid: B::Array<T>, velocity: [B::Array<T>; 2], tolerance: f64) -> Result<Self> {
         let &[rows, columns] = b.shape(&fluid) else {
-            return Err(Error::shape("walls", b.shape(&fluid), "obstacles have two axes"));
+            return Err(Error::shape("walls", b.shape(&fluid), "of the obstacles must have two axes"));
         };
         for velocity in &velocity {
             if b.shape(velocity) != [rows, columns] {

@@ -177,6 +177,6 @@ mod tests {
         );
         assert!(named("<f8").unwrap().fit::<i64>().is_err() && named("<i8").unwrap().fit::<i32>().is_err());
         assert!(named("<u8").unwrap().fit::<i64>().is_err() && named("|u1").unwrap().fit::<bool>().is_err());
-        assert!(all::<bool>("|b1", &[2]).unwrap_err().to_string().contains("a byte of 0 or 1"));
+        assert!(all::<bool>("|b1", &[2]).unwrap_err().to_string().contains("a byte of a bool must be 0 or 1"));
     }
 }

@@ -44,7 +44,7 @@ pub fn check_pointers<B: Backend>(op: &'static str, b: &B, indptr: &B::Array<i64
     let falls = b.any(lazy(&before).greater(&behind).eval(b)?, ..)?;
     let bad = (lazy(&first).not_equal(0) | lazy(&end).not_equal(stored as i64) | lazy(&falls)).eval(b)?;
     if b.item(bad)? {
-        let why = format!("the pointers do not ascend from 0 to {stored}, the number of elements");
+        let why = format!("the pointers must ascend from 0 to {stored}, the number of stored elements");
         return Err(Error::argument(op, why));
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::{
 };
 
 fn wrong() -> Error {
-    Error::argument("nufft", "points have one to three coordinates")
+    Error::argument("nufft", "points must have one to three coordinates")
 }
 
 /// The gradient by the coordinates along one axis, of the values at the points and of the values there of the transform of what was multiplied

@@ -87,7 +87,7 @@ fn arrays_are_fields() {
     let (text, _) = both(&settings);
     let other = text.replace("\"dtype\":\"float64\"", "\"dtype\":\"int64\"");
     let why = serde_json::from_str::<Settings>(&other).unwrap_err().to_string();
-    assert!(why.contains("the elements are int64, not float64"), "{why}");
+    assert!(why.contains("the elements are int64, but must be float64"), "{why}");
 }
 
 #[test]
@@ -96,15 +96,15 @@ fn what_is_no_array_is_refused() {
     let right = json("\"uint8\"", "[3]", "\"AAEC\"");
     assert_eq!(serde_json::from_str::<ArrayData>(&right).unwrap().array::<_, u8>(&B), B.asarray([0_u8, 1, 2]));
     for (text, why) in [
-        (json("\"uint8\"", "[4]", "\"AAEC\""), "shape [4]: is not that of 3 bytes of uint8"),
-        (json("\"uint16\"", "[1]", "\"AAEC\""), "is not that of 3 bytes of uint16"),
-        (json("\"uint8\"", "[1152921504606846976]", "\"AAEC\""), "is not that of 3 bytes"),
+        (json("\"uint8\"", "[4]", "\"AAEC\""), "shape [4] does not match 3 bytes of uint8"),
+        (json("\"uint16\"", "[1]", "\"AAEC\""), "does not match 3 bytes of uint16"),
+        (json("\"uint8\"", "[1152921504606846976]", "\"AAEC\""), "does not match 3 bytes"),
         (json("\"float64\"", "[9223372036854775807,9223372036854775807]", "\"AAEC\""), "larger than any memory"),
         (json("\"float64\"", "[9223372036854775807,0,9223372036854775807]", "\"\""), "larger than any memory"),
         (json("\"uint8\"", "[-3]", "\"AAEC\""), "invalid value: integer `-3`"),
         (json("\"uint8\"", "[3.0]", "\"AAEC\""), "invalid type: floating point"),
         (json("\"uint8\"", "3", "\"AAEC\""), "expected a sequence"),
-        (json("\"bool\"", "[3]", "\"AAEC\""), "a bool is a byte of 0 or 1"),
+        (json("\"bool\"", "[3]", "\"AAEC\""), "a byte of a bool must be 0 or 1"),
         (json("\"object\"", "[3]", "\"AAEC\""), "the name of a dtype"),
         (json("\"uint8\"", "[3]", "\"AAE\""), "not in base64"),
         (json("\"uint8\"", "[3]", "\"A E=\""), "not in base64"),

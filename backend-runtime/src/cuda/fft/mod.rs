@@ -118,7 +118,8 @@ impl Transform {
         for &(axis, n) in axes {
             lengths.iter_mut().for_each(|shape| shape[axis] = n);
         }
-        let &(last, n) = axes.last().ok_or_else(|| Error::shape(op, &x.shape, "there is no axis to transform"))?;
+        let &(last, n) =
+            axes.last().ok_or_else(|| Error::shape(op, &x.shape, "must be transformed along at least one axis"))?;
         match half {
             Half::Neither => {}
             Half::Result => lengths[1][last] = n / 2 + 1,
@@ -152,7 +153,8 @@ impl Transform {
             // cuFFT has the inverse only; the forward transform is that of the conjugate
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
-        let layout = layout(&lanes, &turned).ok_or_else(|| Error::shape(op, &x.shape, "has no layout for cuFFT"))?;
+        let layout =
+            layout(&lanes, &turned).ok_or_else(|| Error::shape(op, &x.shape, "has a layout that cuFFT cannot use"))?;
         cufft::run(b, op, kind, layout, &lanes, &turned)?;
         Ok(turned)
     }

@@ -147,7 +147,7 @@ impl Plan {
                                 // rest, as above.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
-                            more => return Err(Error::argument(op, format!("{more} arrays of one formula"))),
+                            more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
                         }
                     };
                 }

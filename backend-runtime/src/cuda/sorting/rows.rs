@@ -105,7 +105,7 @@ impl Rows {
         b.check(op, x)?;
         let n = x.size();
         if n > 0 && u32::try_from(length).is_err() {
-            return Err(Error::shape(op, &x.shape, "this backend sorts at most 2^32 - 1 elements at once"));
+            return Err(Error::shape(op, &x.shape, "must have at most 2^32 - 1 elements to be sorted on this backend"));
         }
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let rows = n.checked_div(length).unwrap_or(0);

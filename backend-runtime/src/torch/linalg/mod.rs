@@ -80,7 +80,7 @@ fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
             });
         }
     }
-    let sum = sum.ok_or_else(|| Error::shape(on.op, x.shape(), "no terms"))?;
+    let sum = sum.ok_or_else(|| Error::shape(on.op, x.shape(), "has no terms to add"))?;
     on.cast(&sum, dtype)
 }
 
