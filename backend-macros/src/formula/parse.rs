@@ -2,7 +2,7 @@
 
 use super::{
     Result, mistake,
-    rows::{Parameter, Rows},
+    rows::{Parameter, Row, Rows},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
 use std::{collections::VecDeque, vec};
@@ -232,6 +232,9 @@ impl<'a> Parser<'a> {
         let formula = self.formula(0)?;
         match self.tokens.front() {
             None => Ok(formula),
+            Some(TokenTree::Ident(word)) if word == "as" => {
+                mistake(word.span(), "a conversion of Rust stands in braces: `{ n as f64 }`")
+            }
             Some(t) => mistake(t.span(), format!("`{t}` is not expected here: an operator is")),
         }
     }
@@ -452,9 +455,13 @@ impl<'a> Parser<'a> {
                 format!("`{text}` changes an array, and a formula gives one: write `x[..] = ..`"),
             );
         }
-        let (mut arguments, mut options) = (Vec::new(), Vec::new());
+        let mut arguments: Vec<Option<Argument>> = vec![None; row.positional.len()];
+        let (mut options, mut count, mut is_named) = (Vec::new(), 0, false);
         match (row.takes_dtype(), dtype) {
-            (true, Some(dtype)) => arguments.push(Argument::DType(dtype)),
+            (true, Some(dtype)) => {
+                arguments[0] = Some(Argument::DType(dtype));
+                count = 1;
+            }
             (true, None) => {
                 return mistake(name.span(), format!("`{text}` is told the dtype of its result: `{text}::<f64>(..)`"));
             }
@@ -462,57 +469,91 @@ impl<'a> Parser<'a> {
             (false, None) => {}
         }
         for part in split(group.stream()) {
-            if let [TokenTree::Ident(key), TokenTree::Punct(equals), rest @ ..] = &part[..]
-                && equals.as_char() == '='
-                && equals.spacing() == Spacing::Alone
-            {
-                if !row.options.contains(&key.to_string()) {
-                    let known = row.options.join(", ");
-                    let known = if known.is_empty() { "none".into() } else { known };
-                    return mistake(key.span(), format!("`{text}` has no option `{key}`; it has {known}"));
-                }
-                if rest.is_empty() {
+            if let Some((key, value)) = named(&part) {
+                is_named = true;
+                if value.is_empty() {
                     return mistake(key.span(), format!("the value of `{key}` is missing"));
                 }
-                options.push((key.clone(), rest.iter().cloned().collect()));
+                let place = row.names.iter().position(|known| key == known);
+                let is_given = match place {
+                    Some(place) => arguments[place].is_some(),
+                    None => options.iter().any(|(known, _)| known == key),
+                };
+                if is_given {
+                    return mistake(key.span(), format!("`{key}` of `{text}` is given twice"));
+                }
+                match place {
+                    Some(place) => arguments[place] = Some(self.argument(row, place, value.to_vec(), key.span())?),
+                    None if row.options.iter().any(|known| key == known) => {
+                        options.push((key.clone(), value.iter().cloned().collect()));
+                    }
+                    None => {
+                        let known = row.all_names();
+                        return mistake(key.span(), format!("`{text}` has no parameter `{key}`; it has {known}"));
+                    }
+                }
                 continue;
             }
             let at = part.first().map_or(group.span(), TokenTree::span);
-            if !options.is_empty() {
-                return mistake(at, "arguments stand before options");
+            if is_named {
+                return mistake(at, "arguments without a name stand before those with one");
             }
-            let argument = match row.positional.get(arguments.len()) {
-                None => {
-                    let (takes, names) = (row.in_brackets().count(), row.options.join(" = .., "));
-                    let options =
-                        if names.is_empty() { String::new() } else { format!(", and the options {names} = ..") };
-                    return mistake(at, format!("`{text}` takes {takes} arguments{options}"));
+            if count == row.positional.len() {
+                let names = row.options.join(" = .., ");
+                let options = if names.is_empty() { String::new() } else { format!(", and the options {names} = ..") };
+                return mistake(at, format!("`{text}` takes {}{options}", row.takes()));
+            }
+            arguments[count] = Some(self.argument(row, count, part, at)?);
+            count += 1;
+        }
+        let missing: Vec<String> = (arguments.iter().zip(&row.names))
+            .filter_map(|(argument, name)| argument.is_none().then(|| format!("`{name}`")))
+            .collect();
+        if !missing.is_empty() {
+            let given = row.in_brackets().count() - missing.len();
+            let are = |n: usize| if n == 1 { "is" } else { "are" };
+            let (takes, are_given, are_missing) = (row.takes(), are(given), are(missing.len()));
+            let why = format!(
+                "`{text}` takes {takes}, {given} {are_given} given: {} {are_missing} missing",
+                missing.join(" and ")
+            );
+            return mistake(name.span(), why);
+        }
+        Ok(Formula::Call(name, arguments.into_iter().flatten().collect(), options))
+    }
+
+    /// The argument of one parameter.
+    fn argument(&self, row: &Row, place: usize, part: Vec<TokenTree>, at: Span) -> Result<Argument> {
+        Ok(match &row.positional[place] {
+            Parameter::Rust(_) => Argument::Rust(part.into_iter().collect()),
+            Parameter::Arrays => match &part[..] {
+                [TokenTree::Group(list)] if list.delimiter() == Delimiter::Bracket => {
+                    let items = split(list.stream())
+                        .into_iter()
+                        .map(|item| self.inside(item.into_iter().collect(), list.span())?.whole());
+                    Argument::List(items.collect::<Result<_>>()?)
                 }
-                Some(super::rows::Parameter::Rust(_)) => Argument::Rust(part.into_iter().collect()),
-                Some(super::rows::Parameter::Arrays) => match &part[..] {
-                    [TokenTree::Group(list)] if list.delimiter() == Delimiter::Bracket => {
-                        let items = split(list.stream())
-                            .into_iter()
-                            .map(|item| self.inside(item.into_iter().collect(), list.span())?.whole());
-                        Argument::List(items.collect::<Result<_>>()?)
-                    }
-                    _ => Argument::Rust(part.into_iter().collect()),
-                },
-                Some(_) => match (row.open.get(arguments.len()), &part[..]) {
-                    (Some(Some(open)), [dot, last]) if is_punct(dot, '.') && is_punct(last, '.') => {
-                        Argument::Formula(Formula::Number(*open, at))
-                    }
-                    _ => Argument::Formula(self.inside(part.into_iter().collect(), at)?.whole()?),
-                },
-            };
-            arguments.push(argument);
+                _ => Argument::Rust(part.into_iter().collect()),
+            },
+            _ => match (row.open[place], &part[..]) {
+                (Some(open), [dot, last]) if is_punct(dot, '.') && is_punct(last, '.') => {
+                    Argument::Formula(Formula::Number(open, at))
+                }
+                _ => Argument::Formula(self.inside(part.into_iter().collect(), at)?.whole()?),
+            },
+        })
+    }
+}
+
+/// The name and the value of `name = value`, which is not `name == value`.
+fn named(part: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
+    match part {
+        [TokenTree::Ident(key), TokenTree::Punct(equals), value @ ..] if equals.as_char() == '=' => {
+            // `axis=-1` and `axis=..` are names, too
+            let compares = equals.spacing() == Spacing::Joint && value.first().is_some_and(|t| is_punct(t, '='));
+            (!compares).then_some((key, value))
         }
-        if arguments.len() < row.positional.len() {
-            let (takes, named) = (row.in_brackets().count(), row.positional.len() - row.in_brackets().count());
-            let given = arguments.len() - named;
-            return mistake(name.span(), format!("`{text}` takes {takes} arguments, {given} are given"));
-        }
-        Ok(Formula::Call(name, arguments, options))
+        _ => None,
     }
 }
 

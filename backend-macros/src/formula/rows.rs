@@ -49,32 +49,39 @@ pub struct Row {
     pub reduces: Option<Over>,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
+    /// Their names.
+    pub names: Vec<String>,
     /// What `..` is in the place of each of these; it is refused where there is nothing.
     pub open: Vec<Option<Number>>,
     /// Its options.
     pub options: Vec<String>,
 }
 
-/// The ops of one table, as text: `exp*@ leaky_relu*@,slope? where*^,@,@ astype*<,@ sum~&,axis,keepdims?`.
+/// The ops of one table, as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x sum~&x,axis,keepdims?`.
 ///
 /// A name; `*` for a scalar expression, `~` for a reduction over axes that takes one, `-` for one along an axis, `=` for one along an axis or over all
 /// values as a row, `:` for all others; `<`
-/// where the caller names a dtype; the parameters: `@` an operand, `@/` a lower bound, `@^` an upper one, `^` one that is not of the row's dtype, `&` an array, `[` a list of arrays, `!` one
-/// that is changed, else its name, with `?` where it has a default.
+/// where the caller names a dtype; the parameters by name, with `?` where they have a default. Before the name of one that has none: `@` for an
+/// operand, `@/` for a lower bound, `@^` for an upper one, `^` for one that is not of the row's dtype, `&` for an array, `[` for a list of arrays,
+/// `!` for one that is changed.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
-    let param = |p: &Param| match (&p.kind, p.default.is_some()) {
-        (_, true) => format!("{}?", p.name),
-        (Kind::Operand(_, Absent::Refused), _) => "@".into(),
-        (Kind::Operand(_, Absent::Lowest), _) => LOWER.into(),
-        (Kind::Operand(_, Absent::Highest), _) => UPPER.into(),
-        (Kind::Array(_), _) => "&".into(),
-        (Kind::Arrays(_), _) => "[".into(),
-        (Kind::Target(_), _) => "!".into(),
-        _ => p.name.clone(),
+    let param = |p: &Param| {
+        let sort = match (&p.kind, p.default.is_some()) {
+            (_, true) => return format!("{}?", p.name),
+            (Kind::Operand(_, Absent::Refused), _) => "@",
+            (Kind::Operand(_, Absent::Lowest), _) => LOWER,
+            (Kind::Operand(_, Absent::Highest), _) => UPPER,
+            (Kind::Array(_), _) => "&",
+            (Kind::Arrays(_), _) => "[",
+            (Kind::Target(_), _) => "!",
+            _ => "",
+        };
+        format!("{sort}{}", p.name)
     };
     let row = |op: &Op| {
         let each = op.is_elementwise();
-        let of_each = |p: &Param| if p.kind.elem() == Some(Elem::T) { param(&operand(p)) } else { "^".into() };
+        let of_each =
+            |p: &Param| if p.kind.elem() == Some(Elem::T) { param(&operand(p)) } else { format!("^{}", p.name) };
         let params =
             op.params.iter().map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p) });
         let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
@@ -110,6 +117,21 @@ impl Row {
     /// The parameters for which an argument stands in round brackets.
     pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
         self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
+    }
+
+    /// How many arguments it takes, for messages.
+    pub fn takes(&self) -> String {
+        match self.in_brackets().count() {
+            1 => "1 argument".into(),
+            n => format!("{n} arguments"),
+        }
+    }
+
+    /// The names of all parameters, for messages.
+    pub fn all_names(&self) -> String {
+        let names = self.names.iter().chain(&self.options).filter(|name| !name.is_empty());
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
     }
 
     /// Whether the caller names a dtype.
@@ -158,29 +180,33 @@ impl Rows {
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
     let end = entry.find(['*', '~', '-', '=', ':'])?;
-    let (mut positional, mut options, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut positional, mut names, mut options, mut open) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
-        match (param, param.strip_suffix('?')) {
-            (_, Some(option)) => options.push(option.to_string()),
-            ("@" | LOWER | UPPER, _) => positional.push(Parameter::Operand),
-            ("^", _) => positional.push(Parameter::Own),
-            ("<", _) => positional.push(Parameter::DType),
-            ("&", _) => positional.push(Parameter::Array),
-            ("[", _) => positional.push(Parameter::Arrays),
-            ("!", _) => positional.push(Parameter::Target),
-            (name, _) => positional.push(Parameter::Rust(name.to_string())),
+        if let Some(option) = param.strip_suffix('?') {
+            options.push(option.to_string());
+            continue;
         }
-        if positional.len() > open.len() {
-            open.push(match param {
-                LOWER => Some(Number::Lowest),
-                UPPER => Some(Number::Highest),
-                _ => None,
-            });
-        }
+        let name = param.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let sort = &param[..param.len() - name.len()];
+        positional.push(match sort {
+            "@" | LOWER | UPPER => Parameter::Operand,
+            "^" => Parameter::Own,
+            "<" => Parameter::DType,
+            "&" => Parameter::Array,
+            "[" => Parameter::Arrays,
+            "!" => Parameter::Target,
+            _ => Parameter::Rust(name.to_string()),
+        });
+        names.push(name.to_string());
+        open.push(match sort {
+            LOWER => Some(Number::Lowest),
+            UPPER => Some(Number::Highest),
+            _ => None,
+        });
     }
     let sort = |c| entry[end..].starts_with(c);
     let over = |c, over| sort(c).then_some(over);
     let (each, reduces, ops) =
         (sort('*'), over('~', Over::Axes).or(over('-', Over::Axis)).or(over('=', Over::AxisOrAll)), ops.clone());
-    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, open, options }))
+    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, names, open, options }))
 }

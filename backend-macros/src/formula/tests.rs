@@ -4,9 +4,10 @@ use super::*;
 use quote::quote;
 
 /// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
-const ROWS: &str = "add*@,@ subtract*@,@ multiply*@,@ divide*@,@ remainder*@,@ pow*@,@ square*@ sqrt*@ reciprocal*@ negative*@ \
-    exp*@ less*@,@ greater*@,@ equal*@,@ bitwise_and*@,@ bitwise_invert*@ leaky*@,slope? sum~&,axis,keepdims? argmax=&,axis,keepdims? clip*@,@/,@^ search:&,@/ var~&,axis,correction?,keepdims? sort:& matmul:@,@ \
-    concat:[,axis? where*^,@,@ astype*<,@ zeros:shape";
+const ROWS: &str = "add*@x1,@x2 subtract*@x1,@x2 multiply*@x1,@x2 divide*@x1,@x2 remainder*@x1,@x2 pow*@x1,@x2 square*@x sqrt*@x \
+    reciprocal*@x negative*@x exp*@x less*@x1,@x2 greater*@x1,@x2 equal*@x1,@x2 bitwise_and*@x1,@x2 bitwise_invert*@x leaky*@x,slope? \
+    sum~&x,axis,keepdims? argmax=&x,axis,keepdims? clip*@x,@/min,@^max search:&x,@/lower var~&x,axis,correction?,keepdims? sort:&x,axis? \
+    matmul:@x1,@x2 concat:[arrays,axis? where*^condition,@x,@y astype*<,@x zeros:shape";
 
 fn expanded(formula: &str) -> Result<String> {
     let formula: TokenStream = formula.parse().expect("tokens");
@@ -26,14 +27,24 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, * x", "`*` does not begin an operand"),
         ("b, x y", "`y` is not expected here: an operator is"),
         ("b, expp(x)", "there is no op `expp`; did you mean `exp`?"),
-        ("b, exp(x, y)", "`exp` takes 1 arguments"),
-        ("b, pow(x)", "`pow` takes 2 arguments, 1 are given"),
-        ("b, exp()", "`exp` takes 1 arguments, 0 are given"),
-        ("b, leaky(x, slop = 2)", "`leaky` has no option `slop`; it has slope"),
-        ("b, exp(x, a = 2)", "`exp` has no option `a`; it has none"),
-        ("b, sum(x, axis = 1)", "`sum` has no option `axis`; it has keepdims"),
-        ("b, var(x + y, .., ddof = 1)", "`var` has no option `ddof`; it has correction, keepdims"),
-        ("b, leaky(slope = 1, x)", "arguments stand before options"),
+        ("b, exp(x, y)", "`exp` takes 1 argument"),
+        ("b, pow(x)", "`pow` takes 2 arguments, 1 is given: `x2` is missing"),
+        ("b, exp()", "`exp` takes 1 argument, 0 are given: `x` is missing"),
+        ("b, leaky(x, slop = 2)", "`leaky` has no parameter `slop`; it has x, slope"),
+        ("b, exp(x, a = 2)", "`exp` has no parameter `a`; it has x"),
+        ("b, sum(x, axes = 1)", "`sum` has no parameter `axes`; it has x, axis, keepdims"),
+        ("b, sum(x, 0, axis = 1)", "`axis` of `sum` is given twice"),
+        ("b, sum(x, axis = 0, axis = 1)", "`axis` of `sum` is given twice"),
+        ("b, sum(x, 0, keepdims = true, keepdims = true)", "`keepdims` of `sum` is given twice"),
+        ("b, sum(x, keepdims = true)", "`sum` takes 2 arguments, 1 is given: `axis` is missing"),
+        ("b, sum(axis = 0)", "`sum` takes 2 arguments, 1 is given: `x` is missing"),
+        ("b, sum(axis = 0, x)", "arguments without a name stand before those with one"),
+        ("b, pow()", "`pow` takes 2 arguments, 0 are given: `x1` and `x2` are missing"),
+        ("b, pow(x2 = x +, x1 = y)", "an operand is missing"),
+        ("b, zeros(shape = )", "the value of `shape` is missing"),
+        ("b, x / n as f64", "a conversion of Rust stands in braces: `{ n as f64 }`"),
+        ("b, var(x + y, .., ddof = 1)", "`var` has no parameter `ddof`; it has x, axis, correction, keepdims"),
+        ("b, leaky(slope = 1, x)", "arguments without a name stand before those with one"),
         ("b, leaky(x, slope = )", "the value of `slope` is missing"),
         ("b, x < y < z", "comparisons do not chain: write `(a < b) & (b < c)`"),
         ("b, x && y", "`&&` is for single truth values: arrays take `&`"),
@@ -53,8 +64,8 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, astype::<>(x)", "the dtype of `astype` is missing"),
         ("b, astype::<f64(x)", "`>` is missing after the dtype of `astype`"),
         ("b, astype::<f64>", "after the dtype of `astype` stand its arguments in brackets"),
-        ("b, astype::<f64>(x, y)", "`astype` takes 1 arguments"),
-        ("b, astype::<f64>()", "`astype` takes 1 arguments, 0 are given"),
+        ("b, astype::<f64>(x, y)", "`astype` takes 1 argument"),
+        ("b, astype::<f64>()", "`astype` takes 1 argument, 0 are given"),
         ("b, exp::<f64>(x)", "`exp` is told no dtype"),
         ("b, exp(..)", "`.` does not begin an operand"),
         ("b, clip(.., 0.0, 1.0)", "`.` does not begin an operand"),
@@ -95,6 +106,15 @@ fn what_is_meant_is_what_is_written() {
         ("x**2.0", "square(x)"),
         ("1 / x**-1", "divide(1, reciprocal(x))"),
         ("astype::<f64, _>(x)", "astype::<f64>(x)"),
+        ("sum(x, axis = 0)", "sum(x, 0)"),
+        ("sum(x, axis=-1)", "sum(x, -1)"),
+        ("sum(x * y, keepdims = true, axis=..)", "sum(x * y, .., keepdims = true)"),
+        ("pow(x2 = y + 1, x1 = x)", "pow(x, y + 1)"),
+        ("where(x > 0, y = 0, x = x)", "where(x > 0, x, 0)"),
+        ("clip(x, max = 1, min=..)", "clip(x, .., 1)"),
+        ("concat(axis = 1, arrays = [x, y + 1])", "concat([x, y + 1], axis = 1)"),
+        ("astype::<f32>(x = y)", "astype::<f32>(y)"),
+        ("sort(x = x, axis = 0)", "sort(x, axis = 0)"),
     ] {
         let [one_tokens, other_tokens] = [one, other].map(|f| expanded(&format!("b, {f}")).unwrap());
         assert_eq!(one_tokens, other_tokens, "`{one}` is `{other}`");
