@@ -3,6 +3,7 @@
 use super::{
     Failure, Result, Scalar, c64,
     room::{list, matrix, matrix_mut, real_diagonal, with_room},
+    scale,
 };
 use faer::{
     Par, Spec,
@@ -28,6 +29,11 @@ where
         return Ok(());
     }
     real_diagonal(a, n);
+    // of the triangle that is read
+    let exponent = scale::needed(scale::lower_triangle(a, n).map(|x| *x));
+    if let Some(e) = exponent {
+        scale::lower_triangle(a, n).for_each(|x| *x = scale::scaled(*x, -e));
+    }
     let needed = evd::self_adjoint_evd_scratch::<T>(n, wanted(v.is_some()), Par::Seq, Spec::default());
     let mut values = list(n, T::default())?;
     let done = with_room(needed, |stack| {
@@ -43,6 +49,9 @@ where
     })?;
     done.map_err(|_| Failure::NoConvergence)?;
     w.iter_mut().zip(&values).for_each(|(w, value)| *w = f64::from(faer::traits::math_utils::real(value)));
+    if let Some(e) = exponent {
+        scale::scale(w, e);
+    }
     Ok(())
 }
 
@@ -53,6 +62,9 @@ pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize)
     if n == 0 {
         return Ok(());
     }
+    let exponent = scale::needed(a.iter().copied());
+    let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
+    let a = copy.as_deref().unwrap_or(a);
     let needed = evd::evd_scratch::<c64>(n, wanted(false), wanted(v.is_some()), Par::Seq, Spec::default());
     let mut v = v;
     let done = with_room(needed, |stack| {
@@ -60,6 +72,9 @@ pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize)
         evd::evd_cplx(matrix(a, n, n), DiagMut::from_slice_mut(w), None, v, Par::Seq, stack, Spec::default())
     })?;
     done.map_err(|_| Failure::NoConvergence)?;
+    if let Some(e) = exponent {
+        scale::scale(w, e);
+    }
     normalize(v, n);
     Ok(())
 }
@@ -68,6 +83,9 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
     if n == 0 {
         return Ok(());
     }
+    let exponent = scale::needed(a.iter().copied());
+    let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
+    let a = copy.as_deref().unwrap_or(a);
     let needed = evd::evd_scratch::<f64>(n, wanted(false), wanted(v.is_some()), Par::Seq, Spec::default());
     let (mut re, mut im) = (list(n, 0.0)?, list(n, 0.0)?);
     let mut packed = list(if v.is_some() { n * n } else { 0 }, 0.0)?;
@@ -78,6 +96,9 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
     })?;
     done.map_err(|_| Failure::NoConvergence)?;
     w.iter_mut().zip(re.iter().zip(&im)).for_each(|(w, (&re, &im))| *w = c64::new(re, im));
+    if let Some(e) = exponent {
+        scale::scale(w, e);
+    }
     if let Some(v) = v {
         let column = |j: usize| &packed[j * n..][..n];
         let mut j = 0;

@@ -17,6 +17,8 @@ mod qr;
 #[cfg(feature = "faer")]
 mod room;
 #[cfg(feature = "faer")]
+mod scale;
+#[cfg(feature = "faer")]
 mod svd;
 #[cfg(all(test, feature = "faer"))]
 mod tests;
@@ -75,6 +77,12 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// `self / by`
     fn over(self, by: f64) -> Self;
 
+    /// `self * factor`
+    fn by(self, factor: f64) -> Self;
+
+    /// The larger magnitude of the real and the imaginary part; NaN where one is NaN.
+    fn largest_part(self) -> f64;
+
     /// The lower Cholesky factor of an `n` by `n` matrix, in its place; the part above the diagonal and
     /// imaginary parts on it are not read and become 0.
     fn cholesky(a: &mut [Self], n: usize) -> Result<()>;
@@ -86,8 +94,8 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
 
     /// The solution of `a x = b` for `k` columns, in place of `b`, where `a` is a triangle: the lower or the upper one of the
-    /// matrix, with ones on its diagonal where `unit` says so.
-    fn solve_triangular(a: &[Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
+    /// matrix, with ones on its diagonal where `unit` says so. What is not read of `a` may be changed.
+    fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
 
     /// Factors of an `m` by `n` matrix: `q` with orthonormal columns, as many as it has room for, and above the diagonal of
     /// `a` the other one. What is below the diagonal of `a` becomes 0.
@@ -117,7 +125,8 @@ pub struct Determinant<T> {
 }
 
 macro_rules! scalar {
-    ($t:ty, $one:expr, conj($x:ident) = $conj:expr, re($z:ident) = $re:expr, magnitude($y:ident) = $magnitude:expr, eig = $eig:path) => {
+    ($t:ty, $one:expr, conj($x:ident) = $conj:expr, re($z:ident) = $re:expr, magnitude($y:ident) = $magnitude:expr,
+     largest($p:ident) = $largest:expr, eig = $eig:path) => {
         impl Scalar for $t {
             const ONE: $t = $one;
 
@@ -144,6 +153,15 @@ macro_rules! scalar {
                 self / by
             }
 
+            fn by(self, factor: f64) -> $t {
+                self * factor
+            }
+
+            fn largest_part(self) -> f64 {
+                let $p = self;
+                $largest
+            }
+
             fn cholesky(a: &mut [$t], n: usize) -> Result<()> {
                 cholesky::lower(a, n)
             }
@@ -156,7 +174,7 @@ macro_rules! scalar {
                 lu::determinant(a, n)
             }
 
-            fn solve_triangular(a: &[$t], b: &mut [$t], n: usize, k: usize, lower: bool, unit: bool) -> Result<()> {
+            fn solve_triangular(a: &mut [$t], b: &mut [$t], n: usize, k: usize, lower: bool, unit: bool) -> Result<()> {
                 lu::solve_triangular(a, b, n, k, lower, unit)
             }
 
@@ -178,12 +196,21 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f64, 1.0, conj(x) = x, re(x) = x, magnitude(x) = x.abs(), eig = eigen::real);
+scalar!(
+    f64,
+    1.0,
+    conj(x) = x,
+    re(x) = x,
+    magnitude(x) = x.abs(),
+    largest(x) = x.abs(),
+    eig = eigen::real
+);
 scalar!(
     c64,
     c64::new(1.0, 0.0),
     conj(x) = c64::new(x.re, -x.im),
     re(x) = c64::new(x.re, 0.0),
     magnitude(x) = x.re.hypot(x.im),
+    largest(x) = if x.re.abs() > x.im.abs() || x.re.is_nan() { x.re.abs() } else { x.im.abs() },
     eig = eigen::complex
 );

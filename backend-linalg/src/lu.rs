@@ -3,6 +3,7 @@
 use super::{
     Determinant, Failure, Result, Scalar,
     room::{list, matrix, matrix_mut, with_room},
+    scale::{Balance, Product},
 };
 use faer::{
     Par, Spec,
@@ -27,10 +28,12 @@ fn is_singular<T: Scalar>(a: &[T], n: usize) -> bool {
 }
 
 pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize, k: usize) -> Result<()> {
+    let balance = Balance::of(a, n)?;
     let (rows, _) = factorized(a, n)?;
     if is_singular(a, n) {
         return Err(Failure::Singular);
     }
+    let exponents = balance.as_ref().map(|balance| right_sides(balance, b, n, k)).transpose()?;
     let mut column = list(n, T::default())?;
     for b in b.chunks_exact_mut(n.max(1)) {
         column.copy_from_slice(b);
@@ -38,30 +41,52 @@ pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize
     }
     triangular_solve::solve_unit_lower_triangular_in_place(matrix(a, n, n), matrix_mut(b, n, k), Par::Seq);
     triangular_solve::solve_upper_triangular_in_place(matrix(a, n, n), matrix_mut(b, n, k), Par::Seq);
+    solutions(balance.as_ref(), exponents.as_deref(), b, n);
     Ok(())
+}
+
+/// Brings right sides to the rows of a scaled matrix. Gives the exponents by which they were divided.
+fn right_sides<T: Scalar>(balance: &Balance, b: &mut [T], n: usize, k: usize) -> Result<Vec<i32>> {
+    let mut exponents = list(k, 0)?;
+    b.chunks_exact_mut(n.max(1)).zip(&mut exponents).for_each(|(b, e)| *e = balance.right_side(b));
+    Ok(exponents)
+}
+
+/// Brings solutions back to the columns of a matrix that was scaled.
+fn solutions<T: Scalar>(balance: Option<&Balance>, exponents: Option<&[i32]>, x: &mut [T], n: usize) {
+    let Some((balance, exponents)) = balance.zip(exponents) else { return };
+    x.chunks_exact_mut(n.max(1)).zip(exponents).for_each(|(x, &e)| balance.solution(x, e));
 }
 
 pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<Determinant<T>> {
     // after a pivot 0 the library's factors are no numbers
     let finite = a.iter().all(|x| x.magnitude().is_finite());
+    let balance = Balance::of(a, n)?;
+    let exponent = balance.map_or(0, |balance| balance.of_determinant());
     let (_, exchanges) = factorized(a, n)?;
     if finite && is_singular(a, n) {
         return Ok(Determinant { value: T::default(), sign: T::default(), log: f64::NEG_INFINITY });
     }
     let sign = if exchanges % 2 == 0 { T::ONE } else { T::ONE.over(-1.0) };
-    let start = Determinant { value: sign, sign, log: 0.0 };
-    Ok((0..n).map(|i| a[i * n + i]).fold(start, |so_far, pivot| {
+    let start = Determinant { value: sign, sign, log: exponent as f64 * std::f64::consts::LN_2 };
+    let pivots = || (0..n).map(|i| a[i * n + i]);
+    let mut is_ordinary = exponent == 0;
+    let plain = pivots().fold(start, |so_far, pivot| {
         let magnitude = pivot.magnitude();
-        Determinant {
-            value: so_far.value.times(pivot),
-            sign: so_far.sign.times(pivot.over(magnitude)),
-            log: so_far.log + magnitude.ln(),
-        }
-    }))
+        let value = so_far.value.times(pivot);
+        is_ordinary &= (1e-280..1e280).contains(&value.largest_part());
+        Determinant { value, sign: so_far.sign.times(pivot.over(magnitude)), log: so_far.log + magnitude.ln() }
+    });
+    if is_ordinary {
+        return Ok(plain);
+    }
+    // a product that leaves the range of doubles on the way may well be within it in the end
+    let value = pivots().fold(Product::new(sign, exponent), Product::times).value();
+    Ok(Determinant { value, ..plain })
 }
 
 pub(crate) fn solve_triangular<T: Scalar + ComplexField>(
-    a: &[T],
+    a: &mut [T],
     b: &mut [T],
     n: usize,
     k: usize,
@@ -71,12 +96,24 @@ pub(crate) fn solve_triangular<T: Scalar + ComplexField>(
     if !unit && is_singular(a, n) {
         return Err(Failure::Singular);
     }
-    let (a, b) = (matrix(a, n, n), matrix_mut(b, n, k));
-    match (lower, unit) {
-        (true, true) => triangular_solve::solve_unit_lower_triangular_in_place(a, b, Par::Seq),
-        (true, false) => triangular_solve::solve_lower_triangular_in_place(a, b, Par::Seq),
-        (false, true) => triangular_solve::solve_unit_upper_triangular_in_place(a, b, Par::Seq),
-        (false, false) => triangular_solve::solve_upper_triangular_in_place(a, b, Par::Seq),
+    // the library multiplies by reciprocals of the diagonal, which may be beyond all numbers
+    let is_ordinary = |x: T| (1e-140..1e140).contains(&x.largest_part());
+    let mut balance = None;
+    if !unit && !(0..n).all(|i| is_ordinary(a[i * n + i])) {
+        for (j, column) in a.chunks_exact_mut(n.max(1)).enumerate() {
+            let beside = if lower { &mut column[..j] } else { &mut column[j + 1..] };
+            beside.fill(T::default());
+        }
+        balance = Balance::of(a, n)?;
     }
+    let exponents = balance.as_ref().map(|balance| right_sides(balance, b, n, k)).transpose()?;
+    let (of_a, of_b) = (matrix(a, n, n), matrix_mut(b, n, k));
+    match (lower, unit) {
+        (true, true) => triangular_solve::solve_unit_lower_triangular_in_place(of_a, of_b, Par::Seq),
+        (true, false) => triangular_solve::solve_lower_triangular_in_place(of_a, of_b, Par::Seq),
+        (false, true) => triangular_solve::solve_unit_upper_triangular_in_place(of_a, of_b, Par::Seq),
+        (false, false) => triangular_solve::solve_upper_triangular_in_place(of_a, of_b, Par::Seq),
+    }
+    solutions(balance.as_ref(), exponents.as_deref(), b, n);
     Ok(())
 }

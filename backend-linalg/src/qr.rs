@@ -1,8 +1,9 @@
 //! Orthonormal and triangular factors.
 
 use super::{
-    Result, Scalar,
+    Failure, Result, Scalar,
     room::{list, matrix, matrix_mut, with_room},
+    scale,
 };
 use faer::{
     Conj, Par, Spec,
@@ -21,6 +22,15 @@ pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n
     }
     if size == 0 {
         return Ok(());
+    }
+    // the library squares elements: a column beyond ordinary numbers is scaled, which scales that column of the triangle alone
+    let mut scaled = Vec::new();
+    for (j, column) in a.chunks_exact_mut(m).enumerate() {
+        if let Some(e) = scale::needed(column.iter().copied()) {
+            scale::scale(column, -e);
+            scaled.try_reserve(1).map_err(|_| Failure::Memory(size_of::<(usize, i32)>() * n))?;
+            scaled.push((j, e));
+        }
     }
     let block = factor::recommended_block_size::<T>(m, n);
     let mut reflections = list(block * size, T::default())?;
@@ -43,5 +53,6 @@ pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n
     for (j, column) in a.chunks_exact_mut(m).enumerate().take(m) {
         column[j + 1..].fill(T::default());
     }
+    scaled.into_iter().for_each(|(j, e)| scale::scale(&mut a[j * m..][..m], e));
     Ok(())
 }

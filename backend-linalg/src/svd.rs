@@ -3,6 +3,7 @@
 use super::{
     Failure, Result, Scalar,
     room::{list, matrix, matrix_mut, with_room},
+    scale,
 };
 use faer::{
     Par, Spec,
@@ -30,6 +31,10 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
         });
         return Ok(());
     }
+    // the library squares elements, as LAPACK does: beyond ordinary numbers both scale the matrix
+    let exponent = scale::needed(a.iter().copied());
+    let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
+    let a = copy.as_deref().unwrap_or(a);
     let columns = |of: &[T], rows: usize| of.len().checked_div(rows).unwrap_or(0);
     let wanted = |columns: usize| if columns == size { ComputeSvdVectors::Thin } else { ComputeSvdVectors::Full };
     let counts = vectors.as_ref().map(|[u, v]| [columns(u, m), columns(v, n)]);
@@ -46,5 +51,8 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
     })?;
     done.map_err(|_| Failure::NoConvergence)?;
     s.iter_mut().zip(&values).for_each(|(s, value)| *s = value.magnitude());
+    if let Some(e) = exponent {
+        scale::scale(s, e);
+    }
     Ok(())
 }

@@ -126,13 +126,13 @@ mod checks {
                 };
                 let triangle: Vec<T> = (0..n * n).map(element).collect();
                 let mut b = product(&triangle, &x, n, n, k);
-                T::solve_triangular(&a, &mut b, n, k, lower, unit).unwrap();
+                T::solve_triangular(&mut a.clone(), &mut b, n, k, lower, unit).unwrap();
                 near(&b, &x, what);
             }
         }
-        let a = [T::ONE, T::ONE, T::ONE, T::default()];
-        assert_eq!(T::solve_triangular(&a, &mut [T::ONE; 2], 2, 1, true, false), Err(Failure::Singular));
-        assert_eq!(T::solve_triangular(&a, &mut [T::ONE; 2], 2, 1, true, true), Ok(()));
+        let mut a = [T::ONE, T::ONE, T::ONE, T::default()];
+        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, false), Err(Failure::Singular));
+        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, true), Ok(()));
     }
 
     pub fn determinants<T: Field>(make: fn(u64, usize) -> Vec<T>, what: &str) {
@@ -220,6 +220,140 @@ mod checks {
             for column in v.chunks_exact(n.max(1)) {
                 near(&[column.iter().map(|x| x.re * x.re + x.im * x.im).sum::<f64>()], &[1.0], what);
             }
+        }
+    }
+}
+
+/// Matrices far from 1 have the factors of those near 1, scaled.
+mod scales {
+    use super::*;
+
+    const SCALES: [f64; 9] = [5e-324, 1e-310, 1e-200, 1e-155, 1e-70, 1e70, 1e153, 1e200, 1e307];
+
+    fn all_near(a: &[f64], b: &[f64], tolerance: f64, what: &str) {
+        for (x, y) in a.iter().zip(b) {
+            assert!((x - y).abs() <= tolerance * y.abs(), "{what}: {a:?} in place of {b:?}");
+        }
+    }
+
+    /// How exact a result can be whose elements are multiples of the smallest number.
+    fn tolerance(scale: f64) -> f64 {
+        1e-14 + 1e-323 / scale
+    }
+
+    #[test]
+    fn values_and_vectors() {
+        let s = [3.618033988749895, 1.381966011250105];
+        for scale in SCALES.into_iter().skip(1) {
+            let (a, expected) = ([2.0, 1.0, 1.0, 3.0].map(|x| x * scale), s.map(|x| x * scale));
+            let (near, what) = (tolerance(scale), format!("{scale}"));
+            let (mut values, mut u, mut v) = ([0.0; 2], [0.0; 4], [0.0; 4]);
+            f64::svd(&a, &mut values, Some([&mut u, &mut v]), 2, 2).unwrap();
+            all_near(&values, &expected, near, &what);
+            all_near(&u.map(f64::abs), &[0.5257311121191336, 0.8506508083520399, 0.8506508083520399, 0.5257311121191336], near, &what);
+            f64::eigh(&mut [a[0], a[1], f64::NAN, a[3]], &mut values, Some(&mut v), 2).unwrap();
+            all_near(&values, &[expected[1], expected[0]], near, &what);
+            let mut w = [c64::default(); 2];
+            f64::eig(&a, &mut w, None, 2).unwrap();
+            all_near(&[w[0].re.max(w[1].re), w[0].re.min(w[1].re)], &expected, near, &what);
+
+            // the same, turned: complex and Hermitian
+            let i = c64::new(0.0, scale);
+            let a = [c64::new(a[0], 0.0), i, -i, c64::new(a[3], 0.0)];
+            c64::svd(&a, &mut values, None, 2, 2).unwrap();
+            all_near(&values, &expected, near, &what);
+            c64::eigh(&mut a.clone(), &mut values, None, 2).unwrap();
+            all_near(&values, &[expected[1], expected[0]], near, &what);
+            let mut vectors = [c64::default(); 4];
+            c64::eig(&a, &mut w, Some(&mut vectors), 2).unwrap();
+            all_near(&[w[0].re.max(w[1].re), w[0].re.min(w[1].re)], &expected, near, &what);
+        }
+        let mut values = [0.0; 2];
+        f64::svd(&[1.17e154; 4], &mut values, None, 2, 2).unwrap();
+        assert!((values[0] / 2.34e154 - 1.0).abs() < 1e-15 && values[1] < 1e139, "{values:?}");
+    }
+
+    #[test]
+    fn systems() {
+        for scale in SCALES {
+            for of_b in SCALES {
+                let (a, near) = ([4.0, 1.0, 2.0, 3.0].map(|x| x * scale), tolerance(scale) + tolerance(of_b));
+                let mut b = [1.0, 2.0].map(|x| x * of_b);
+                // what the solution can be, and what is too large or too small
+                let expected = [-0.1, 0.7].map(|x| x * (of_b / scale));
+                if !expected.iter().all(|x| (1e-300..1e300).contains(&x.abs())) {
+                    continue;
+                }
+                let what = format!("{of_b} by {scale}");
+                f64::solve(&mut a.clone(), &mut b, 2, 1).unwrap();
+                all_near(&b, &expected, near, &what);
+                let mut b = [1.0, 2.0].map(|x| c64::new(0.0, x * of_b));
+                c64::solve(&mut a.map(|x| c64::new(0.0, x)), &mut b, 2, 1).unwrap();
+                all_near(&b.map(|x| x.re), &expected, near, &what);
+
+                let mut b = [4.0, 2.0].map(|x| x * of_b);
+                let half = [1.0, 0.5].map(|x| x * (of_b / scale));
+                f64::solve_triangular(&mut [4.0 * scale, 0.0, f64::NAN, 4.0 * scale], &mut b, 2, 1, true, false).unwrap();
+                all_near(&b, &half, near, &what);
+                let diagonal = c64::new(0.0, 4.0 * scale);
+                let mut b = [4.0, 2.0].map(|x| c64::new(0.0, x * of_b));
+                let mut a = [diagonal, c64::new(f64::NAN, 0.0), c64::default(), diagonal];
+                c64::solve_triangular(&mut a, &mut b, 2, 1, false, false).unwrap();
+                all_near(&b.map(|x| x.re), &half, near, &what);
+            }
+        }
+        // rows and columns of different scales
+        let mut b = [1e300, 1e-300];
+        f64::solve(&mut [1e300, 0.0, 0.0, 1e-300], &mut b, 2, 1).unwrap();
+        all_near(&b, &[1.0, 1.0], 1e-15, "rows");
+        let mut b = [1e-310, 1.0];
+        f64::solve(&mut [1e-310, 1.0, 0.0, 1.0], &mut b, 2, 1).unwrap();
+        assert_eq!(b, [1.0, 0.0]);
+    }
+
+    #[test]
+    fn determinants() {
+        let d = |diagonal: &[f64]| {
+            let n = diagonal.len();
+            let mut a: Vec<f64> = (0..n * n).map(|k| if k % (n + 1) == 0 { diagonal[k / n] } else { 0.0 }).collect();
+            f64::determinant(&mut a, n).unwrap()
+        };
+        let one = d(&[1e-200, 1e-200, 1e200, -1e200]);
+        all_near(&[one.value, one.sign, 1.0 + one.log], &[-1.0, -1.0, 1.0], 1e-13, "1");
+        let small = d(&[1e-160, 2e-150, 1.0]);
+        all_near(&[small.value, small.log], &[2e-310, 2e-310_f64.ln()], 1e-13, "2e-310");
+        let none = d(&[1e-200, 1e-200]);
+        all_near(&[none.value, none.log], &[0.0, -400.0 * 10_f64.ln()], 1e-13, "0");
+        let large = d(&[1e308, 1e308, 5e-324]);
+        all_near(&[large.value, large.log], &[5e-324 * 1e308 * 1e308, (5e-324 * 1e308 * 1e308_f64).ln()], 1e-13, "large");
+        let turned = c64::determinant(&mut [c64::new(0.0, 1e-310)], 1).unwrap();
+        all_near(&[turned.value.im, turned.sign.im], &[1e-310, 1.0], 1e-13, "i");
+    }
+
+    #[test]
+    fn orthonormal_and_cholesky_factors() {
+        for scale in SCALES.into_iter().skip(1) {
+            let (near, what) = (tolerance(scale), format!("{scale}"));
+            // columns of different scales, too
+            for other in SCALES.into_iter().skip(1) {
+                let near = near + tolerance(other);
+                let (mut r, mut q) = ([3.0 * scale, 4.0 * scale, other, 2.0 * other], [0.0; 4]);
+                f64::qr(&mut r, &mut q, 2, 2).unwrap();
+                all_near(&q.map(f64::abs), &[0.6, 0.8, 0.8, 0.6], near, &what);
+                all_near(&r.map(f64::abs), &[5.0 * scale, 0.0, 2.2 * other, 0.4 * other], 5.0 * near, &what);
+                let mut r = [3.0 * scale, 4.0 * scale, other, 2.0 * other].map(|x| c64::new(0.0, x));
+                let mut q = [c64::default(); 4];
+                c64::qr(&mut r, &mut q, 2, 2).unwrap();
+                all_near(&q.map(|x| x.norm()), &[0.6, 0.8, 0.8, 0.6], near, &what);
+                all_near(&r.map(|x| x.norm()), &[5.0 * scale, 0.0, 2.2 * other, 0.4 * other], 5.0 * near, &what);
+            }
+            let mut l = [4.0 * scale, 2.0 * scale, f64::NAN, 10.0 * scale];
+            f64::cholesky(&mut l, 2).unwrap();
+            all_near(&l, &[2.0, 1.0, 0.0, 3.0].map(|x| x * scale.sqrt()), near, &what);
+            let mut l = [4.0, 2.0, 0.0, 10.0].map(|x| c64::new(x * scale, 0.0));
+            l[1] = c64::new(0.0, l[1].re);
+            c64::cholesky(&mut l, 2).unwrap();
+            all_near(&l.map(|x| x.re + x.im), &[2.0, 1.0, 0.0, 3.0].map(|x| x * scale.sqrt()), near, &what);
         }
     }
 }

@@ -22,7 +22,7 @@ modules! {
     lu {
         solve(&mut [T], &mut [T], usize, usize) -> ();
         determinant(&mut [T], usize) -> Determinant<T>;
-        solve_triangular(&[T], &mut [T], usize, usize, bool, bool) -> ();
+        solve_triangular(&mut [T], &mut [T], usize, usize, bool, bool) -> ();
     }
     qr {
         qr(&mut [T], &mut [T], usize, usize) -> ();

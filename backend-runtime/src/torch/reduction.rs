@@ -371,5 +371,14 @@ fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpol
     let left = on.call(&ops::SUB, args![&on.call(&ops::ONES_LIKE, args![&part])?, &part])?;
     let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
     let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
-    on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)
+    let found = on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)?;
+    // where the distance is beyond all numbers, one is infinite, or they are large and of opposite signs
+    let shares = |x: &Tensor, share: &Tensor| on.call(&ops::MUL, args![x, share]);
+    let weighted = on.call(&ops::ADD, args![&shares(&low, &left)?, &shares(&high, &part)?])?;
+    let weighted = on.select(&on.call(&ops::EQ, args![&part, Number::of(1.0_f32)])?, &high, &weighted)?;
+    let is_low = on.call(&ops::EQ, args![&part, Number::of(0.0_f32)])?;
+    let is_low = on.call(&ops::LOGICAL_OR, args![&is_low, &on.call(&ops::EQ, args![&low, &high])?])?;
+    let at_ends = on.select(&is_low, &low, &weighted)?;
+    let is_ordinary = on.call(&ops::LT, args![&on.call(&ops::ABS, args![&step])?, Number::of(f64::INFINITY)])?;
+    on.select(&is_ordinary, &found, &at_ends)
 }

@@ -303,6 +303,12 @@ __global__ void __launch_bounds__(256)
         const u64 high = low < last ? low + 1 : last;
         const R second = cast<R>(Keys<T>::element(from[high], false)), step = second - first;
         const R part = method == LINEAR ? R(index - below) : below == above ? R(0) : R(0.5);
+        if (!isfinite(step)) {
+            // one is infinite, or they are large and of opposite signs
+            const bool is_first = part == R(0) || first == second;
+            out[i] = cast<T>(is_first ? first : part == R(1) ? second : first * (R(1) - part) + second * part);
+            continue;
+        }
         // from the nearer of the two, so that each is met exactly
         out[i] = cast<T>(part >= R(0.5) ? second - step * (R(1) - part) : first + step * part);
     }

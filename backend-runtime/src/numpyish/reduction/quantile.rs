@@ -141,8 +141,20 @@ impl<A: Precision> Place<A> {
     fn between(&self, low: A, high: A) -> A {
         let Some(part) = self.part else { return low };
         let step = high - low;
+        if !step.is_finite() {
+            return between_ends(low, high, part);
+        }
         if part >= A::of(0.5) { high - step * (A::ONE - part) } else { low + step * part }
     }
+}
+
+/// Between two values whose distance is beyond all numbers: one is infinite, or they are large and of opposite signs.
+#[cold]
+fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
+    if part == A::ZERO || low == high {
+        return low;
+    }
+    if part == A::ONE { high } else { low * (A::ONE - part) + high * part }
 }
 
 /// A float that has an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.

@@ -1,0 +1,191 @@
+//! Powers of two that bring elements into the middle of the range of doubles, where no square of theirs overflows or vanishes.
+//!
+//! A multiplication by a power of two is exact, unless the product is beyond the smallest numbers; so results are those of the
+//! matrix itself. Ordinary matrices are left as they are.
+
+use super::{Result, Scalar, room::list};
+
+/// Exponents within this distance from 0 need no scaling: fourth powers of such elements are ordinary numbers.
+const ORDINARY: i32 = 200;
+
+/// Exponents of right sides beyond this distance from 0 are at an end of the range.
+const FAR: i32 = 1000;
+
+/// The exponent of an element that is 0.
+const OF_ZERO: i32 = i32::MIN;
+
+/// The power of two just below a magnitude; [`OF_ZERO`] for 0.
+fn exponent(x: f64) -> i32 {
+    let biased = |x: f64| (x.to_bits() >> 52 & 0x7ff) as i32;
+    match biased(x) {
+        0 if x == 0.0 => OF_ZERO,
+        // a subnormal number
+        0 => biased(x * pow2(54)) - 1023 - 54,
+        biased => biased - 1023,
+    }
+}
+
+/// The exponent of the larger part of an element.
+fn exponent_of<T: Scalar>(x: T) -> i32 {
+    exponent(x.largest_part())
+}
+
+/// 2 to the power of `e`, of a normal number.
+fn pow2(e: i32) -> f64 {
+    f64::from_bits(((e + 1023) as u64) << 52)
+}
+
+/// `x` times 2 to the power of `e`, rounded once.
+pub fn scaled<T: Scalar>(x: T, e: i32) -> T {
+    // a product that is subnormal before the last factor is 0 after it, so that one product alone is rounded
+    match e {
+        -1000..=1000 => x.by(pow2(e)),
+        -2000..=2000 => x.by(pow2(e / 2)).by(pow2(e - e / 2)),
+        e => {
+            let e = e.clamp(-3000, 3000);
+            x.by(pow2(e / 3)).by(pow2(e / 3)).by(pow2(e - 2 * (e / 3)))
+        }
+    }
+}
+
+fn is_ordinary(e: i32) -> bool {
+    e == OF_ZERO || e.abs() <= ORDINARY
+}
+
+/// The exponent of the largest of some elements, where they need scaling.
+pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
+    let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
+    Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
+}
+
+/// Multiplies all by 2 to the power of `e`.
+pub fn scale<T: Scalar>(elements: &mut [T], e: i32) {
+    elements.iter_mut().for_each(|x| *x = scaled(*x, e));
+}
+
+/// The elements, times 2 to the power of `e`.
+pub fn scaled_copy<T: Scalar>(elements: &[T], e: i32) -> Result<Vec<T>> {
+    let mut copy = list(elements.len(), T::default())?;
+    copy.iter_mut().zip(elements).for_each(|(copy, &x)| *copy = scaled(x, e));
+    Ok(copy)
+}
+
+/// The lower triangle of an `n` by `n` matrix, column by column.
+pub fn lower_triangle<T>(a: &mut [T], n: usize) -> impl Iterator<Item = &mut T> {
+    a.chunks_exact_mut(n.max(1)).enumerate().flat_map(|(j, column)| &mut column[j..])
+}
+
+/// Exponents by which the rows and the columns of a square matrix were divided.
+pub struct Balance {
+    rows: Vec<i32>,
+    columns: Vec<i32>,
+}
+
+impl Balance {
+    /// Makes the largest element of each column, and then of each row, one between 1 and 2, if an element is beyond what is ordinary.
+    /// Of a matrix with an element that is infinite or NaN nothing is changed.
+    pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
+        // one pass over ordinary matrices, without a branch for each element
+        let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
+        let is_beyond = |x: f64| !(x <= most) | ((x < least) & (x != 0.0));
+        if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {
+            return Ok(None);
+        }
+        if !a.iter().all(|x| x.largest_part().is_finite()) {
+            return Ok(None);
+        }
+        let (mut rows, mut columns) = (list(n, OF_ZERO)?, list(n, 0)?);
+        for (column, of_column) in a.chunks_exact(n).zip(&mut columns) {
+            let largest = column.iter().map(|&x| exponent_of(x)).max().unwrap_or(OF_ZERO);
+            *of_column = if largest == OF_ZERO { 0 } else { largest };
+            for (&x, row) in column.iter().zip(&mut rows) {
+                let e = exponent_of(x);
+                *row = (*row).max(if e == OF_ZERO { e } else { e - *of_column });
+            }
+        }
+        rows.iter_mut().filter(|row| **row == OF_ZERO).for_each(|row| *row = 0);
+        for (column, of_column) in a.chunks_exact_mut(n).zip(&columns) {
+            column.iter_mut().zip(&rows).for_each(|(x, row)| *x = scaled(*x, -row - of_column));
+        }
+        Ok(Some(Balance { rows, columns }))
+    }
+
+    /// Brings a right side to the rows of the scaled matrix, away from the ends of the range. Gives the exponent by which it was
+    /// divided.
+    pub fn right_side<T: Scalar>(&self, b: &mut [T]) -> i32 {
+        let of_rows = b.iter().zip(&self.rows).map(|(&x, row)| (exponent_of(x), row));
+        let largest = of_rows.filter(|(e, _)| *e != OF_ZERO).map(|(e, row)| e - row).max().unwrap_or(0);
+        let e = largest - largest.clamp(-FAR, FAR);
+        b.iter_mut().zip(&self.rows).for_each(|(x, row)| *x = scaled(*x, -row - e));
+        e
+    }
+
+    /// Brings the solution back whose right side was divided by 2 to the power of `e`.
+    pub fn solution<T: Scalar>(&self, x: &mut [T], e: i32) {
+        x.iter_mut().zip(&self.columns).for_each(|(x, column)| *x = scaled(*x, e - column));
+    }
+
+    /// The exponent of the factor of the determinant.
+    pub fn of_determinant(&self) -> i64 {
+        self.rows.iter().chain(&self.columns).map(|&e| i64::from(e)).sum()
+    }
+}
+
+/// A product whose exponent is kept apart, so that no part of it overflows or vanishes.
+pub struct Product<T> {
+    value: T,
+    exponent: i64,
+}
+
+impl<T: Scalar> Product<T> {
+    /// `value` times 2 to the power of `exponent`.
+    pub fn new(value: T, exponent: i64) -> Product<T> {
+        Product { value, exponent }
+    }
+
+    /// Times a factor.
+    pub fn times(self, factor: T) -> Product<T> {
+        // both parts of the factor and of the product so far are at most 2
+        let of_factor = exponent_of(factor);
+        if of_factor == OF_ZERO || !factor.largest_part().is_finite() {
+            return Product { value: self.value.times(factor), ..self };
+        }
+        let value = self.value.times(scaled(factor, -of_factor));
+        let e = exponent_of(value);
+        let e = if e == OF_ZERO || !value.largest_part().is_finite() { 0 } else { e };
+        Product { value: scaled(value, -e), exponent: self.exponent + i64::from(of_factor) + i64::from(e) }
+    }
+
+    /// The product as a number.
+    pub fn value(self) -> T {
+        scaled(self.value, self.exponent.clamp(-3000, 3000) as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_exact_and_rounded_once() {
+        for x in [1.0, 1.75, 3.0e300, 5e-324, 2.5e-310, f64::MAX] {
+            let e = exponent(x);
+            let unit = scaled(x, -e);
+            assert!((1.0..2.0).contains(&unit), "{x}: {unit}");
+            assert_eq!(scaled(unit, e), x);
+        }
+        assert_eq!((scaled(f64::MAX, -2100), scaled(5e-324, 2100), scaled(5e-324, 2000)), (0.0, f64::INFINITY, pow2(926)));
+        // 1 + 2^-52 has to be rounded down at the smallest numbers, and 1.5 units to the even number
+        assert_eq!((scaled(1.0 + f64::EPSILON, -1074), scaled(1.5, -1074)), (5e-324, 1e-323));
+        assert_eq!(scaled(1.5 * pow2(1000), -2074), 1e-323);
+    }
+
+    #[test]
+    fn products_keep_their_exponents() {
+        let factors = [1e-200, 3e-200, 1e250, 1e150, -0.5];
+        let product = factors.iter().fold(Product::new(1.0, 0), |product, &x| product.times(x)).value();
+        assert!((product + 1.5).abs() < 1e-15, "{product}");
+        assert_eq!(Product::new(1.0, 0).times(0.0).times(1e300).value(), 0.0);
+        assert_eq!(Product::new(1.0, 0).times(1e300).times(1e300).value(), f64::INFINITY);
+    }
+}
