@@ -130,7 +130,7 @@ impl<E: Typed + Default> Bound<E> for rust::RangeFull {
 #[diagnostic::on_unimplemented(
     message = "the other operand of a lazy formula is a formula, `&array`, an `f64` or an `i64`, and not `{Self}`",
     label = "not an operand",
-    note = "a number of another type: write `lazy(number)`"
+    note = "a number of another type: write `lazy(number)` for one of the array's dtype, `n as f64` for a count `n: usize`"
 )]
 pub trait Term {
     /// The formula.

@@ -158,7 +158,7 @@ macro_rules! slices {
 /// | item | is |
 /// |---|---|
 /// | a number of any integer type | one index; the axis goes. Negative ones count from the end |
-/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis |
+/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis; NumPy's `:` is `..`, and may stand for it |
 /// | a range with a step `..;-1`, `1..9;2` | every so many-th element, backwards where the step is negative |
 /// | `...` | all axes that no other item stands for; at the end, if it is not there |
 /// | `NewAxis` | a new axis of length 1 |
@@ -176,6 +176,7 @@ macro_rules! slices {
 /// let i = b.asarray([2_i64, 0])?;
 /// assert_eq!(b.get(&x, ix![.., &i])?, b.asarray([[3, 1], [6, 4]])?);
 /// assert_eq!(b.get(&x, ix![-1, ..;-1])?, b.asarray([6, 5, 4])?);
+/// assert_eq!(b.get(&x, ix![:, 0])?, b.asarray([1, 4])?);
 /// b.set(&mut x, ix![0, 1..], 0)?;
 /// assert_eq!(x, b.asarray([[1, 0, 0], [4, 5, 6]])?);
 /// # Ok(())
@@ -186,6 +187,10 @@ macro_rules! ix {
     (@ [$($done:tt)*]) => { &[$($done)*] };
     (@ [$($done:tt)*] ... $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::Rest,] $($($rest)*)?) };
     (@ [$($done:tt)*] NewAxis $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
+    // NumPy's `:` and `::2`; a path of Rust begins with neither a number nor a sign after `::`
+    (@ [$($done:tt)*] : $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] .. $(, $($rest)*)?) };
+    (@ [$($done:tt)*] :: - $step:expr $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; -$step $(, $($rest)*)?) };
+    (@ [$($done:tt)*] :: $step:literal $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; $step $(, $($rest)*)?) };
     (@ [$($done:tt)*] & $array:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$array),] $($($rest)*)?)
     };
@@ -199,6 +204,10 @@ macro_rules! ix {
     };
     (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)
+    };
+    // what no item is, such as NumPy's `1:3`, would be tried as the whole list without end
+    (@ $($other:tt)*) => {
+        ::core::compile_error!("a part of an axis is a range of Rust: NumPy's `1:3` is `1..3`, `1:` is `1..`, `1:9:2` is `1..9;2`")
     };
     () => { &[$crate::Index::New; 0] };
     ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };

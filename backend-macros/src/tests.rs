@@ -24,6 +24,19 @@ fn expansion_is_as_committed() {
     assert!(now == committed, "the expansion changed; see the difference with UPDATE=1 and git diff");
 }
 
+#[test]
+fn compositions_call_by_place_what_is_given_by_name() {
+    let call = "sum(s, axis, keepdims = keepdims)";
+    assert!(SMALL.contains(call));
+    let named = expand(&SMALL.replace(call, "sum(keepdims = keepdims, axis = axis, x = s)")).unwrap().to_string();
+    let placed = expand(SMALL).unwrap().to_string();
+    let calls = |text: &str| {
+        let at = text.find(". sum_with (&").expect("the composition calls it");
+        text[at..].split('?').next().unwrap_or("").to_string()
+    };
+    assert_eq!(calls(&named), calls(&placed));
+}
+
 /// The promise: a row more is everything more.
 #[test]
 fn one_row_gives_everything() {

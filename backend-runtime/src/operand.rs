@@ -120,7 +120,8 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
 /// `K` says which of these it is; it is always inferred, and a signature that shows `K1, K2` asks nothing of the caller.
 #[diagnostic::on_unimplemented(
     message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
-    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
+            a number of another type, such as a count `n: usize`: `n as {T}`"
 )]
 pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
     /// The operand.

@@ -39,6 +39,8 @@ pub struct Model {
     pub ops: Vec<Op>,
     /// Names of rows with mistakes, those that are no ops included: nothing is said of what uses them.
     pub broken: BTreeSet<String>,
+    /// Names of those whose names clash with others in generated code.
+    pub clashing: BTreeSet<String>,
 }
 
 /// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of the CUDA prelude.
@@ -724,7 +726,9 @@ impl Model {
         self.ops.retain(|op| {
             let elems = op.result.elems();
             let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
-            op.params_are_whole && has_dtypes && has_group(&op.group)
+            // code with a name that clashes would be a second mistake
+            let clashes = self.clashing.contains(&op.name);
+            op.params_are_whole && has_dtypes && has_group(&op.group) && !clashes
         });
         self.ops.iter_mut().filter(|op| broken.contains(&op.name)).for_each(|op| op.maps.clear());
         let names: BTreeSet<String> = self.ops.iter().map(|op| op.name.clone()).collect();

@@ -44,6 +44,17 @@ fn tables_without_a_mistake_have_none() {
 }
 
 #[test]
+fn parameters_may_be_given_by_name() {
+    for call in ["add(x1, x2 = x2)", "add(x2 = x2, x1 = x1)", "add(x1 = x2, x2 = x1)"] {
+        assert_eq!(errors("user", &table("user").replace("add(x1, x2)", call)), [""; 0], "{call}");
+    }
+    let function = "compose = \"add(x1, x2)\"";
+    for other in ["generic = \"crate::both\"", "generic = \"both\"", "call = \"crate::kernels::both\""] {
+        assert_eq!(errors("user", &table("user").replace(function, other)), [""; 0], "{other}");
+    }
+}
+
+#[test]
 fn every_mistake_is_one_error_at_its_place() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/broken.txt");
     let text = std::fs::read_to_string(&path).unwrap();

@@ -237,8 +237,9 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
 
 /// What a name in a formula may be: an array, a reference to one, or a scalar. `K` says which; it is inferred.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` in a formula is neither an array of this backend nor a number",
-    label = "neither an array of this backend nor a number"
+    message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
+    label = "neither an array of this backend nor a number of a dtype",
+    note = "other Rust stands in braces: a count `n: usize` is `{{ n as f64 }}`, an element of a vector of Rust is `{{ v[0] }}`"
 )]
 pub trait IntoLeaf<'a, B: Arrays, K> {
     /// The leaf.

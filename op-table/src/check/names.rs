@@ -46,7 +46,7 @@ const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let before = report.len();
     let mut types: BTreeMap<String, &str> = BTreeMap::new();
-    let mut broken = Vec::new();
+    let mut clashing = Vec::new();
     for op in &model.ops {
         let first = types.insert(camel(&op.name), &op.name);
         if !op.own {
@@ -54,7 +54,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
         }
         let mut bad = |span: &crate::text::Span, message: String| {
             report.at(source, span.clone(), message, None);
-            broken.push(op.name.clone());
+            clashing.push(op.name.clone());
         };
         if METHODS.contains(&op.name.as_str()) {
             bad(&op.span, format!("op `{0}` would hide the method `{0}` that every backend has", op.name));
@@ -73,7 +73,8 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             bad(&param.span, format!("an option cannot be called `{0}`: options have a function `{0}`", param.name));
         }
     }
-    model.broken.extend(broken);
+    model.broken.extend(clashing.iter().cloned());
+    model.clashing.extend(clashing);
     let is_base = model.ops.iter().all(|op| op.own);
     for group in model.groups.iter().filter(|_| is_base) {
         if TYPES.contains(&camel(&group.name).as_str()) {

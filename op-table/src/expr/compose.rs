@@ -187,34 +187,59 @@ impl Scope<'_> {
         }
     }
 
-    /// Which argument is for which parameter.
-    fn given<'o>(&mut self, op: &'o Op, arguments: &[Argument], span: &Span) -> Vec<(&'o Param, usize)> {
-        let mut positional = op.positional();
-        let mut given: Vec<(&Param, usize)> = Vec::new();
-        let mut count = 0;
-        for (i, argument) in arguments.iter().enumerate() {
-            let Some(option) = &argument.option else {
-                given.extend(positional.next().map(|param| (param, i)));
-                count += 1;
-                continue;
-            };
-            match op.optional().find(|p| p.name == option.text) {
+    /// Which argument is for which parameter. Parameters without a default that are given by name become arguments without one, in their
+    /// places, so that whoever reads the call finds them there.
+    fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
+        let wanted: Vec<&Param> = op.positional().collect();
+        let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
+        for argument in arguments.iter() {
+            match &argument.option {
+                None if is_named => {
+                    let message = "arguments without a name stand before those with one".to_string();
+                    self.bad(&argument.value.span, message, None);
+                    return Vec::new();
+                }
                 None => {
-                    let help = did_you_mean(&option.text, op.optional().map(|p| p.name.as_str()));
-                    self.bad(&option.span, format!("op `{}` has no option `{}`", op.name, option.text), help);
+                    known.extend(wanted.get(count).copied());
+                    count += 1;
                 }
-                Some(param) if given.iter().any(|(p, _)| p.name == param.name) => {
-                    self.bad(&option.span, format!("option `{}` is given twice", option.text), None);
+                Some(name) => {
+                    is_named = true;
+                    let Some(param) = op.params.iter().find(|p| p.name == name.text) else {
+                        let names: Vec<&str> = op.params.iter().map(|p| p.name.as_str()).collect();
+                        let help = did_you_mean(&name.text, names.iter().copied())
+                            .unwrap_or_else(|| format!("it has {}", names.join(", ")));
+                        let message = format!("op `{}` has no parameter `{}`", op.name, name.text);
+                        self.bad(&name.span, message, (!names.is_empty()).then_some(help));
+                        return Vec::new();
+                    };
+                    if known.iter().any(|p| p.name == param.name) {
+                        self.bad(&name.span, format!("parameter `{}` is given twice", name.text), None);
+                        return Vec::new();
+                    }
+                    known.push(param);
                 }
-                Some(param) => given.push((param, i)),
             }
         }
-        let wanted: Vec<&str> = op.positional().map(|p| p.name.as_str()).collect();
-        if count != wanted.len() {
-            let names = if wanted.is_empty() { String::new() } else { format!(" ({})", wanted.join(", ")) };
-            self.bad(span, format!("op `{}` takes {}{names}, {count} given", op.name, wanted.len()), None);
+        let missing: Vec<&str> = wanted.iter().filter(|p| !known.contains(p)).map(|p| p.name.as_str()).collect();
+        if count > wanted.len() || !missing.is_empty() {
+            let names: Vec<&str> = wanted.iter().map(|p| p.name.as_str()).collect();
+            let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            let given = if count > wanted.len() { count } else { wanted.len() - missing.len() };
+            let missing: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+            let help = (!missing.is_empty()).then(|| format!("give {}", missing.join(" and ")));
+            self.bad(span, format!("op `{}` takes {}{names}, {given} given", op.name, wanted.len()), help);
+            return Vec::new();
         }
-        given
+        let place = |name: &Name| wanted.iter().position(|p| p.name == name.text);
+        let rank = |name: &Name| place(name).map_or(usize::MAX, |place| 1 + place);
+        arguments.sort_by_key(|a| a.option.as_ref().map_or(0, rank));
+        for argument in arguments.iter_mut() {
+            argument.option.take_if(|name| place(name).is_some());
+        }
+        let options = arguments[wanted.len()..].iter().filter_map(|a| a.option.as_ref());
+        let options = options.filter_map(|name| op.optional().find(|p| p.name == name.text));
+        wanted.iter().copied().chain(options).enumerate().map(|(i, param)| (param, i)).collect()
     }
 
     /// The dtypes of `T` in a call, if an argument says them; an error if that is wrong or not known.

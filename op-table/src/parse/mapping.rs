@@ -19,7 +19,10 @@ impl Parser<'_> {
         let before = self.report.len();
         self.row_is_lost = !op.params_are_whole;
         let is_said = !shared.is_empty();
-        let shared = shared.first().and_then(|(key, value)| Some((key, self.mapping(key, value)?)));
+        let shared = shared.first().and_then(|(key, value)| {
+            let map = self.mapping(key, value)?;
+            self.function_of_all(&name.text, value, &map).then_some((key, map))
+        });
         // an expression over parameters that cannot be read says nothing more
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
@@ -107,9 +110,26 @@ impl Parser<'_> {
                     return None;
                 }
                 let path = word.text.clone();
-                Some(if kind == "call" { Map::Call(path) } else { Map::Generic(path) })
+                // a function over any backend is of the table's crate, whether the path says so or not
+                let within = path.strip_prefix("crate::").unwrap_or(&path).to_string();
+                Some(if kind == "call" { Map::Call(path) } else { Map::Generic(within) })
             }
         }
+    }
+
+    /// Whether the function that a row of a user's table names for every library can be there: those of all libraries are the base rows'.
+    fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
+        let Map::Call(path) = map else { return true };
+        let is_of_library = |op: &Op| op.maps.values().any(|map| matches!(map, Map::Call(known) if known == path));
+        if !self.has_base || path.starts_with("crate::") || self.model.ops.iter().any(is_of_library) {
+            return true;
+        }
+        let message = format!("op `{op}`: the libraries have no function `{path}`");
+        let help = format!(
+            "a kernel of this crate is `call = \"crate::{path}\"`, a function over any backend `generic = \"{path}\"`"
+        );
+        self.bad(value.span(), message, Some(help));
+        false
     }
 
     /// `{ map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`
