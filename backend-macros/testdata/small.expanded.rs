@@ -3092,7 +3092,7 @@ assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);
 macro_rules! expr {
     ($($t:tt)*) => {
         $crate::__private::expr! { [$crate; ops
-        "add*@,@ leaky*@,slope? threshold:&,limit,value sum:&,axis,keepdims? rms:&,axis,keepdims? ends:&,weights?,first?,side? is_flat:&"]
+        "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]
         $($t)* }
     };
 }
