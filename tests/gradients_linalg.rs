@@ -364,3 +364,77 @@ fn narrow_dtypes() -> Result<()> {
     near(&spectrum::<f16>(&x)?, &wide, 0.05);
     Ok(())
 }
+
+/// The gradients of determinants of singular matrices, and of regular ones beside them, are the adjugates.
+fn adjugates<B: Backend>(b: &B) -> Result<()> {
+    let slopes = |x: R| -> Result<R> { b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &b.from_ndarray(x)?)?) };
+    let array = |x: Vec<f64>, shape: &[usize]| R::from_shape_vec(shape, x).unwrap();
+    let of = |x: Vec<f64>, n: usize| slopes(array(x, &[n, n]));
+    let check = |x: R, y: Vec<f64>| near(&x, &array(y, x.shape()), 1e-12);
+    check(of(vec![1.0, 2.0, 2.0, 4.0], 2)?, vec![4.0, -2.0, -2.0, 1.0]);
+    check(of(vec![0.0; 4], 2)?, vec![0.0; 4]);
+    check(of(vec![0.0], 1)?, vec![1.0]);
+    let cofactors = vec![-3.0, 6.0, -3.0, 6.0, -12.0, 6.0, -3.0, 6.0, -3.0];
+    check(of((1..10).map(f64::from).collect(), 3)?, cofactors.clone());
+    check(of(vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0, 9.0], 3)?, vec![0.0; 9]);
+    check(of(vec![0.0; 9], 3)?, vec![0.0; 9]);
+    check(of(vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], 3)?, vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    check(of(vec![1e-110, 0.0, 0.0, 0.0, 1e-110, 0.0, 0.0, 0.0, 1e-110], 3)?, vec![0.0; 9]);
+    let huge = of(vec![0.0, 0.0, 0.0, 0.0, 1e110, 0.0, 0.0, 0.0, 1e110], 3)?;
+    assert!((huge[[0, 0]] / 1e220 - 1.0).abs() < 1e-12, "{huge}");
+    // a stack of a singular and of a regular matrix
+    let stack = array(vec![1.0, 2.0, 2.0, 4.0, 1.0, 2.0, 3.0, 4.0], &[2, 2, 2]);
+    check(slopes(stack)?, vec![4.0, -2.0, -2.0, 1.0, 4.0, -3.0, -2.0, 1.0]);
+    // in single precision, of complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
+    let single = b.from_ndarray(array((1..10).map(f64::from).collect(), &[3, 3]).mapv(|x| x as f32).into_shared())?;
+    let got = b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &single)?)?;
+    assert!(got.iter().zip(&cofactors).all(|(x, y)| (f64::from(*x) - y).abs() < 1e-4), "{got}");
+    let i = Complex::new(0.0, 1.0);
+    let x = C::from_shape_vec(vec![2, 2], vec![1.0.into(), 2.0 * i, 2.0.into(), 4.0 * i]).unwrap();
+    let got = grad(b, |d, x| d.sum(d.real(d.det(x)?)?, ..), &b.from_ndarray(x)?)?;
+    // the conjugates of the derivatives
+    let expected = [-4.0 * i, Complex::from(-2.0), 2.0 * i, Complex::from(1.0)];
+    let got = b.to_vec(&got)?;
+    assert!(got.iter().zip(expected).all(|(x, y)| (x - y).norm() < 1e-12), "{got:?}");
+    for x in [vec![1.0, 2.0, 2.0, 4.0], vec![0.0; 4], vec![1.0, 2.0, 3.0, 4.0]] {
+        let x = b.from_ndarray(array(x, &[2, 2]))?;
+        let second = b.to_ndarray(&hessian(b, |d, x| d.sum(d.det(x)?, ..), &x)?)?;
+        let mut expected = R::zeros(second.shape());
+        for (place, value) in [([0, 0, 1, 1], 1.0), ([1, 1, 0, 0], 1.0), ([0, 1, 1, 0], -1.0), ([1, 0, 0, 1], -1.0)] {
+            expected[&place[..]] = value;
+        }
+        near(&second, &expected, 1e-9);
+    }
+    Ok(())
+}
+
+#[test]
+fn determinants_of_singular_matrices_have_gradients() -> Result<()> {
+    adjugates(&Numpyish::new())?;
+    match Torch::cpu() {
+        Ok(b) => adjugates(&b),
+        Err(_) => Ok(()),
+    }
+}
+
+#[test]
+fn a_system_by_its_cholesky_factor() -> Result<()> {
+    let b = Numpyish::new();
+    let x = noise(3, &[3, 3]);
+    let h = b.add(b.matmul(&x, b.matrix_transpose(&x)?)?, b.eye::<f64>(3)?)?;
+    let (y, w) = (noise(4, &[3, 2]), noise(5, &[3, 2]));
+    let by = |f: &dyn Fn(&Diff<Numpyish>, &Var<Numpyish, f64>, &Var<Numpyish, f64>) -> Result<Var<Numpyish, f64>>| {
+        grad(&b, |d, (x, y)| d.sum(d.multiply(f(d, x, y)?, &d.constant(w.clone()))?, ..), (&h, &y))
+    };
+    let symmetric = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| d.multiply(d.add(x, d.matrix_transpose(x)?)?, 0.5);
+    let direct = by(&|d, x, y| d.solve(symmetric(d, x)?, y))?;
+    for upper in [false, true] {
+        let factor = CholeskyOptions::new().upper(upper);
+        let solve = CholeskySolveOptions::new().upper(upper);
+        let got =
+            by(&|d, x, y| d.cholesky_solve_with(d.cholesky_with(symmetric(d, x)?, factor.clone())?, y, solve.clone()))?;
+        near(&got.0, &direct.0, 1e-11);
+        near(&got.1, &direct.1, 1e-11);
+    }
+    Ok(())
+}

@@ -173,6 +173,96 @@ fn refusals<B: Backend>(b: &B) {
     }
 }
 
+/// The two lists are the same but for rounding.
+#[track_caller]
+fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
+    let is_near = |x: f64, y: f64| x == y || (x - y).abs() <= tolerance * y.abs();
+    assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
+}
+
+/// Matrices at the ends of the range have the factors of those near 1, scaled.
+fn ends<B: Backend>(b: &B) {
+    let list = |x: Result<B::Array<f64>>| b.to_vec(&x.unwrap()).unwrap();
+    for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
+        let what = format!("{scale} on {}", B::NAME);
+        let x = b.asarray([[2.0 * scale, scale], [scale, 3.0 * scale]]).unwrap();
+        let (s, scaled) = ([3.618033988749895, 1.381966011250105], |x: [f64; 2]| x.map(|x| x * scale));
+        alike(&list(b.svdvals(&x)), &scaled(s), 1e-14, &what);
+        alike(&list(b.svd(&x).map(|all| all.s)), &scaled(s), 1e-14, &what);
+        let largest = list(b.matrix_norm_with(&x, MatrixNormOptions::new().ord(MatrixNorm::Two)));
+        alike(&largest, &[s[0] * scale], 1e-14, &what);
+        alike(&list(b.eigvalsh(&x)), &scaled([s[1], s[0]]), 1e-14, &what);
+        let y = b.asarray([5.0 * scale, 5.0 * scale]).unwrap();
+        alike(&list(b.solve(&x, &y)), &[2.0, 1.0], 1e-14, &what);
+        let found = b.lstsq(&x, &y).unwrap();
+        alike(&list(Ok(found.solution)), &[2.0, 1.0], 1e-13, &what);
+        let product = list(b.matmul(b.pinv(&x).unwrap(), &x).and_then(|x| b.add(x, 1.0)));
+        alike(&product, &[2.0, 1.0, 1.0, 2.0], 1e-13, &what);
+        assert_eq!(b.item(b.matrix_rank(&x).unwrap()).unwrap(), 2, "{what}");
+    }
+    let same = b.full([2, 2], 1.17e154).unwrap();
+    assert_eq!(b.item(b.matrix_rank(&same).unwrap()).unwrap(), 1);
+    alike(&list(b.svdvals(&same))[..1], &[2.34e154], 1e-14, "equal elements");
+    alike(&list(b.pinv(&same)), &[1.0 / 4.68e154; 4], 1e-13, "equal elements");
+}
+
+/// Shapes of what least squares leave over, and tolerances of single matrices.
+fn stacks<B: Backend>(b: &B) {
+    let tall = noise::<B, f64>(b, 5, &[5, 3]);
+    let wide = noise::<B, f64>(b, 6, &[3, 5]);
+    let flat = b.outer(b.asarray([1.0, 2.0, 3.0, 4.0]).unwrap(), b.asarray([1.0, 2.0]).unwrap()).unwrap();
+    let residuals = |x: &B::Array<f64>, sides: &[usize]| {
+        let y = noise::<B, f64>(b, 7, sides);
+        let all = b.lstsq(x, &y).unwrap();
+        let off = b.square(b.subtract(b.matmul(x, &all.solution).unwrap(), &y).unwrap()).unwrap();
+        (b.to_vec(&all.residuals).unwrap(), b.to_vec(&b.sum(off, 0).unwrap()).unwrap(), b.shape(&all.rank).to_vec())
+    };
+    let (got, expected, rank) = residuals(&tall, &[5, 2]);
+    alike(&got, &expected, 1e-12, B::NAME);
+    assert_eq!(rank, [0_usize; 0]);
+    let (got, expected, _) = residuals(&tall, &[5]);
+    alike(&got, &expected, 1e-12, B::NAME);
+    assert_eq!((got.len(), residuals(&wide, &[3, 2]).0.len(), residuals(&flat, &[4, 2]).0.len()), (1, 0, 0));
+    let of_stack = b.lstsq(noise::<B, f64>(b, 5, &[4, 5, 3]), noise::<B, f64>(b, 7, &[5, 2])).unwrap();
+    assert_eq!(b.shape(&of_stack.residuals), [4, 2]);
+
+    let x = b.asarray([[[1.0, 0.0], [0.0, 0.1]], [[2.0, 0.0], [0.0, 0.4]]]).unwrap();
+    let rtols = b.asarray([0.2, 0.15]).unwrap();
+    let rank = b.matrix_rank_with(&x, MatrixRankOptions::new().rtols(&rtols)).unwrap();
+    assert_eq!(b.to_vec(&rank).unwrap(), [1, 2]);
+    let inverse = b.pinv_with(&x, PinvOptions::new().rtols(&rtols)).unwrap();
+    alike(&b.to_vec(&inverse).unwrap(), &[1.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 2.5], 1e-14, B::NAME);
+    let one = b.asarray(0.3).unwrap();
+    let rank = b.matrix_rank_with(&x, MatrixRankOptions::new().rtols(&one)).unwrap();
+    assert_eq!(b.to_vec(&rank).unwrap(), [1, 1]);
+    let three = b.asarray([0.1; 3]).unwrap();
+    let refused = error(b.pinv_with(&x, PinvOptions::new().rtols(&three)));
+    assert_eq!(refused, "pinv: shapes [2, 2, 2] and [3] do not fit");
+    let both = error(b.matrix_rank_with(&x, MatrixRankOptions::new().rtols(&one).rtol(0.1)));
+    assert_eq!(both, "matrix_rank: `rtol` and `rtols` are both given");
+}
+
+/// Cholesky factors in the place of their matrices: vectors, several right sides and stacks.
+fn factors_of_systems<B: Backend, T: WideFloat>(b: &B) {
+    for shape in [&[1, 1][..], &[4, 4], &[2, 3, 3]] {
+        let (n, x) = (shape[shape.len() - 1], noise::<B, T>(b, 8, shape));
+        let h = b.add(b.matmul(&x, adjoint::<B, T>(b, &x)).unwrap(), b.eye::<T>(n).unwrap()).unwrap();
+        for sides in [&[n][..], &[n, 2], &[2, n, 3]] {
+            let y = noise::<B, T>(b, 9, sides);
+            let solved = b.solve(&h, &y).unwrap();
+            let what = format!("{shape:?} and {sides:?}");
+            near::<B, T>(b, &b.cholesky_solve(b.cholesky(&h).unwrap(), &y).unwrap(), &solved, &what);
+            let upper = b.cholesky_with(&h, CholeskyOptions::new().upper(true)).unwrap();
+            let by_upper = b.cholesky_solve_with(&upper, &y, CholeskySolveOptions::new().upper(true)).unwrap();
+            near::<B, T>(b, &by_upper, &solved, &what);
+        }
+    }
+    let (zero, y) = (b.zeros::<T>([2, 2]).unwrap(), b.ones::<T>([2]).unwrap());
+    assert_eq!(error(b.cholesky_solve(&zero, &y)), "cholesky_solve: a matrix is singular");
+    let refused = error(b.cholesky_solve(&zero, b.ones::<T>([3]).unwrap()));
+    assert_eq!(refused, "cholesky_solve: shapes [2, 2] and [3] do not fit");
+}
+
 /// A test for each library.
 macro_rules! on_every_library {
     ($($name:ident: $backend:expr;)*) => {$(
@@ -200,6 +290,16 @@ macro_rules! on_every_library {
                 let backend = $backend;
                 let Some(b) = available(stringify!($name), backend.as_ref().map_err(Error::clone)) else { return };
                 refusals(b);
+            }
+
+            #[test]
+            fn the_ends_of_the_range_and_stacks() {
+                let backend = $backend;
+                let Some(b) = available(stringify!($name), backend.as_ref().map_err(Error::clone)) else { return };
+                ends(b);
+                stacks(b);
+                factors_of_systems::<_, f64>(b);
+                factors_of_systems::<_, Complex<f32>>(b);
             }
         }
     )*};

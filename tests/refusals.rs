@@ -163,3 +163,107 @@ fn an_axis_is_any_integer_and_a_list_may_be_one_number() {
 fn few_elements_or_none_are_no_mistake() {
     on_every_backend!(results);
 }
+
+/// What lies between infinite and very large elements, and bins of any width.
+fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
+    let infinity = f64::INFINITY;
+    let median = |x: &[f64]| b.median(b.asarray(x.to_vec())?, ..).and_then(|x| b.item(x));
+    assert_eq!(
+        (median(&[infinity, 5.0, 4.0])?, median(&[infinity; 2])?, median(&[-1.5e308, 1.5e308])?),
+        (5.0, infinity, 0.0)
+    );
+    assert_eq!((median(&[-infinity, 1.0])?, median(&[1.7e308, 1.7e308])?), (-infinity, 1.7e308));
+    assert!(median(&[-infinity, infinity])?.is_nan() && median(&[infinity, f64::NAN])?.is_nan());
+    let quantiles = |x: &[f64], method| {
+        let q = b.asarray([0.0, 0.25, 0.5, 0.75, 1.0])?;
+        b.to_vec(&b.quantile_with(b.asarray(x.to_vec())?, q, .., QuantileOptions::new().method(method))?)
+    };
+    assert_eq!(quantiles(&[1.0, infinity], Interpolation::Linear)?, [1.0, infinity, infinity, infinity, infinity]);
+    assert_eq!(
+        quantiles(&[-infinity, 1.0], Interpolation::Midpoint)?,
+        [-infinity, -infinity, -infinity, -infinity, 1.0]
+    );
+    let large = [-1.5e308, -0.75e308, 0.0, 0.75e308, 1.5e308];
+    assert_eq!(quantiles(&[-1.5e308, 1.5e308], Interpolation::Linear)?, large);
+    assert_eq!(quantiles(&[infinity, -infinity], Interpolation::Lower)?[..4], [-infinity; 4]);
+    let half = b.asarray([f16::INFINITY, f16::ONE, f16::INFINITY])?;
+    assert_eq!(b.item(b.median(&half, ..)?)?, f16::INFINITY);
+    assert_eq!(b.item(b.median(b.asarray([f32::MAX, -f32::MAX])?, ..)?)?, 0.0);
+
+    assert_eq!(b.to_vec(&b.linspace(-1.5e308, 1.5e308, 5)?)?, large);
+    let x = b.asarray([-1.6e308, -1.0, 1.0, 2.0, 1.6e308])?;
+    let wide = HistogramOptions::new().bins(2).low(-1.7e308).high(1.7e308);
+    let HistogramResult { counts, edges } = b.histogram_with(&x, wide)?;
+    assert_eq!((b.to_vec(&counts)?, b.to_vec(&edges)?), (vec![2, 3], vec![-1.7e308, 0.0, 1.7e308]));
+    let beyond = HistogramOptions::new().bins(2).low(-1e300).high(1e300);
+    let refused = said(b.histogram_with(b.asarray([1.0_f32])?, beyond));
+    assert!(refused.starts_with("histogram: bins"), "{refused}");
+    Ok(())
+}
+
+/// Points that are nowhere.
+fn points<B: Backend>(b: &B) -> Checked {
+    let (fine, values) = (b.asarray([0.5, 1.0])?, b.ones::<Complex<f64>>([2])?);
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let x = b.asarray([0.5, bad])?;
+        let why = |op: &str| format!("{op}: a coordinate is not finite");
+        assert_eq!(said(b.nufft1d_type1(&x, &values, 4)), why("nufft1d_type1"));
+        assert_eq!(said(b.nufft1d_type2(&x, &values)), why("nufft1d_type2"));
+        let grid = b.ones::<Complex<f64>>([2, 2])?;
+        assert_eq!(said(b.nufft2d_type2(&fine, &x, &grid)), why("nufft2d_type2"));
+        assert_eq!(said(b.nufft2d_type1(&x, &fine, &values, [2, 2])), why("nufft2d_type1"));
+    }
+    Ok(())
+}
+
+/// Integers and doubles to 16-bit floats, at halfway cases and beside them.
+fn rounded_once<B: Backend>(b: &B) -> Checked {
+    let mut integers = vec![0_i64, 1, -1, i64::MAX, i64::MIN, 65519, 65520, 2049, 2051, -65520];
+    for e in 8..63 {
+        let half = (1_i64 << e) + (1 << (e - 8));
+        integers.extend([half - 1, half, half + 1, -half - 1, -half, 3 * (half / 2) + 1].into_iter());
+        integers.extend((e > 11).then(|| (1_i64 << e) + (1 << (e - 11)) + 1));
+    }
+    let near = |x: i128, digits: u32| {
+        // to so many digits, halves to even
+        let lost = (128 - x.unsigned_abs().leading_zeros()).saturating_sub(digits);
+        let (unit, rest) = (1_u128 << lost, x.unsigned_abs() & ((1 << lost) - 1));
+        let down = x.unsigned_abs() - rest;
+        let is_up = 2 * rest > unit || 2 * rest == unit && down / unit % 2 == 1;
+        let size = (if is_up { down + unit } else { down }) as f64;
+        if x < 0 { -size } else { size }
+    };
+    let numbers = |x: &[i64], digits| x.iter().map(|&x| near(x.into(), digits)).collect::<Vec<_>>();
+    let x = b.asarray(integers.clone())?;
+    let brain = b.astype::<f64, _>(b.astype::<bf16, _>(&x)?)?;
+    assert_eq!(b.to_vec(&brain)?, numbers(&integers, 8), "{}", B::NAME);
+    let half = b.astype::<f64, _>(b.astype::<f16, _>(&x)?)?;
+    let limited: Vec<f64> =
+        numbers(&integers, 11).iter().map(|&x| if x.abs() > 65504.0 { x * f64::INFINITY } else { x }).collect();
+    assert_eq!(b.to_vec(&half)?, limited, "{}", B::NAME);
+    let unsigned: Vec<u64> =
+        integers.iter().map(|&x| x.unsigned_abs().wrapping_mul(2) | 1).chain([u64::MAX, 1 << 63]).collect();
+    let brain = b.astype::<f64, _>(b.astype::<bf16, _>(b.asarray(unsigned.clone())?)?)?;
+    assert_eq!(b.to_vec(&brain)?, unsigned.iter().map(|&x| near(x.into(), 8)).collect::<Vec<_>>(), "{}", B::NAME);
+    let narrow: Vec<i32> = integers.iter().filter_map(|&x| i32::try_from(x).ok()).collect();
+    let brain = b.astype::<f64, _>(b.astype::<bf16, _>(b.asarray(narrow.clone())?)?)?;
+    assert_eq!(b.to_vec(&brain)?, narrow.iter().map(|&x| near(x.into(), 8)).collect::<Vec<_>>(), "{}", B::NAME);
+
+    let above = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
+    let [up, even] = [1.0 + 2_f64.powi(-10), 1.0].map(f16::from_f64);
+    let doubles = b.asarray([above, 1.0 + 2_f64.powi(-11), 1.0 + 2_f64.powi(-11) - 2_f64.powi(-40), -above])?;
+    assert_eq!(b.to_vec(&b.astype::<f16, _>(&doubles)?)?, [up, even, even, -up], "{}", B::NAME);
+    let one = b.ones::<f16>([1])?;
+    assert_eq!(b.to_vec(&b.multiply(&one, above)?)?, [up], "{}", B::NAME);
+    assert_eq!(b.to_vec(&expr!(b, one * above)?)?, [up], "{}", B::NAME);
+    assert_eq!(b.to_vec(&(lazy(&one) * above).eval(b)?)?, [up], "{}", B::NAME);
+    assert_eq!(b.to_vec(&b.full([1], f16::from_f64(above))?)?, [up], "{}", B::NAME);
+    Ok(())
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_range() {
+    on_every_backend!(ends_of_the_range);
+    on_every_backend!(points);
+    on_every_backend!(rounded_once);
+}

@@ -359,7 +359,7 @@ def _matrix_norm(x, ord, keepdims):
 
 
 def _lstsq(x1, x2, rtol):
-    """For stacks, and with the residuals in every case."""
+    """For stacks; residuals as PyTorch has them of stacks."""
     rtol = max(x1.shape[-2:]) * np.finfo(np.float64).eps if rtol is None else rtol
     columns = x2[..., None] if x2.ndim == 1 else x2
     u, s, vh = _linalg("svd", x1, full_matrices=False)
@@ -368,8 +368,10 @@ def _lstsq(x1, x2, rtol):
     adjoint = lambda x: np.conj(np.matrix_transpose(x))
     solution = adjoint(vh) @ (inverse[..., None] * (adjoint(u) @ columns))
     residuals = np.sum(np.abs(x1 @ solution - columns) ** 2, axis=-2)
+    if x1.shape[-2] <= x1.shape[-1] or not np.all(kept):
+        residuals = np.zeros(0, residuals.dtype)
     if x2.ndim == 1:
-        solution, residuals = solution[..., 0], residuals[..., 0]
+        solution = solution[..., 0]
     return solution, residuals, np.sum(kept, axis=-1, dtype=np.int64), s
 
 
@@ -379,6 +381,11 @@ def _triangular(x1, x2, lower, unit_diagonal):
         n = x1.shape[-1]
         triangle = np.where(np.eye(n, dtype=bool), 1, triangle)
     return _linalg("solve", triangle, x2)
+
+
+def _cholesky_solve(x1, x2, upper):
+    lower = np.conj(np.matrix_transpose(np.triu(x1))) if upper else np.tril(x1)
+    return _linalg("solve", lower @ np.conj(np.matrix_transpose(lower)), x2)
 
 
 def _expm(x):
@@ -482,7 +489,7 @@ WORDS = {"np": np} | {
     word.__name__: word
     for word in (
         _frombuffer, _set, _add_at, _scatter_add, _scatter, _csr, _csc, _sampled, _argsort, _sort, _pow, _astype, _nextafter, _expm1, _reciprocal,
-        _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _expm,
+        _window, _sum_as, _prod_as, _vecdot, _cross, _einsum, _vector_norm, _linalg, _matrix_norm, _lstsq, _triangular, _cholesky_solve, _expm,
         _special, _sinc, _nan_to_num, _softmax, _logsumexp, _random_uniform, _random_normal, _random_integers, _random_permutation,
         _pad_to, _pad_stack, _tile_to, _digitize, _histogramdd, _scatter_by, _scatter_mean, _segments, _indexed_segment_sum, _topk, _set_op, _average, _histogram,
         _bincount, _cumulative_trapezoid, _unwrap,

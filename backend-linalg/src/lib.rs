@@ -196,15 +196,7 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(
-    f64,
-    1.0,
-    conj(x) = x,
-    re(x) = x,
-    magnitude(x) = x.abs(),
-    largest(x) = x.abs(),
-    eig = eigen::real
-);
+scalar!(f64, 1.0, conj(x) = x, re(x) = x, magnitude(x) = x.abs(), largest(x) = x.abs(), eig = eigen::real);
 scalar!(
     c64,
     c64::new(1.0, 0.0),

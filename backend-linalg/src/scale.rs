@@ -174,7 +174,10 @@ mod tests {
             assert!((1.0..2.0).contains(&unit), "{x}: {unit}");
             assert_eq!(scaled(unit, e), x);
         }
-        assert_eq!((scaled(f64::MAX, -2100), scaled(5e-324, 2100), scaled(5e-324, 2000)), (0.0, f64::INFINITY, pow2(926)));
+        assert_eq!(
+            (scaled(f64::MAX, -2100), scaled(5e-324, 2100), scaled(5e-324, 2000)),
+            (0.0, f64::INFINITY, pow2(926))
+        );
         // 1 + 2^-52 has to be rounded down at the smallest numbers, and 1.5 units to the even number
         assert_eq!((scaled(1.0 + f64::EPSILON, -1074), scaled(1.5, -1074)), (5e-324, 1e-323));
         assert_eq!(scaled(1.5 * pow2(1000), -2074), 1e-323);

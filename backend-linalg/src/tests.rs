@@ -250,7 +250,12 @@ mod scales {
             let (mut values, mut u, mut v) = ([0.0; 2], [0.0; 4], [0.0; 4]);
             f64::svd(&a, &mut values, Some([&mut u, &mut v]), 2, 2).unwrap();
             all_near(&values, &expected, near, &what);
-            all_near(&u.map(f64::abs), &[0.5257311121191336, 0.8506508083520399, 0.8506508083520399, 0.5257311121191336], near, &what);
+            all_near(
+                &u.map(f64::abs),
+                &[0.5257311121191336, 0.8506508083520399, 0.8506508083520399, 0.5257311121191336],
+                near,
+                &what,
+            );
             f64::eigh(&mut [a[0], a[1], f64::NAN, a[3]], &mut values, Some(&mut v), 2).unwrap();
             all_near(&values, &[expected[1], expected[0]], near, &what);
             let mut w = [c64::default(); 2];
@@ -293,7 +298,8 @@ mod scales {
 
                 let mut b = [4.0, 2.0].map(|x| x * of_b);
                 let half = [1.0, 0.5].map(|x| x * (of_b / scale));
-                f64::solve_triangular(&mut [4.0 * scale, 0.0, f64::NAN, 4.0 * scale], &mut b, 2, 1, true, false).unwrap();
+                f64::solve_triangular(&mut [4.0 * scale, 0.0, f64::NAN, 4.0 * scale], &mut b, 2, 1, true, false)
+                    .unwrap();
                 all_near(&b, &half, near, &what);
                 let diagonal = c64::new(0.0, 4.0 * scale);
                 let mut b = [4.0, 2.0].map(|x| c64::new(0.0, x * of_b));
@@ -325,7 +331,12 @@ mod scales {
         let none = d(&[1e-200, 1e-200]);
         all_near(&[none.value, none.log], &[0.0, -400.0 * 10_f64.ln()], 1e-13, "0");
         let large = d(&[1e308, 1e308, 5e-324]);
-        all_near(&[large.value, large.log], &[5e-324 * 1e308 * 1e308, (5e-324 * 1e308 * 1e308_f64).ln()], 1e-13, "large");
+        all_near(
+            &[large.value, large.log],
+            &[5e-324 * 1e308 * 1e308, (5e-324 * 1e308 * 1e308_f64).ln()],
+            1e-13,
+            "large",
+        );
         let turned = c64::determinant(&mut [c64::new(0.0, 1e-310)], 1).unwrap();
         all_near(&[turned.value.im, turned.sign.im], &[1e-310, 1.0], 1e-13, "i");
     }

@@ -5,18 +5,53 @@ use crate::{
     runtime::rules::{self, System},
 };
 
+/// How large singular values have to be beside the largest one of their matrix, to count: a number for all matrices, or one for each.
+pub(crate) struct Relative<'a, B: Backend, T: WideFloat> {
+    number: Option<f64>,
+    numbers: Option<&'a B::Array<T::Real>>,
+}
+
+impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
+    /// One number for all, or the default.
+    pub(crate) fn number(number: Option<f64>) -> Self {
+        Relative { number, numbers: None }
+    }
+
+    /// Of the parameters of a row, for stacks of matrices of this shape.
+    pub(crate) fn of(
+        op: &'static str,
+        b: &B,
+        shape: &[usize],
+        number: Option<f64>,
+        numbers: Option<&'a B::Array<T::Real>>,
+    ) -> Result<Self> {
+        if let Some(numbers) = numbers {
+            if number.is_some() {
+                return Err(Error::argument(op, "`rtol` and `rtols` are both given"));
+            }
+            let (stack, given) = (&shape[..shape.len().saturating_sub(2)], b.shape(numbers));
+            if rules::broadcast(op, stack, given).ok().as_deref() != Some(stack) {
+                return Err(Error::shapes(op, shape, given));
+            }
+        }
+        Ok(Relative { number, numbers })
+    }
+}
+
 /// The singular value below which others count as 0, for each matrix: `rtol` times the largest.
 fn threshold<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
     shape: &[usize],
-    rtol: Option<f64>,
+    rtol: &Relative<'_, B, T>,
 ) -> Result<B::Array<T::Real>> {
     let unit = if size_of::<T::Real>() == 8 { f64::EPSILON } else { f64::from(f32::EPSILON) };
     let longest = shape.iter().rev().take(2).max().copied().unwrap_or(0);
-    let rtol = rtol.unwrap_or(longest as f64 * unit);
     let largest = b.max_with(values, -1, MaxOptions::new().keepdims(true))?;
-    b.multiply(&largest, T::Real::of(rtol))
+    if let Some(numbers) = rtol.numbers {
+        return b.multiply(&largest, b.expand_dims(numbers, -1)?);
+    }
+    b.multiply(&largest, T::Real::of(rtol.number.unwrap_or(longest as f64 * unit)))
 }
 
 /// Which singular values do not count as 0, of matrices of this shape, which are not empty.
@@ -24,7 +59,7 @@ pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
     shape: &[usize],
-    rtol: Option<f64>,
+    rtol: &Relative<'_, B, T>,
 ) -> Result<B::Array<bool>> {
     b.greater(values, &threshold::<B, T>(b, values, shape, rtol)?)
 }
@@ -49,25 +84,39 @@ fn thin<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<SvdResult<B,
 }
 
 /// How many singular values are above `rtol` times the largest.
-pub fn matrix_rank<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Option<f64>) -> Result<B::Array<i64>> {
+pub fn matrix_rank<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    rtol: Option<f64>,
+    rtols: Option<&B::Array<T::Real>>,
+) -> Result<B::Array<i64>> {
+    const OP: &str = "matrix_rank";
     let shape = b.shape(x).to_vec();
-    rules::matrix("matrix_rank", &shape)?;
+    rules::matrix(OP, &shape)?;
+    let rtol = Relative::<B, T>::of(OP, b, &shape, rtol, rtols)?;
     if shape.contains(&0) {
         return b.zeros::<i64>(&shape[..shape.len() - 2]);
     }
     let values = b.svdvals(x)?;
-    b.count_nonzero(&kept_values::<B, T>(b, &values, &shape, rtol)?, -1)
+    b.count_nonzero(&kept_values::<B, T>(b, &values, &shape, &rtol)?, -1)
 }
 
 /// Pseudo-inverses.
-pub fn pinv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, rtol: Option<f64>) -> Result<B::Array<T>> {
+pub fn pinv<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    rtol: Option<f64>,
+    rtols: Option<&B::Array<T::Real>>,
+) -> Result<B::Array<T>> {
+    const OP: &str = "pinv";
     let shape = b.shape(x).to_vec();
-    rules::matrix("pinv", &shape)?;
+    rules::matrix(OP, &shape)?;
+    let rtol = Relative::<B, T>::of(OP, b, &shape, rtol, rtols)?;
     if shape.contains(&0) {
         return b.matrix_transpose(x);
     }
     let SvdResult { u, s, vh } = thin(b, x)?;
-    let is_kept = kept_values::<B, T>(b, &s, &shape, rtol)?;
+    let is_kept = kept_values::<B, T>(b, &s, &shape, &rtol)?;
     let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
     b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &adjoint(b, &u)?)?)
 }
@@ -94,14 +143,21 @@ pub fn lstsq<B: Backend, T: WideFloat>(
         return Err(Error::shapes(OP, &shape, b.shape(x2)));
     }
     let SvdResult { u, s, vh } = thin(b, x1)?;
-    let is_kept = kept_values::<B, T>(b, &s, &shape, rtol)?;
+    let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    let rows = b.expand_dims(&inverses::<B, T>(b, &s, &is_kept)?, -1)?;
-    let solution = b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &b.matmul(&adjoint(b, &u)?, &right)?)?)?;
-    let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
-    let residuals = b.sum(&b.square(&b.abs(&off)?)?, -2)?;
+    // divided, not multiplied by inverses: those of the smallest numbers are infinite
+    let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
+    let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
+    let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
+    let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
+    // as NumPy and PyTorch: residuals of more equations than unknowns, where no singular value counts as 0
+    let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
+        let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
+        b.sum(&b.square(&b.abs(&off)?)?, -2)?
+    } else {
+        b.zeros::<T::Real>([0])?
+    };
     let rank = b.count_nonzero(&is_kept, -1)?;
-    let without = |x: B::Array<T>| if system.is_vector { b.squeeze(&x, Axes::from(-1)) } else { Ok(x) };
-    let residuals = if system.is_vector { b.squeeze(&residuals, Axes::from(-1))? } else { residuals };
-    Ok((without(solution)?, residuals, rank, s))
+    let solution = if system.is_vector { b.squeeze(&solution, Axes::from(-1))? } else { solution };
+    Ok((solution, residuals, rank, s))
 }

@@ -8,10 +8,10 @@ mod products;
 mod sparse;
 
 pub use einsum::einsum;
-pub(crate) use least_squares::kept_values;
+pub(crate) use least_squares::{Relative, kept_values};
 pub use least_squares::{lstsq, matrix_rank, pinv};
 pub use norms::{matrix_norm, vector_norm};
-pub use powers::{expm, inv, matrix_power};
+pub use powers::{cholesky_solve, expm, inv, matrix_power};
 pub use products::{cross, dot, inner, kron, tensordot, vecdot};
 pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 

@@ -1,11 +1,30 @@
 //! Powers of square matrices, and their exponential.
 
-use crate::{Backend, Error, Numeric, Real, Result, SumOptions, WideFloat, runtime::rules};
+use crate::{Backend, Error, Numeric, Real, Result, SolveTriangularOptions, SumOptions, WideFloat, runtime::rules};
 
 /// Inverses.
 pub fn inv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = rules::square("inv", b.shape(x))?;
     b.solve(x, &b.eye::<T>(n)?)
+}
+
+/// Solutions of systems of equations whose matrices have these Cholesky factors.
+pub fn cholesky_solve<B: Backend, T: WideFloat>(
+    b: &B,
+    x1: &B::Array<T>,
+    x2: &B::Array<T>,
+    upper: bool,
+) -> Result<B::Array<T>> {
+    let adjoint = b.conj(b.matrix_transpose(x1)?)?;
+    let (lower, upper) = if upper { (&adjoint, x1) } else { (x1, &adjoint) };
+    let by_lower = |options: SolveTriangularOptions| b.solve_triangular_with(lower, x2, options.lower(true));
+    let within = |error: Error| error.within("cholesky_solve");
+    let between = by_lower(SolveTriangularOptions::new()).map_err(within)?;
+    // a vector is the same for all matrices of a stack, and has a solution for each
+    let is_vector = b.shape(x2).len() == 1 && b.shape(&between).len() > 1;
+    let between = if is_vector { b.expand_dims(&between, -1)? } else { between };
+    let solution = b.solve_triangular(upper, &between).map_err(within)?;
+    if is_vector { b.squeeze(&solution, -1) } else { Ok(solution) }
 }
 
 /// A power: products of the squares that the binary digits of `n` say.

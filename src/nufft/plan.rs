@@ -67,6 +67,22 @@ struct Near<B: Backend, C: ComplexFloat> {
     weights: B::Array<C>,
 }
 
+/// Refuses coordinates that are infinite or NaN, which are at no place of the grid.
+fn require_finite<B: Backend, T: Real>(op: &'static str, b: &B, points: &[&B::Array<T>]) -> Result<()> {
+    let mut all = None;
+    for &x in points {
+        let of_axis = b.all(b.isfinite(x)?, ..)?;
+        all = Some(match all {
+            Some(others) => b.logical_and(others, of_axis)?,
+            None => of_axis,
+        });
+    }
+    match all.map(|all| b.item(all)).transpose()? {
+        Some(false) => Err(Error::argument(op, "a coordinate is not finite")),
+        _ => Ok(()),
+    }
+}
+
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     /// A plan for `n_modes` modes along each of one to three axes, with a relative error of about `eps`, and the sign of
     /// `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype means that error.
@@ -140,6 +156,9 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
         let (count, width) = (first[0], self.kernel.width);
         rules::count(self.op, &[count, width], size_of::<C>())?;
+        if count > 0 {
+            require_finite::<B, C::Real>(self.op, b, points)?;
+        }
         let strides = rules::c_strides(&self.grid);
         let near = (0..self.modes.len()).map(|axis| self.near(axis, points[axis], strides[axis] as i64));
         self.near = near.collect::<Result<_>>()?;

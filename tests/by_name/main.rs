@@ -190,7 +190,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "nufft3d_type2" => vec![real(), real(), real(), vec![vec![vec![1, 2], vec![3, 4]]].into()],
         "cholesky" | "det" | "eig" | "eigh" | "eigvals" | "eigvalsh" | "expm" | "inv" | "slogdet" => vec![square()],
         "matrix_power" => vec![square(), 2.into()],
-        "solve" | "solve_triangular" => vec![square(), square()],
+        "cholesky_solve" | "solve" | "solve_triangular" => vec![square(), square()],
         "correlate1d" | "convolve1d" => vec![row(), real()],
         "rigid_transform" => {
             let turn = vec![vec![0, 1], vec![1, 0]].into();

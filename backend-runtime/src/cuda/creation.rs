@@ -144,6 +144,8 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     const OP: &str = "linspace";
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
     let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let double = rules::doubled(from, to);
+    let (from, to) = (from / double, to / double);
     let distance = to - from;
     // as NumPy: where the step underflows, the division comes last
     let (step, divisor) = match distance / intervals {
@@ -153,9 +155,9 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     };
     let out = b.uninit_raw(OP, T::DTYPE, &[num])?;
     let kernel = b.kernel(OP, &PROGRAM, Instance::new("spaced", "", &[T::DTYPE]))?;
-    let (line, last) = ([from.re, from.im, step.re, step.im, divisor], Bytes::of(stop));
+    let (line, last) = ([from.re, from.im, step.re, step.im, divisor, double], Bytes::of(stop));
     let ends = u32::from(endpoint && num > 1);
-    // SAFETY: the arguments are those of `spaced`: the result, its size, five doubles, an element, a flag.
+    // SAFETY: the arguments are those of `spaced`: the result, its size, six doubles, an element, a flag.
     unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
 }
 

@@ -58,7 +58,7 @@ pub fn histogram<T: Real>(
             edges.clone()
         }
         None => {
-            let (count, low, high) = rules::bin_range(OP, bins, (low, high), size_of::<T>(), || {
+            let (count, low, high) = rules::bin_range::<T>(OP, bins, (low, high), || {
                 if x.raw.size() == 0 {
                     return Ok(None);
                 }

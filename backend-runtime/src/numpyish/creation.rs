@@ -197,6 +197,9 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
 /// `last` is the last element, if it is one of them.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
+    // where the distance is beyond all numbers, that of the halves is not
+    let double = rules::doubled(from, to);
+    let (from, to) = (from / double, to / double);
     let distance = to - from;
     let step = distance / intervals;
     // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
@@ -205,8 +208,8 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     by_index("linspace", dtype, &[num], &|first, part, n| {
         // local copies, which writes through pointers cannot change as far as the compiler knows
         let (factor, divisor, from) = (factor, divisor, from);
-        let real = move |i: i64| factor.re * (i as f64 / divisor) + from.re;
-        let complex = move |i: i64| factor * (i as f64 / divisor) + from;
+        let real = move |i: i64| (factor.re * (i as f64 / divisor) + from.re) * double;
+        let complex = move |i: i64| (factor * (i as f64 / divisor) + from) * double;
         // SAFETY: a part of `n` elements of the dtype.
         unsafe {
             match dtype {

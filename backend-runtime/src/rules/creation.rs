@@ -1,6 +1,6 @@
 //! How many elements new arrays have.
 
-use crate::{DType, DTypeKind, Error, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
 
 /// What `arange` counts: element `i` of a real dtype is `from + i * by`, of an integer one `start + i * step`, wrapping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +50,12 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     let second = if T::DTYPE == DType::Float16 { T::from_f64(second).cast::<f32>() } else { second as f32 };
     let from = from as f32;
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
+}
+
+/// 2 where the distance of two finite ends is beyond all numbers, so that points between them follow from the halves; else 1.
+pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
+    let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
+    if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
 }
 
 /// Where diagonal `k` of a matrix begins, row and column, and how many elements it has.

@@ -47,7 +47,7 @@ pub use convolution::{
     Convolution, MOST_SPATIAL, Overlap, Same, Sliding, Steps as WindowSteps, convolution, fast_points, overlap, pool,
     transposed_convolution,
 };
-pub use creation::{Steps, diagonal, items, steps};
+pub use creation::{Steps, diagonal, doubled, items, steps};
 pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, qr, singular, square};
 pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};

@@ -1,7 +1,7 @@
 //! Shapes of samples, and of their weights.
 
 use super::count;
-use crate::{Error, Result};
+use crate::{Error, Real, Result};
 
 /// The shape in which weights broadcast to the elements: that of the elements, or one weight for each along the one axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
@@ -26,20 +26,19 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// How many edges `bins` of one width have, whose dtype has this size, and the first and the last: those given, else the `ends` of the
-/// elements; without elements 0 and 1.
-pub fn bin_range(
+/// How many edges `bins` of one width have, of the dtype of the elements, and the first and the last: those given, else the `ends` of
+/// the elements; without elements 0 and 1.
+pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
     (low, high): (Option<f64>, Option<f64>),
-    size: usize,
     ends: impl FnOnce() -> Result<Option<(f64, f64)>>,
 ) -> Result<(usize, f64, f64)> {
     if bins == 0 {
         return Err(Error::argument(op, "`bins` is 0, but must be at least 1"));
     }
     let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
-    count(op, &[edges], size)?;
+    count(op, &[edges], size_of::<T>())?;
     let (low, high) = match (low, high) {
         (Some(low), Some(high)) => (low, high),
         _ => {
@@ -47,7 +46,9 @@ pub fn bin_range(
             (low.unwrap_or(least), high.unwrap_or(most))
         }
     };
-    if !low.is_finite() || !high.is_finite() || low > high {
+    // the dtype may have no numbers as large as those given
+    let is_number = |x: f64| T::of(x).is_finite();
+    if !is_number(low) || !is_number(high) || low > high {
         return Err(Error::argument(
             op,
             format!("the bin range goes from {low} to {high}, but must be finite and increasing"),

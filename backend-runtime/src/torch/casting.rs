@@ -28,7 +28,44 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
         }
         (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
         (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
+        // libtorch goes there by way of float32, which has all integers of 16 bits, and all below the infinity of float16
+        (DTypeKind::Signed | DTypeKind::Unsigned, _) if to == DType::BFloat16 && from.size() > 2 => {
+            to_bfloat16(on, x, from)
+        }
         _ => on.cast(x, to),
+    }
+}
+
+/// Integers to bfloat16, rounded once: by way of float64, of which the last bit says that digits were lost.
+fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
+    let to = DType::BFloat16;
+    if from.size() < 8 {
+        return narrow(on, &on.cast(x, DType::Float64)?, to);
+    }
+    // of uint64 the upper half is negative in the bits of int64: halved, with the bit that is lost, it is not
+    let (mut bits, mut is_halved) = (x.clone(), None);
+    if from == DType::UInt64 {
+        bits = on.call(&ops::VIEW_DTYPE, args![x, DType::Int64])?;
+        let is_upper = on.call(&ops::LT, args![&bits, Number::of(0_i64)])?;
+        let last = on.call(&ops::BITWISE_AND, args![&bits, Number::of(1_i64)])?;
+        let half = on.call(&ops::SHIFT_RIGHT, args![&bits, Number::of(1_i64)])?;
+        let half = on.call(&ops::BITWISE_AND, args![&half, Number::of(i64::MAX)])?;
+        let half = on.call(&ops::BITWISE_OR, args![&half, &last])?;
+        bits = on.select(&is_upper, &half, &bits)?;
+        is_halved = Some(is_upper);
+    }
+    let low = on.call(&ops::BITWISE_AND, args![&bits, Number::of(0x7ff_i64)])?;
+    let is_inexact = on.cast(&on.call(&ops::NE, args![&low, Number::of(0_i64)])?, DType::Int64)?;
+    let sticky = on.call(&ops::MUL, args![&is_inexact, Number::of(0x800_i64)])?;
+    let short = on.call(&ops::BITWISE_OR, args![&on.call(&ops::SUB, args![&bits, &low])?, &sticky])?;
+    let is_small = on.call(&ops::LT, args![&on.call(&ops::ABS, args![&bits])?, Number::of(1_i64 << 53)])?;
+    let rounded = narrow(on, &on.cast(&on.select(&is_small, &bits, &short)?, DType::Float64)?, to)?;
+    match is_halved {
+        Some(is_halved) => {
+            let twice = on.call(&ops::MUL, args![&rounded, Number::of(2_i64)])?;
+            on.select(&is_halved, &twice, &rounded)
+        }
+        None => Ok(rounded),
     }
 }
 

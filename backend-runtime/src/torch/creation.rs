@@ -103,7 +103,10 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
     rules::count(on.op, &[num], size_of::<T>())?;
     let index = on.cast(&on.count_up(num)?, DType::Float64)?;
     let intervals = if endpoint { num.saturating_sub(1) } else { num }.max(1) as f64;
-    let part = |start: f64, stop: f64| -> Result<Tensor> {
+    let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let double = rules::doubled(first, last);
+    let part = |start: f64, end: f64| -> Result<Tensor> {
+        let (start, stop) = (start / double, end / double);
         let (difference, step) = (stop - start, (stop - start) / intervals);
         // a step that underflows is applied in two steps
         let scaled = match step {
@@ -114,13 +117,13 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
             step => on.call(&ops::MUL, args![&index, Number::of(step)])?,
         };
         let values = on.call(&ops::ADD, args![&scaled, Number::of(start)])?;
+        let values = if double == 1.0 { values } else { on.call(&ops::MUL, args![&values, Number::of(double)])? };
         if !endpoint || num < 2 {
             return Ok(values);
         }
         let last = on.call(&ops::EQ, args![&index, Number::of(intervals)])?;
-        on.select(&last, Number::of(stop), &values)
+        on.select(&last, Number::of(end), &values)
     };
-    let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
     let values = match T::DTYPE.kind() {
         DTypeKind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
         _ => part(first.re, last.re)?,

@@ -8,7 +8,10 @@ use super::{
     linalg::as_columns,
     number, whole,
 };
-use crate::{ArrayAttributes, Backend, Float, Numeric, Result, SvdOptions, SvdResult, WideFloat, linalg::kept_values};
+use crate::{
+    ArrayAttributes, Backend, Float, Numeric, Result, SvdOptions, SvdResult, WideFloat,
+    linalg::{Relative, kept_values},
+};
 
 /// `pinv`. As a function of matrices of singular values it has differences of the inverses in its gradient (Noferini 2017, "A formula for the
 /// Frechet derivative of a generalized matrix function"): those of values that count as 0 are 0, which for matrices that have no such
@@ -18,12 +21,14 @@ pub fn pinv<B: Backend, T: WideFloat>(
     g: &B::Array<T>,
     x: &B::Array<T>,
     rtol: Option<f64>,
+    rtols: Option<&B::Array<T::Real>>,
 ) -> Result<B::Array<T>> {
     if x.is_empty() {
         return b.zeros_like::<T>(x);
     }
+    let rtol = Relative::<B, T>::of("pinv", b, x.shape(), rtol, rtols)?;
     let SvdResult { u, s, vh } = b.svd_with(x, SvdOptions::new().full_matrices(false))?;
-    let is_kept = kept_values::<B, T>(b, &s, x.shape(), rtol)?;
+    let is_kept = kept_values::<B, T>(b, &s, x.shape(), &rtol)?;
     let one = <T::Real as Numeric>::ONE;
     let zero = <T::Real as Numeric>::ZERO;
     let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
@@ -87,9 +92,11 @@ impl<B: Backend, T: WideFloat> System<B, T> {
         let is_vector = solution.ndim() < x1.ndim();
         let (by_solution, solution) = (column(g_solution)?, column(solution)?);
         let right = if is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-        let residuals = whole::<B, T>(b, g_residuals)?;
-        let residuals = if is_vector { b.expand_dims(residuals, [-2, -1])? } else { b.expand_dims(residuals, -2)? };
         let rest = b.subtract(b.matmul(x1, &solution)?, &right)?;
+        if g_residuals.is_empty() {
+            return Ok(System { by_solution, by_rest: b.zeros_like::<T>(&rest)?, solution, right });
+        }
+        let residuals = b.expand_dims(whole::<B, T>(b, g_residuals)?, -2)?;
         let by_rest = b.multiply(b.multiply(b.conj::<T>(rest)?, residuals)?, number::<T>(2.0))?;
         let by_solution = b.add(by_solution, b.matmul(b.matrix_transpose(x1)?, &by_rest)?)?;
         Ok(System { by_solution, by_rest, solution, right })
@@ -115,7 +122,7 @@ pub fn lstsq_x1<B: Backend, T: WideFloat>(
     let direct = b.matmul(&system.by_rest, b.matrix_transpose(&system.solution)?)?;
     let direct = summed::<B, T>(b, direct, x1.shape())?;
     let by_values = svdvals::<B, T>(b, g_singular_values, x1)?;
-    b.add(b.add(pinv::<B, T>(b, &by_inverse, x1, rtol)?, direct)?, by_values)
+    b.add(b.add(pinv::<B, T>(b, &by_inverse, x1, rtol, None)?, direct)?, by_values)
 }
 
 /// `lstsq`, by the right-hand sides.
@@ -130,8 +137,10 @@ pub fn lstsq_x2<B: Backend, T: WideFloat>(
     rtol: Option<f64>,
 ) -> Result<B::Array<T>> {
     let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
-    let options = crate::PinvOptions::new();
-    let inverse = b.pinv_with(x1, rtol.map_or(options, |rtol| options.rtol(rtol)))?;
+    let inverse = match rtol {
+        Some(rtol) => b.pinv_with(x1, crate::PinvOptions::new().rtol(rtol))?,
+        None => b.pinv(x1)?,
+    };
     let g = b.subtract(b.matmul(b.matrix_transpose(inverse)?, &system.by_solution)?, &system.by_rest)?;
     if solution.ndim() < x1.ndim() { b.squeeze(g, -1) } else { Ok(g) }
 }

@@ -1,4 +1,4 @@
-//! Rules of products of matrices, of systems of equations, of determinants and of norms.
+//! Rules of products of matrices, of systems of equations and of norms.
 
 use super::{
     number,
@@ -48,32 +48,6 @@ pub fn matmul_x2<B: Backend, T: Float>(
 fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
     let stacked = x.ndim() - 2;
     if stacked == 0 { Ok(x) } else { b.sum(x, (0..stacked).collect::<Vec<_>>()) }
-}
-
-/// `det`: of a matrix that is not singular.
-pub fn det<B: Backend, T: Float + crate::WideFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    y: &B::Array<T>,
-    x: &B::Array<T>,
-) -> Result<B::Array<T>> {
-    let scale = b.expand_dims(b.multiply(g, y)?, [-2, -1])?;
-    b.multiply(b.matrix_transpose(b.inv(x)?)?, scale)
-}
-
-/// `slogdet`, of matrices that are not singular: the real part of `trace(inv(x) dx)` changes the logarithm, the imaginary part the sign.
-pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
-    b: &B,
-    g_sign: &B::Array<T>,
-    g_log: &B::Array<T::Real>,
-    sign: &B::Array<T>,
-    x: &B::Array<T>,
-) -> Result<B::Array<T>> {
-    // i times the imaginary part of the product
-    let turn = b.multiply(g_sign, sign)?;
-    let turn = b.multiply(b.subtract(&turn, b.conj::<T>(&turn)?)?, number::<T>(0.5))?;
-    let scale = b.expand_dims(b.add(whole::<B, T>(b, g_log)?, turn)?, [-2, -1])?;
-    b.multiply(b.matrix_transpose(b.inv(x)?)?, scale)
 }
 
 /// Right-hand sides as matrices: those of systems whose right-hand side is a vector are one column. `ndim` is the number of axes of the systems.

@@ -4,6 +4,7 @@
 //! A gradient pairs with a change `dz` as Re(g dz), without a conjugate: rules of holomorphic functions are the real ones.
 
 mod convolution;
+mod determinants;
 mod elementwise;
 mod factorizations;
 mod fft;
@@ -17,6 +18,7 @@ mod reduction;
 mod shapes;
 
 pub use convolution::*;
+pub use determinants::*;
 pub use elementwise::*;
 pub use factorizations::*;
 pub use fft::*;

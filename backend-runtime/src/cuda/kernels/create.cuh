@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(256) stepped(T* out, u64 n, T start, double fr
 }
 
 struct Line {
-    double re, im, step_re, step_im, divisor;
+    double re, im, step_re, step_im, divisor, times;
 };
 
 // Points of a line; with `ends`, the last of them is given.
@@ -23,7 +23,7 @@ template <typename T>
 __global__ void __launch_bounds__(256) spaced(T* out, u64 n, Line line, T last, u32 ends) {
     FOR_EACH(i, n) {
         double at = double(i) / line.divisor;
-        T x = From<T>::parts(line.step_re * at + line.re, line.step_im * at + line.im);
+        T x = From<T>::parts((line.step_re * at + line.re) * line.times, (line.step_im * at + line.im) * line.times);
         out[i] = ends && i == n - 1 ? last : x;
     }
 }

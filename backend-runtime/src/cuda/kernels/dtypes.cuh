@@ -100,8 +100,15 @@ template <typename U> struct FromToReal {
 template <> struct From<float> : FromToReal<float> {};
 template <> struct From<double> : FromToReal<double> {};
 
+// An integer in the 53 bits of a double, rounded to odd, so that rounding the result gives what rounding the integer gives.
+inline double odd_double(u64 x) {
+    const u64 low = x & 0x7ff;
+    return double(x >> 53 ? x - low | u64(low != 0) << 11 : x);
+}
+inline double odd_double(i64 x) { return x < 0 ? -odd_double(u64(0) - u64(x)) : odd_double(u64(x)); }
+
 template <typename U> struct FromToHalf : FromToReal<U> {
-    template <typename T> static U integer(T x) { return U(double(x)); }
+    template <typename T> static U integer(T x) { return U(odd_double(x)); }
 };
 template <> struct From<f16> : FromToHalf<f16> {};
 template <> struct From<bf16> : FromToHalf<bf16> {};
