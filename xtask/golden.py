@@ -384,6 +384,8 @@ def _triangular(x1, x2, lower, unit_diagonal):
 
 
 def _cholesky_solve(x1, x2, upper):
+    if x1.shape[-2] != x1.shape[-1]:
+        raise ValueError("a factor is square")
     lower = np.conj(np.matrix_transpose(np.triu(x1))) if upper else np.tril(x1)
     return _linalg("solve", lower @ np.conj(np.matrix_transpose(lower)), x2)
 
