@@ -2,31 +2,29 @@
 
 use super::{
     monitor::{Monitor, squares},
-    system::{System, ratio},
+    passes::Pass,
+    system::{System, magnitudes, ratio},
 };
 use backends::{Backend, Result, WideFloat, expr};
 
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex spectrum", ETNA 1 (1993), algorithm
 /// 3.1. Each iteration has `l` steps of biCG, and one minimisation of the residual over a polynomial of degree `l`: two products with the operator for each of the
-/// steps. The shadow residual is the first residual; the preconditioner is on the right, so that residuals are those of the system itself.
+/// steps. The shadow residual is the first residual, unless the pass says another; the preconditioner is on the right, so that residuals are those of the system itself.
 pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
+    pass: Pass<'_, B, T>,
     l: usize,
     monitor: &mut Monitor<'_, '_, B, T>,
 ) -> Result<B::Array<T>> {
     let b = s.b;
-    let (x0, r) = s.start()?;
-    let rr = s.dot(&r, &r)?;
-    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
-        return Ok(x0);
-    }
-    let shadow = r.clone();
+    let Pass { r, rr, mut az, shadow, unknowns, .. } = pass;
+    let shadow = shadow.unwrap_or_else(|| r.clone());
     let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
     // with a preconditioner `M` this is what `M` is applied to in the end
-    let mut x = if s.is_preconditioned() { b.zeros_like(&x0)? } else { x0.clone() };
+    let mut x = b.zeros_like(&r)?;
     let mut rs = vec![r];
     let mut us = vec![b.zeros_like(&x)?];
-    let one = b.ones::<T>(s.numbers_shape())?;
+    let one = b.ones_like(&rr)?;
     let (mut rho, mut alpha, mut omega) = (one.clone(), b.zeros_like(&one)?, one);
     loop {
         expr!(b, rho = -omega * rho)?;
@@ -37,7 +35,10 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
             for (u, r) in us.iter_mut().zip(&rs) {
                 expr!(b, *u = r - beta * u)?;
             }
-            us.push(product(&us[j])?);
+            us.push(match az.take() {
+                Some(product) => product,
+                None => product(&us[j])?,
+            });
             alpha = ratio(b, &rho, &s.dot(&shadow, &us[j + 1])?)?;
             for (r, u) in rs.iter_mut().zip(&us[1..]) {
                 expr!(b, *r -= alpha * u)?;
@@ -47,16 +48,20 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
         }
         omega = minimize_residual(s, monitor, &mut x, &mut rs, &mut us)?;
         let rr = s.dot(&rs[0], &rs[0])?;
-        let seen = (!s.is_preconditioned()).then_some(&x);
-        if !monitor.observe(&squares(b, &rr)?, seen) {
+        let seen = || unknowns(&x);
+        let seen = (!s.is_preconditioned()).then_some(&seen as &dyn Fn() -> Result<B::Array<T>>);
+        if !monitor.observe(&squares(b, &rr)?, seen)? {
             break;
         }
+        if monitor.is_stalled() {
+            let [steps, minimisations] = [magnitudes(b, &alpha)?, magnitudes(b, &omega)?];
+            let sums: Vec<f64> = steps.iter().zip(&minimisations).map(|(a, o)| a + o).collect();
+            if !monitor.break_down(&sums, "the products of r~ and A p, and of r and A r, are 0") {
+                break;
+            }
+        }
     }
-    if !s.is_preconditioned() {
-        return Ok(x);
-    }
-    let step = s.precondition(&x)?;
-    expr!(b, x0 + step)
+    s.precondition(&x)
 }
 
 /// The part of the minimisation: the residual loses what it has in the space of `r_1 .. r_l`, by modified Gram-Schmidt. Gives omega; one `r` and one `u` are

@@ -2,30 +2,52 @@
 
 use super::{
     monitor::{Monitor, squares},
-    system::{System, ratio},
+    passes::Pass,
+    scale::numbers_shape,
+    system::{System, magnitudes, ratio},
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
+
+/// Ends systems that are stalled because one of two divisors is 0. Whether there is anything left to do.
+fn still_divides<B: Backend, T: WideFloat>(
+    s: &System<'_, B, T>,
+    monitor: &mut Monitor<'_, '_, B, T>,
+    (first, what): (&B::Array<T>, &'static str),
+    (second, what_second): (&B::Array<T>, &'static str),
+) -> Result<bool> {
+    monitor.break_down(&magnitudes(s.b, first)?, what);
+    Ok(monitor.break_down(&magnitudes(s.b, second)?, what_second))
+}
 
 /// Conjugate gradients (Hestenes and Stiefel 1952), in the form of Shewchuk, "An Introduction to the Conjugate Gradient Method Without the Agonizing Pain".
 pub(super) fn cg<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
+    pass: Pass<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
 ) -> Result<B::Array<T>> {
     let b = s.b;
-    let (mut x, mut r) = s.start()?;
-    let mut rr = s.dot(&r, &r)?;
-    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
-        return Ok(x);
-    }
-    let mut p = s.precondition(&r)?;
+    let Pass { mut r, mut rr, z, mut az, unknowns, .. } = pass;
+    let mut x = b.zeros_like(&r)?;
+    let mut p = match z {
+        Some(z) => z,
+        None => s.precondition(&r)?,
+    };
     let mut rho = if s.is_preconditioned() { s.dot(&r, &p)? } else { rr.clone() };
     loop {
-        let q = s.apply(&p)?;
-        let alpha = ratio(b, &rho, &s.dot(&p, &q)?)?;
+        let q = match az.take() {
+            Some(q) => q,
+            None => s.apply(&p)?,
+        };
+        let pq = s.dot(&p, &q)?;
+        let alpha = ratio(b, &rho, &pq)?;
         s.advance(monitor, &mut x, &alpha, &p)?;
         expr!(b, r -= alpha * q)?;
         rr = s.dot(&r, &r)?;
-        if !monitor.observe(&squares(b, &rr)?, Some(&x)) {
+        if !monitor.observe(&squares(b, &rr)?, Some(&|| unknowns(&x)))? {
+            return Ok(x);
+        }
+        let broken = ((&pq, "p^H A p is 0"), (&rho, "r^H M r is 0"));
+        if monitor.is_stalled() && !still_divides(s, monitor, broken.0, broken.1)? {
             return Ok(x);
         }
         if s.is_preconditioned() {
@@ -46,23 +68,30 @@ pub(super) fn cg<B: Backend, T: WideFloat>(
 /// quite linear or symmetric, at two sums more in each iteration.
 pub(super) fn cg_adaptive<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
+    pass: Pass<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
 ) -> Result<B::Array<T>> {
     let b = s.b;
-    let (mut x, mut r) = s.start()?;
-    let rr = s.dot(&r, &r)?;
-    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
-        return Ok(x);
-    }
-    let mut p = s.precondition(&r)?;
+    let Pass { mut r, z, mut az, unknowns, .. } = pass;
+    let mut x = b.zeros_like(&r)?;
+    let mut p = match z {
+        Some(z) => z,
+        None => s.precondition(&r)?,
+    };
     loop {
-        let q = s.apply(&p)?;
+        let q = match az.take() {
+            Some(q) => q,
+            None => s.apply(&p)?,
+        };
         let pq = s.dot(&p, &q)?;
         let alpha = ratio(b, &s.dot(&p, &r)?, &pq)?;
         s.advance(monitor, &mut x, &alpha, &p)?;
         expr!(b, r -= alpha * q)?;
         let rr = s.dot(&r, &r)?;
-        if !monitor.observe(&squares(b, &rr)?, Some(&x)) {
+        if !monitor.observe(&squares(b, &rr)?, Some(&|| unknowns(&x)))? {
+            return Ok(x);
+        }
+        if monitor.is_stalled() && !monitor.break_down(&magnitudes(b, &pq)?, "p^H A p is 0") {
             return Ok(x);
         }
         let z = s.precondition(&r)?;
@@ -74,27 +103,36 @@ pub(super) fn cg_adaptive<B: Backend, T: WideFloat>(
 /// Biconjugate gradients (Fletcher 1976), of any operator whose adjoint is known.
 pub(super) fn bicg<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
+    pass: Pass<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
 ) -> Result<B::Array<T>> {
     let b = s.b;
-    let (mut x, mut r) = s.start()?;
-    let rr = s.dot(&r, &r)?;
-    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
-        return Ok(x);
-    }
+    let Pass { mut r, z, mut az, shadow, unknowns, .. } = pass;
+    let mut x = b.zeros_like(&r)?;
     // with a `~` in the books: the same of the adjoint system
-    let mut r2 = r.clone();
-    let mut p = s.precondition(&r)?;
+    let mut r2 = shadow.unwrap_or_else(|| r.clone());
+    let mut p = match z {
+        Some(z) => z,
+        None => s.precondition(&r)?,
+    };
     let mut p2 = s.precondition_adjoint(&r2)?;
     let mut rho = s.dot(&r2, &p)?;
     loop {
-        let q = s.apply(&p)?;
+        let q = match az.take() {
+            Some(q) => q,
+            None => s.apply(&p)?,
+        };
         let q2 = s.adjoint(&p2, "biCG")?;
-        let alpha = ratio(b, &rho, &s.dot(&p2, &q)?)?;
+        let pq = s.dot(&p2, &q)?;
+        let alpha = ratio(b, &rho, &pq)?;
         s.advance(monitor, &mut x, &alpha, &p)?;
         expr!(b, r -= alpha * q)?;
         let rr = s.dot(&r, &r)?;
-        if !monitor.observe(&squares(b, &rr)?, Some(&x)) {
+        if !monitor.observe(&squares(b, &rr)?, Some(&|| unknowns(&x)))? {
+            return Ok(x);
+        }
+        let broken = ((&pq, "the product of p~ and A p is 0"), (&rho, "the product of r~ and M r is 0"));
+        if monitor.is_stalled() && !still_divides(s, monitor, broken.0, broken.1)? {
             return Ok(x);
         }
         expr!(b, r2 -= conj(alpha) * q2)?;
@@ -108,47 +146,35 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
 }
 
 /// Conjugate gradients on the normal equations `A^H A x = A^H y`, without the product of the matrices (CGLS; Björck, "Numerical Methods for Least Squares
-/// Problems", section 7.4): the `x` nearest to `x0` of those with the least `|y - A x|`. The second result is the residual `y - A x`.
+/// Problems", section 7.4): the `x` nearest to `x0` of those with the least `|y - A x|`.
 pub(super) fn cgls<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
-    of_rows: &System<'_, B, T>,
-    x0: Option<&B::Array<T>>,
-    right: &B::Array<T>,
+    pass: Pass<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
-) -> Result<(B::Array<T>, B::Array<T>)> {
+) -> Result<B::Array<T>> {
     let b = s.b;
-    let y = of_rows.y;
-    let (mut x, mut r, mut g) = match x0 {
-        None => (b.zeros_like(right)?, y.clone(), right.clone()),
-        Some(x0) => {
-            let ax = s.forward(x0)?;
-            if ax.shape() != y.shape() {
-                return Err(Error::shapes(super::OP, ax.shape(), y.shape()));
-            }
-            let r = expr!(b, y - ax)?;
-            let g = s.adjoint(&r, "least squares")?;
-            (x0.clone(), r, g)
-        }
-    };
-    let mut gg = s.dot(&g, &g)?;
-    if !monitor.start(&squares(b, &s.dot(right, right)?)?, squares(b, &gg)?) {
-        return Ok((x, r));
-    }
+    let Pass { r: mut g, rr: mut gg, mut az, rows, unknowns, .. } = pass;
+    let Some(mut r) = rows else { return Err(Error::argument(super::OP, "least squares without rows")) };
+    let mut x = b.zeros_like(&g)?;
     let mut p = g.clone();
     loop {
-        let q = s.forward(&p)?;
-        if q.shape() != y.shape() {
-            return Err(Error::shapes(super::OP, q.shape(), y.shape()));
-        }
+        let q = match az.take() {
+            Some(q) => q,
+            None => s.forward(&p)?,
+        };
         // one number for each system, with as many axes as the rows have, and as the unknowns have
-        let alpha_rows = ratio(b, &b.reshape(&gg, of_rows.numbers_shape())?, &of_rows.dot(&q, &q)?)?;
-        let alpha = b.reshape(&alpha_rows, s.numbers_shape())?;
+        let qq = s.dot(&q, &q)?;
+        let alpha_rows = ratio(b, &b.reshape(&gg, qq.shape())?, &qq)?;
+        let alpha = b.reshape(&alpha_rows, numbers_shape(x.shape(), s.batch))?;
         s.advance(monitor, &mut x, &alpha, &p)?;
-        of_rows.advance(monitor, &mut r, &b.negative(alpha_rows)?, &q)?;
+        s.advance(monitor, &mut r, &b.negative(alpha_rows)?, &q)?;
         g = s.adjoint(&r, "least squares")?;
         let new = s.dot(&g, &g)?;
-        if !monitor.observe(&squares(b, &new)?, Some(&x)) {
-            return Ok((x, r));
+        if !monitor.observe(&squares(b, &new)?, Some(&|| unknowns(&x)))? {
+            return Ok(x);
+        }
+        if monitor.is_stalled() && !monitor.break_down(&magnitudes(b, &qq)?, "A p is 0") {
+            return Ok(x);
         }
         let beta = ratio(b, &new, &gg)?;
         expr!(b, p = g + beta * p)?;

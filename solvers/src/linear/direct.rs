@@ -6,7 +6,7 @@ use super::{
     gradient::Way,
     operator::{LinearOperator, Matrix},
 };
-use backends::{ArrayAttributes, Backend, Error, LstsqResult, Real, Result, WideFloat};
+use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
 use std::sync::Arc;
 
 /// The factorization of an operator's matrix; that of a dense one is made where it is used.
@@ -54,20 +54,12 @@ pub(super) fn sparse<B: Backend, T: WideFloat>(
     b.reshape(b.from_iter(numbers)?, y.shape())
 }
 
-pub(super) struct LeastSquares<B: Backend, T: WideFloat> {
-    pub x: B::Array<T>,
-    /// The squared distance from the right side.
-    pub residual_sq: Vec<f64>,
-}
-
 /// The least-squares solutions along the last axis of `y`.
 pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b: &B,
     matrix: &B::Array<T>,
     y: &B::Array<T>,
-) -> Result<LeastSquares<B, T>> {
-    let LstsqResult { solution, residuals, .. } =
-        b.lstsq(matrix, b.expand_dims(y, -1)?).map_err(|why| why.within(OP))?;
-    let residual_sq = b.to_vec(&residuals)?.into_iter().map(Real::to_f64).collect();
-    Ok(LeastSquares { x: b.squeeze(solution, -1)?, residual_sq })
+) -> Result<B::Array<T>> {
+    let found = b.lstsq(matrix, b.expand_dims(y, -1)?).map_err(|why| why.within(OP))?;
+    b.squeeze(found.solution, -1)
 }

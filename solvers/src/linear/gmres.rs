@@ -1,10 +1,12 @@
 //! GMRES with restarts, for any square operator.
 
 use super::{
-    monitor::{Monitor, squares},
+    monitor::Monitor,
+    passes::Pass,
+    scale::numbers_shape,
     system::{System, ratio},
 };
-use backends::{Backend, Float, Numeric, Real, Result, WideFloat, expr};
+use backends::{ArrayAttributes, Backend, Float, Numeric, Real, Result, WideFloat, expr};
 
 /// The small triangular system of one of the batch, in the host's memory: Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving
 /// nonsymmetric linear systems" (1986), with Givens rotations.
@@ -22,8 +24,8 @@ impl<T: WideFloat> Triangle<T> {
         Triangle { columns: vec![], rotations: vec![], right: vec![norm] }
     }
 
-    /// Takes the next column of the Hessenberg matrix. Gives the square of the residual.
-    fn push(&mut self, mut h: Vec<T>) -> f64 {
+    /// Takes the next column of the Hessenberg matrix. Gives the square of the residual; none where the column is one of those before it and nothing is beside them.
+    fn push(&mut self, mut h: Vec<T>) -> Option<f64> {
         let k = self.rotations.len();
         for (i, &(c, s)) in self.rotations.iter().enumerate() {
             let (upper, lower) = (h[i], h[i + 1]);
@@ -34,9 +36,10 @@ impl<T: WideFloat> Triangle<T> {
         let (a, below) = (upper.abs().to_f64(), lower.abs().to_f64());
         let length = a.hypot(below);
         // the rotation that makes the lower of the two 0
-        let (c, s) = if length == 0.0 {
-            (T::Real::ONE, T::ZERO)
-        } else if a == 0.0 {
+        if length == 0.0 {
+            return None;
+        }
+        let (c, s) = if a == 0.0 {
             (T::Real::ZERO, T::ONE)
         } else {
             (T::Real::of(a / length), upper.sign() * lower.conj() * T::from_real(T::Real::of(1.0 / length)))
@@ -48,7 +51,12 @@ impl<T: WideFloat> Triangle<T> {
         let last = self.right[k];
         self.right[k] = T::from_real(c) * last;
         self.right.push(-(s.conj() * last));
-        self.right[k + 1].abs().to_f64().powi(2)
+        Some(self.right[k + 1].abs().to_f64().powi(2))
+    }
+
+    /// The square of the residual.
+    fn left_sq(&self) -> f64 {
+        self.right.last().map_or(0.0, |r| r.abs().to_f64().powi(2))
     }
 
     /// The coefficients of the basis vectors. Columns that depend on those before them get 0.
@@ -66,55 +74,29 @@ impl<T: WideFloat> Triangle<T> {
     }
 }
 
-/// GMRES, restarted after so many iterations. The preconditioner is on the right.
+/// The iterations of GMRES until the next restart. The preconditioner is on the right.
 pub(super) fn gmres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
+    pass: Pass<'_, B, T>,
     restart: usize,
     monitor: &mut Monitor<'_, '_, B, T>,
 ) -> Result<B::Array<T>> {
     let b = s.b;
-    let (mut x, mut r) = s.start()?;
-    let mut rr = s.dot(&r, &r)?;
-    if !monitor.start(&squares(b, &s.dot(s.y, s.y)?)?, squares(b, &rr)?) {
-        return Ok(x);
-    }
-    loop {
-        let before = squares(b, &rr)?;
-        let shift = cycle(s, restart, &r, &rr, monitor)?;
-        if let Some(shift) = shift {
-            let step = s.precondition(&shift)?;
-            expr!(b, x += step)?;
-        }
-        r = s.residual(&x)?;
-        rr = s.dot(&r, &r)?;
-        let after = squares(b, &rr)?;
-        let goes_on = monitor.correct(&after);
-        // a cycle without any progress would be the next one, too
-        if !goes_on || !after.iter().zip(&before).any(|(after, before)| after < before) {
-            return Ok(x);
-        }
-    }
-}
-
-/// The iterations until the next restart: what the unknowns, before the preconditioner, change by.
-fn cycle<B: Backend, T: WideFloat>(
-    s: &System<'_, B, T>,
-    restart: usize,
-    r: &B::Array<T>,
-    rr: &B::Array<T>,
-    monitor: &mut Monitor<'_, '_, B, T>,
-) -> Result<Option<B::Array<T>>> {
-    let b = s.b;
-    let norm = b.sqrt(rr)?;
+    let Pass { r, rr, mut az, .. } = pass;
+    let norm = b.sqrt(&rr)?;
     let mut triangles: Vec<Option<Triangle<T>>> = b
         .to_vec::<T>(&norm)?
         .into_iter()
         .enumerate()
         .map(|(i, norm)| monitor.is_running(i).then(|| Triangle::new(norm)))
         .collect();
-    let mut basis = vec![unit(b, r, &norm)?];
+    let mut basis = vec![unit(b, &r, &norm)?];
+    let mut seen: Vec<f64> = triangles.iter().map(|t| t.as_ref().map_or(0.0, Triangle::left_sq)).collect();
     for k in 0..restart {
-        let mut w = s.apply(&s.precondition(&basis[k])?)?;
+        let mut w = match az.take() {
+            Some(az) => unit(b, &az, &norm)?,
+            None => s.apply(&s.precondition(&basis[k])?)?,
+        };
         let mut column = Vec::with_capacity(k + 2);
         for v in &basis {
             let h = s.dot(v, &w)?;
@@ -127,28 +109,30 @@ fn cycle<B: Backend, T: WideFloat>(
         // one wait for all of them
         let numbers = b.to_vec::<T>(b.stack(&column)?)?;
         let items = triangles.len();
-        let mut residual_sq = monitor.residual_sq.clone();
+        let mut ended = vec![];
         for (i, triangle) in triangles.iter_mut().enumerate() {
             // a system that has ended keeps the columns that it had
             if let (Some(triangle), true) = (triangle, monitor.is_running(i)) {
-                residual_sq[i] = triangle.push((0..k + 2).map(|j| numbers[j * items + i]).collect());
+                match triangle.push((0..k + 2).map(|j| numbers[j * items + i]).collect()) {
+                    Some(left_sq) => seen[i] = left_sq,
+                    None => ended.push(i),
+                }
             }
         }
-        if !monitor.observe(&residual_sq, None) {
+        monitor.observe(&seen, None)?;
+        ended.into_iter().for_each(|i| monitor.break_off(i, "the operator is singular in the space of its products"));
+        if !(0..items).any(|i| monitor.is_running(i)) {
             break;
         }
     }
     let solutions: Vec<Vec<T>> = triangles.iter().map(|t| t.as_ref().map_or_else(Vec::new, Triangle::solve)).collect();
-    let mut shift: Option<B::Array<T>> = None;
+    let mut shift = b.zeros_like(&r)?;
     for (k, v) in basis.iter().enumerate().take(solutions.iter().map(Vec::len).max().unwrap_or(0)) {
         let y = b.from_iter(solutions.iter().map(|y| y.get(k).copied().unwrap_or(T::ZERO)))?;
-        let y = b.reshape(y, s.numbers_shape())?;
-        match &mut shift {
-            None => shift = Some(expr!(b, y * v)?),
-            Some(shift) => expr!(b, *shift += y * v)?,
-        }
+        let y = b.reshape(y, numbers_shape(r.shape(), s.batch))?;
+        expr!(b, shift += y * v)?;
     }
-    Ok(shift)
+    s.precondition(&shift)
 }
 
 /// The vector of length 1, or 0.

@@ -4,8 +4,9 @@ use super::{
     Method, OP,
     csr::Factors,
     monitor::Monitor,
+    passes::run,
     precondition::Preconditioner,
-    solve::run,
+    solution::Reason,
     system::{System, unknown_axes},
 };
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
@@ -89,18 +90,20 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
             _ => None,
         };
         let preconditioner = preconditioner.as_ref().map(|p| p as &dyn Preconditioner<B, T>);
-        let system = System::new(b, &apply, None, preconditioner, (g, None), self.batch);
+        let mut system = System::new(b, &apply, None, preconditioner, (g, None), self.batch);
         let mut monitor = Monitor::new((self.rtol, 0.0), self.max_iter, false, None);
-        let z = run(&system, method, self.restart, &mut monitor)?;
-        match monitor.converged().iter().position(|converged| !converged) {
+        let z = run(&mut system, method, self.restart, &mut monitor)?;
+        let reasons = monitor.reasons();
+        match reasons.iter().position(|reason| *reason != Reason::Converged) {
             None => Ok(z),
             Some(i) => Err(Error::argument(
                 OP,
                 format!(
-                    "the solve of the transposed system, for the gradients, did not converge: the residual is {:.3e} after {} iterations, the tolerance {:.3e} (`gradient_rtol`, `gradient_max_iter`)",
-                    monitor.residual_sq[i].sqrt(),
+                    "the solve of the transposed system, for the gradients, did not converge ({}): the residual is {:.3e} after {} iterations, the tolerance {:.3e} (`gradient_rtol`, `gradient_max_iter`)",
+                    reasons[i],
+                    monitor.residual()[i],
                     monitor.iterations[i],
-                    monitor.tolerance_sq[i].sqrt()
+                    monitor.tolerance()[i]
                 ),
             )),
         }
@@ -121,8 +124,8 @@ impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
         }
         match self.of.apply_transposed(b, r)? {
             Some(z) => Ok(Some(z)),
-            // conjugate gradients take Hermitian ones, whose transpose is the conjugate
-            None if matches!(self.method, Method::Cg | Method::CgAdaptive) => {
+            // these methods take Hermitian ones, whose transpose is the conjugate
+            None if matches!(self.method, Method::Cg | Method::CgAdaptive | Method::Minres) => {
                 b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
             }
             None => Ok(None),

@@ -10,9 +10,12 @@ mod direct;
 mod gmres;
 mod gradient;
 mod grid;
+mod minres;
 mod monitor;
 mod operator;
+mod passes;
 mod precondition;
+mod scale;
 mod solution;
 mod solve;
 mod sparse;
@@ -22,7 +25,7 @@ pub use csr::HostCsr;
 pub use grid::{GridBoundary, Laplacian};
 pub use operator::{AFunction, AnArray, AnOperator, Dense, IntoOperator, LinearOperator, Matrix, MatrixFree};
 pub use precondition::{IncompleteCholesky, IncompleteLu, Jacobi, Multigrid, Preconditioner};
-pub use solution::{Progress, Solution};
+pub use solution::{Progress, Reason, Solution};
 pub use solve::{Method, Solve};
 
 /// What errors call it.

@@ -1,6 +1,9 @@
 //! The stopping rule, for each system of a batch on its own.
 
-use super::solution::Progress;
+use super::{
+    scale::{epsilon, shifted},
+    solution::{Progress, Reason},
+};
 use backends::{Backend, Real, Result, WideFloat};
 use std::ops::ControlFlow;
 
@@ -8,32 +11,59 @@ use std::ops::ControlFlow;
 const GROWTH: f64 = 1e5;
 /// .. after so many iterations.
 const PATIENCE: usize = 8;
+/// A restart is worth while where the one before has left at most this part of the residual.
+const GAIN: f64 = 0.9;
 
 pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'c;
 
+/// Where a system is within a pass: the iterations from one residual that was computed to the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// It takes no part.
+    Idle,
     Running,
-    Converged,
-    Diverged,
-    /// Neither, after all iterations that were allowed, or by the callback.
-    GivenUp,
+    /// The recurrences of the method say that it is solved.
+    Claimed,
+    /// A divisor of the method is 0.
+    Broken(&'static str),
+    Grown,
+    NotFinite,
+    UsedUp,
+    Stopped,
 }
 
 /// Which systems are still being solved, and what has become of the others.
 pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
-    pub rtol: f64,
-    pub atol: f64,
-    pub max_iter: usize,
-    pub keeps_history: bool,
-    pub callback: Option<&'c mut Callback<'f, B, T>>,
-    pub tolerance_sq: Vec<f64>,
-    first_sq: Vec<f64>,
-    pub residual_sq: Vec<f64>,
-    states: Vec<State>,
+    rtol: f64,
+    atol: f64,
+    max_iter: usize,
+    keeps_history: bool,
+    callback: Option<&'c mut Callback<'f, B, T>>,
+    /// Whether the method can begin anew in another way.
+    has_second_way: bool,
+    /// Lengths here are in units of 2 to the power of these.
+    unit: Vec<i32>,
+    tolerances: Vec<f64>,
+    first: Vec<f64>,
+    /// The residuals that were computed from the unknowns.
+    residuals: Vec<f64>,
+    /// The last residuals seen, in the user's units.
+    seen: Vec<f64>,
+    reasons: Vec<Option<Reason>>,
     pub iterations: Vec<usize>,
     pub history: Vec<Vec<f64>>,
     count: usize,
+    /// Whether a pass said that the system is solved when it was not.
+    corrected: Vec<bool>,
+    /// Which systems begin in the second way.
+    pub second_way: Vec<bool>,
+    states: Vec<State>,
+    /// The unit of the pass, as a part of that of the solve.
+    pass: Vec<i32>,
+    targets_sq: Vec<f64>,
+    limits_sq: Vec<f64>,
+    previous_sq: Vec<f64>,
+    stalled: Vec<bool>,
     /// Of the systems that go on, as an array; none while all do.
     mask: Option<B::Array<bool>>,
 }
@@ -56,69 +86,146 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
             max_iter,
             keeps_history,
             callback,
-            tolerance_sq: vec![],
-            first_sq: vec![],
-            residual_sq: vec![],
-            states: vec![],
+            has_second_way: false,
+            unit: vec![],
+            tolerances: vec![],
+            first: vec![],
+            residuals: vec![],
+            seen: vec![],
+            reasons: vec![],
             iterations: vec![],
             history: vec![],
             count: 0,
+            corrected: vec![],
+            second_way: vec![],
+            states: vec![],
+            pass: vec![],
+            targets_sq: vec![],
+            limits_sq: vec![],
+            previous_sq: vec![],
+            stalled: vec![],
             mask: None,
         }
     }
 
-    /// Before the first iteration: `y.y` and `r.r` of the systems. Whether there is anything to do.
-    pub fn start(&mut self, right: &[f64], residual_sq: Vec<f64>) -> bool {
-        self.tolerance_sq = right.iter().map(|yy| (self.rtol * self.rtol * yy).max(self.atol * self.atol)).collect();
-        self.first_sq.clone_from(&residual_sq);
-        self.states = vec![State::Running; residual_sq.len()];
-        self.iterations = vec![0; residual_sq.len()];
-        self.history = if self.keeps_history { vec![vec![]; residual_sq.len()] } else { vec![] };
-        self.residual_sq = residual_sq.clone();
-        self.judge(&residual_sq);
-        self.goes_on()
+    /// Before the first iteration: the lengths of the right sides and of the residuals, in units of 2 to the power of `unit`. Whether there is anything to do.
+    pub fn begin(&mut self, unit: Vec<i32>, right: &[f64], residuals: Vec<f64>, has_second_way: bool) -> bool {
+        let n = residuals.len();
+        self.has_second_way = has_second_way;
+        self.tolerances =
+            right.iter().zip(&unit).map(|(y, &unit)| (self.rtol * y).max(shifted(self.atol, -unit))).collect();
+        self.seen = residuals.iter().zip(&unit).map(|(&r, &unit)| shifted(r, unit)).collect();
+        self.history = if self.keeps_history { self.seen.iter().map(|&r| vec![r]).collect() } else { vec![] };
+        self.reasons = residuals
+            .iter()
+            .zip(&self.tolerances)
+            .map(|(&r, &tolerance)| match r {
+                r if !r.is_finite() => Some(Reason::NotFinite),
+                r if r <= tolerance => Some(Reason::Converged),
+                _ if self.max_iter == 0 => Some(Reason::MaxIter),
+                _ => None,
+            })
+            .collect();
+        self.iterations = vec![0; n];
+        self.corrected = vec![false; n];
+        self.second_way = vec![false; n];
+        self.first.clone_from(&residuals);
+        self.residuals = residuals;
+        self.unit = unit;
+        self.is_unfinished()
     }
 
-    /// After an iteration: `r.r` of the systems. Whether there is anything left to do.
-    pub fn observe(&mut self, residual_sq: &[f64], x: Option<&B::Array<T>>) -> bool {
-        self.count += 1;
-        for (n, _) in self.iterations.iter_mut().zip(&self.states).filter(|(_, s)| **s == State::Running) {
-            *n += 1;
-        }
-        self.judge(residual_sq);
-        if let Some(callback) = &mut self.callback {
-            let residual: Vec<f64> = self.residual_sq.iter().map(|r| r.sqrt()).collect();
-            if callback(&Progress { iteration: self.count, residual: &residual, x }).is_break() {
-                self.states.iter_mut().filter(|s| **s == State::Running).for_each(|s| *s = State::GivenUp);
+    /// Takes units that are 2 to the power of these as large.
+    pub fn in_units(&mut self, exponents: &[i32]) {
+        for (i, &e) in exponents.iter().enumerate() {
+            self.unit[i] += e;
+            for x in [&mut self.tolerances[i], &mut self.first[i], &mut self.residuals[i]] {
+                *x = shifted(*x, -e);
             }
         }
-        self.goes_on()
     }
 
-    fn judge(&mut self, residual_sq: &[f64]) {
-        let mut ended = false;
+    /// Before a pass: `r.r` of the systems, in the units of the pass.
+    pub fn start_pass(&mut self, pass: &[i32], residual_sq: Vec<f64>) {
+        self.pass = pass.to_vec();
+        let limit = 0.1 * epsilon::<T>();
+        let systems = || residual_sq.iter().zip(pass).enumerate();
+        // what the recurrences give is nothing beyond the digits of the dtype; a second try aims at more than is needed
+        self.targets_sq = systems()
+            .map(|(i, (rr, &e))| {
+                let part = if self.corrected[i] { 0.5 } else { 1.0 };
+                (part * shifted(self.tolerances[i], -e)).powi(2).max(limit * limit * rr)
+            })
+            .collect();
+        self.limits_sq = systems().map(|(i, (rr, &e))| GROWTH * rr.max(shifted(self.first[i], -e).powi(2))).collect();
+        self.states = self.reasons.iter().map(|r| if r.is_none() { State::Running } else { State::Idle }).collect();
+        self.stalled = vec![false; residual_sq.len()];
+        self.previous_sq = residual_sq;
+        self.mask = None;
+    }
+
+    /// After an iteration: `r.r` of the systems, and how to compute the unknowns. Whether there is anything left to do in the pass.
+    pub fn observe(
+        &mut self,
+        residual_sq: &[f64],
+        x: Option<&dyn Fn() -> Result<B::Array<T>>>,
+    ) -> Result<bool> {
+        self.count += 1;
         for (i, &rr) in residual_sq.iter().enumerate() {
             if self.states[i] != State::Running {
                 continue;
             }
-            self.residual_sq[i] = rr;
+            self.iterations[i] += 1;
+            self.seen[i] = shifted(rr.sqrt(), self.unit[i] + self.pass[i]);
             if let Some(history) = self.history.get_mut(i) {
-                history.push(rr.sqrt());
+                history.push(self.seen[i]);
             }
+            self.stalled[i] = rr == self.previous_sq[i];
+            self.previous_sq[i] = rr;
             self.states[i] = if !rr.is_finite() {
-                State::Diverged
-            } else if rr <= self.tolerance_sq[i] {
-                State::Converged
-            } else if self.iterations[i] >= PATIENCE && rr > GROWTH * self.first_sq[i] {
-                State::Diverged
+                State::NotFinite
+            } else if rr <= self.targets_sq[i] {
+                State::Claimed
+            } else if self.iterations[i] >= PATIENCE && rr > self.limits_sq[i] {
+                State::Grown
             } else if self.iterations[i] >= self.max_iter {
-                State::GivenUp
+                State::UsedUp
             } else {
                 State::Running
             };
-            ended |= self.states[i] != State::Running;
+            if self.states[i] != State::Running {
+                self.mask = None;
+            }
         }
-        if ended {
+        if let Some(callback) = &mut self.callback {
+            let x = x.map(|x| x()).transpose()?;
+            let progress = Progress { iteration: self.count, residual: &self.seen, x: x.as_ref() };
+            if callback(&progress).is_break() {
+                self.states.iter_mut().filter(|s| **s == State::Running).for_each(|s| *s = State::Stopped);
+            }
+        }
+        Ok(self.goes_on())
+    }
+
+    /// Whether an iteration has left the residual of a system as it was, to the last digit: a divisor may be 0.
+    pub fn is_stalled(&self) -> bool {
+        self.states.iter().zip(&self.stalled).any(|(state, stalled)| *state == State::Running && *stalled)
+    }
+
+    /// Ends the systems that are stalled where this is 0. Whether there is anything left to do in the pass.
+    pub fn break_down(&mut self, divisors: &[f64], what: &'static str) -> bool {
+        for (i, divisor) in divisors.iter().enumerate() {
+            if self.stalled[i] && *divisor == 0.0 {
+                self.break_off(i, what);
+            }
+        }
+        self.goes_on()
+    }
+
+    /// Ends a system.
+    pub fn break_off(&mut self, item: usize, what: &'static str) {
+        if self.states[item] == State::Running {
+            self.states[item] = State::Broken(what);
             self.mask = None;
         }
     }
@@ -127,21 +234,59 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.states.contains(&State::Running)
     }
 
-    /// Whether one system is still being solved.
+    /// Whether one system is still being solved in this pass.
     pub fn is_running(&self, item: usize) -> bool {
         self.states[item] == State::Running
     }
 
-    /// Judges systems again by residuals that are computed anew: the recurrences of an iteration may have said too much.
-    pub fn correct(&mut self, residual_sq: &[f64]) -> bool {
-        for (i, &rr) in residual_sq.iter().enumerate() {
-            if self.states[i] == State::Converged && (rr.is_nan() || rr > self.tolerance_sq[i]) {
-                self.states[i] = if self.iterations[i] >= self.max_iter { State::GivenUp } else { State::Running };
-                self.mask = None;
-            }
-            self.residual_sq[i] = rr;
-        }
-        self.goes_on()
+    /// Whether a system has not come to its end.
+    pub fn is_unfinished(&self) -> bool {
+        self.reasons.iter().any(Option::is_none)
+    }
+
+    /// After a pass: the lengths of the residuals, computed from the unknowns. Which systems take the unknowns of the pass; the others stay as they were before it.
+    pub fn settle(&mut self, after: &[f64]) -> Vec<bool> {
+        let steady = 1.0 - 16.0 * epsilon::<T>();
+        (0..after.len())
+            .map(|i| {
+                let (state, before, after) = (self.states[i], self.residuals[i], after[i]);
+                if state == State::Idle {
+                    return false;
+                }
+                let has_gained = after < GAIN * before;
+                let is_solved = after.is_finite() && after <= self.tolerances[i];
+                let mut takes =
+                    after <= before || after.is_finite() && matches!(state, State::UsedUp | State::Stopped | State::Grown);
+                self.reasons[i] = match state {
+                    _ if is_solved => Some(Reason::Converged),
+                    State::Stopped => Some(Reason::Callback),
+                    State::Claimed | State::Broken(_) if has_gained && self.iterations[i] < self.max_iter => None,
+                    State::Running if after < steady * before => None,
+                    // a pass without a gain: from where it began, in the other way
+                    _ if self.has_second_way && !self.second_way[i] && self.iterations[i] < self.max_iter => {
+                        takes &= state != State::Grown;
+                        self.second_way[i] = true;
+                        None
+                    }
+                    State::Broken(what) => Some(Reason::Breakdown(what)),
+                    State::Grown => Some(Reason::Growth),
+                    State::NotFinite => Some(Reason::NotFinite),
+                    State::Claimed if has_gained => Some(Reason::MaxIter),
+                    State::UsedUp => Some(Reason::MaxIter),
+                    _ => Some(Reason::Stagnation),
+                };
+                if takes {
+                    self.residuals[i] = after;
+                }
+                self.corrected[i] |= state == State::Claimed && !is_solved;
+                if state == State::Claimed && !is_solved
+                    && let Some(last) = self.history.get_mut(i).and_then(|h| h.last_mut())
+                {
+                    *last = shifted(self.residuals[i], self.unit[i]);
+                }
+                takes
+            })
+            .collect()
     }
 
     /// Where systems go on, of a shape that broadcasts to the unknowns; none where all do.
@@ -151,16 +296,27 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
         if self.mask.is_none() {
             let running = self.states.iter().map(|s| *s == State::Running);
-            self.mask = Some(b.reshape(b.from_iter(running)?, shape)?);
+            self.mask = Some(b.from_iter(running)?);
         }
-        Ok(self.mask.clone())
+        self.mask.as_ref().map(|mask| b.reshape(mask, shape)).transpose()
     }
 
-    pub fn converged(&self) -> Vec<bool> {
-        self.states.iter().map(|s| *s == State::Converged).collect()
+    fn in_user_units(&self, lengths: &[f64]) -> Vec<f64> {
+        lengths.iter().zip(&self.unit).map(|(&x, &e)| shifted(x, e)).collect()
     }
 
-    pub fn diverged(&self) -> Vec<bool> {
-        self.states.iter().map(|s| *s == State::Diverged).collect()
+    /// The lengths of the residuals of the unknowns that were found.
+    pub fn residual(&self) -> Vec<f64> {
+        self.in_user_units(&self.residuals)
+    }
+
+    /// What they were to become.
+    pub fn tolerance(&self) -> Vec<f64> {
+        self.in_user_units(&self.tolerances)
+    }
+
+    /// Why each of the systems has ended.
+    pub fn reasons(&self) -> Vec<Reason> {
+        self.reasons.iter().map(|reason| reason.unwrap_or(Reason::MaxIter)).collect()
     }
 }

@@ -3,6 +3,49 @@
 use backends::{Arrays, Backend, Error, Result, WideFloat};
 use std::fmt;
 
+/// Why the solve of a system ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The residual has come down to the tolerance.
+    Converged,
+    /// All iterations that were allowed are used up.
+    MaxIter,
+    /// The callback ended it.
+    Callback,
+    /// The residual becomes no smaller: the dtype has no more digits, or no `x` gives the right side, or the method makes no progress.
+    Stagnation,
+    /// A divisor of the method is 0, as the text says, so that the method has no next step.
+    Breakdown(&'static str),
+    /// The residual grew without bounds.
+    Growth,
+    /// The right side, or a product with the operator, has numbers that are infinite or NaN.
+    NotFinite,
+    /// The solution of a direct method does not solve the system: the matrix is singular, or nearly so.
+    Singular,
+}
+
+impl Reason {
+    pub(super) fn is_divergence(self) -> bool {
+        matches!(self, Reason::Growth | Reason::NotFinite)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Converged => "the residual is within the tolerance",
+            Reason::MaxIter => "all iterations are used up",
+            Reason::Callback => "the callback ended it",
+            Reason::Stagnation => "the residual becomes no smaller",
+            Reason::Breakdown(what) => return write!(f, "the method broke down, {what}"),
+            Reason::Growth => "the residual grew without bounds",
+            Reason::NotFinite => "there are numbers that are infinite or NaN",
+            Reason::Singular => "the matrix is singular, or nearly so",
+        })
+    }
+}
+
 /// The solution of a system of linear equations, and how it was found. Lists have one entry per system of the batch, in C order of the leading axes;
 /// without a batch there is one.
 ///
@@ -12,9 +55,10 @@ use std::fmt;
 pub struct Solution<B: Arrays, T: WideFloat> {
     /// The unknowns, of the shape of the right side (in least squares: of that of `A^H y`).
     pub x: B::Array<T>,
-    /// The length (2-norm) of `y - A x`.
+    /// The length (2-norm) of `y - A x`, computed from `x`.
     pub residual: Vec<f64>,
-    /// What the residual was to become: `max(rtol |y|, atol)`. In least squares without a matrix it is that of `|A^H (y - A x)|`; 0 in direct methods.
+    /// What the residual was to become: `max(rtol |y|, atol)`, and in direct methods at least the root of the dtype's epsilon times `|y|`. In least squares without a matrix it is
+    /// that of `|A^H (y - A x)|`; 0 with one.
     pub tolerance: Vec<f64>,
     /// Iterations of each system until it was solved or given up; 0 in direct methods.
     pub iterations: Vec<usize>,
@@ -24,6 +68,8 @@ pub struct Solution<B: Arrays, T: WideFloat> {
     pub converged: Vec<bool>,
     /// Whether it grew without bounds, or is not finite.
     pub diverged: Vec<bool>,
+    /// Why the solve of each system ended.
+    pub reason: Vec<Reason>,
     /// The residual before the first iteration and after each, of each system, where [`history`](super::Solve::history) was asked for.
     pub history: Vec<Vec<f64>>,
     /// The method that ran, with its preconditioner.
@@ -62,8 +108,8 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
             n => format!(", in system {item} of {n}"),
         };
         format!(
-            "{} {what}: the residual is {:.3e} after {} iterations, the tolerance {:.3e}{of}",
-            self.method, self.residual[item], self.iterations[item], self.tolerance[item]
+            "{} {what} ({}): the residual is {:.3e} after {} iterations, the tolerance {:.3e}{of}",
+            self.method, self.reason[item], self.residual[item], self.iterations[item], self.tolerance[item]
         )
     }
 }
@@ -78,6 +124,7 @@ impl<B: Arrays, T: WideFloat> fmt::Debug for Solution<B, T> {
             .field("evaluations", &self.evaluations)
             .field("converged", &self.converged)
             .field("diverged", &self.diverged)
+            .field("reason", &self.reason)
             .field("method", &self.method)
             .finish_non_exhaustive()
     }

@@ -1,12 +1,14 @@
 //! The options of a solve, and the solve.
 
 use super::{
-    OP, bicgstab, cg, direct, gmres,
+    OP, direct,
     gradient::{Adjoint, Way},
-    monitor::{Callback, Monitor, squares},
+    monitor::{Callback, Monitor},
     operator::{IntoOperator, LinearOperator, Matrix, MatrixFree},
+    passes::run,
     precondition::Preconditioner,
-    solution::{Progress, Solution},
+    scale::epsilon,
+    solution::{Progress, Reason, Solution},
     system::{System, not_square, unknown_axes},
 };
 use backends::{ArrayAttributes, Axes, Backend, Error, Result, WideFloat, expr};
@@ -30,6 +32,9 @@ pub enum Method {
     BiCgStab(usize),
     /// The generalized minimal residual method, for any square operator; see [`restart`](Solve::restart).
     Gmres,
+    /// The minimal residual method, for Hermitian operators that need not be definite, nor regular where the right side is one that they give; a preconditioner has to be positive
+    /// definite.
+    Minres,
     /// Factorization of the matrix: of a dense one where the arrays are, of a sparse one on the host, which needs the feature `faer`.
     Direct,
     /// The least `|y - A x|`: by the table's `lstsq` of a dense matrix, else by conjugate gradients on the normal equations, which need the adjoint.
@@ -246,7 +251,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             Method::LeastSquares => {
                 let matrix = if a.is_dense() { a.matrix(b)? } else { None };
                 match matrix {
-                    Some(Matrix::Dense(matrix)) => self.dense_least_squares(b, &matrix, y),
+                    Some(Matrix::Dense(matrix)) => self.dense_least_squares(b, a, &matrix, y, batch),
                     _ => self.least_squares(b, a, y, batch),
                 }
             }
@@ -302,6 +307,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             Method::Cg => "CG".into(),
             Method::CgAdaptive => "CG-adaptive".into(),
             Method::BiCg => "biCG".into(),
+            Method::Minres => "MINRES".into(),
             Method::Direct => "direct".into(),
             Method::LeastSquares => "least squares".into(),
             Method::Auto => "auto".into(),
@@ -394,10 +400,12 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
         let adjoint = |b: &B, y: &B::Array<T>| adjoint_product(a, b, y);
         let x0 = match &self.x0 {
+            Some(x0) if method == Method::LeastSquares => Some(x0.clone()),
             Some(x0) => Some(self.projected(b, x0, unknown_axes(batch..y.ndim()))?),
             None => None,
         };
-        let system = System::new(b, &apply, Some(&adjoint), self.preconditioner.as_deref(), (y, x0.as_ref()), batch);
+        let preconditioner = self.preconditioner.as_deref().filter(|_| method != Method::LeastSquares);
+        let mut system = System::new(b, &apply, Some(&adjoint), preconditioner, (y, x0.as_ref()), batch);
         let mut callback = self.callback.as_ref().map(RefCell::borrow_mut);
         let mut monitor = Monitor::new(
             (self.rtol, self.atol),
@@ -405,32 +413,36 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             self.history,
             callback.as_deref_mut().map(|c| &mut **c),
         );
-        let x = run(&system, method, self.restart, &mut monitor)?;
-        Ok(self.report(x, &system, monitor, method))
+        let x = run(&mut system, method, self.restart, &mut monitor)?;
+        let lengths = (monitor.residual(), monitor.tolerance());
+        let ended = self.ended(x, system.evaluations.get(), method, monitor.reasons(), lengths);
+        Ok(Solution { iterations: monitor.iterations, history: monitor.history, ..ended })
     }
 
-    fn report(
+    /// The report of a solve without iterations.
+    fn ended(
         &self,
         x: B::Array<T>,
-        system: &System<'_, B, T>,
-        monitor: Monitor<'_, '_, B, T>,
+        evaluations: usize,
         method: Method,
+        reason: Vec<Reason>,
+        (residual, tolerance): (Vec<f64>, Vec<f64>),
     ) -> Solution<B, T> {
-        let lengths = |squares: &[f64]| squares.iter().map(|s| s.sqrt()).collect();
         Solution {
             x,
-            residual: lengths(&monitor.residual_sq),
-            tolerance: lengths(&monitor.tolerance_sq),
-            evaluations: system.evaluations.get(),
-            converged: monitor.converged(),
-            diverged: monitor.diverged(),
-            iterations: monitor.iterations,
-            history: monitor.history,
+            iterations: vec![0; residual.len()],
+            residual,
+            tolerance,
+            evaluations,
+            converged: reason.iter().map(|reason| *reason == Reason::Converged).collect(),
+            diverged: reason.iter().map(|reason| reason.is_divergence()).collect(),
+            reason,
+            history: vec![],
             method: self.named(method),
         }
     }
 
-    /// By a factorization, and the residual of what it gave.
+    /// By a factorization, which solves once more for the residual where that is too large.
     fn factored(
         &self,
         b: &B,
@@ -439,41 +451,52 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         (batch, axes): (usize, Axes),
         way: &Way<B, T>,
     ) -> Result<Solution<B, T>> {
-        let x = self.projected(b, &way.solve(b, y, false, batch)?, axes)?;
         let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
         let system = System::new(b, &apply, None, None, (y, None), batch);
-        let r = system.residual(&x)?;
-        let residual: Vec<f64> = squares(b, &system.dot(&r, &r)?)?.into_iter().map(f64::sqrt).collect();
-        let finite: Vec<bool> = residual.iter().map(|r| r.is_finite()).collect();
-        Ok(Solution {
-            x,
-            tolerance: vec![0.0; residual.len()],
-            iterations: vec![0; residual.len()],
-            evaluations: system.evaluations.get(),
-            diverged: finite.iter().map(|finite| !finite).collect(),
-            converged: finite,
-            history: vec![],
-            residual,
-            method: self.named(Method::Direct),
-        })
+        let solved = |y: &B::Array<T>| self.projected(b, &way.solve(b, y, false, batch)?, axes);
+        let residual = |x: &B::Array<T>| -> Result<(B::Array<T>, Vec<f64>)> {
+            let ax = system.apply(x)?;
+            let r = expr!(b, y - ax)?;
+            let lengths = system.lengths(&r)?;
+            Ok((r, lengths))
+        };
+        let part = self.rtol.max(epsilon::<T>().sqrt());
+        let tolerance: Vec<f64> = system.lengths(y)?.into_iter().map(|y| (part * y).max(self.atol)).collect();
+        let mut x = solved(y)?;
+        let (r, mut lengths) = residual(&x)?;
+        let is_solved = |(length, tolerance): (&f64, &f64)| length.is_finite() && length <= tolerance;
+        if !lengths.iter().zip(&tolerance).all(is_solved) && lengths.iter().any(|length| length.is_finite()) {
+            let step = solved(&r)?;
+            let better = expr!(b, x + step)?;
+            let (_, after) = residual(&better)?;
+            let takes: Vec<bool> = after.iter().zip(&lengths).map(|(after, before)| after < before).collect();
+            x = system.select(&takes, &better, &x)?;
+            lengths.iter_mut().zip(after).for_each(|(before, after)| *before = before.min(after));
+        }
+        let reason = lengths.iter().zip(&tolerance).map(|(length, tolerance)| match length {
+            _ if is_solved((length, tolerance)) => Reason::Converged,
+            length if length.is_finite() => Reason::Singular,
+            _ => Reason::NotFinite,
+        });
+        let reason = reason.collect();
+        Ok(self.ended(x, system.evaluations.get(), Method::Direct, reason, (lengths, tolerance)))
     }
 
     /// By the table's `lstsq`, which has the gradients.
-    fn dense_least_squares(&self, b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
-        let found = direct::least_squares(b, matrix, y)?;
-        let residual: Vec<f64> = found.residual_sq.iter().map(|r| r.sqrt()).collect();
-        let finite: Vec<bool> = residual.iter().map(|r| r.is_finite()).collect();
-        Ok(Solution {
-            x: found.x,
-            tolerance: vec![0.0; residual.len()],
-            iterations: vec![0; residual.len()],
-            evaluations: 0,
-            diverged: finite.iter().map(|finite| !finite).collect(),
-            converged: finite,
-            history: vec![],
-            residual,
-            method: self.named(Method::LeastSquares),
-        })
+    fn dense_least_squares(
+        &self,
+        b: &B,
+        a: &dyn LinearOperator<B, T>,
+        matrix: &B::Array<T>,
+        y: &B::Array<T>,
+        batch: usize,
+    ) -> Result<Solution<B, T>> {
+        let x = direct::least_squares(b, matrix, y)?;
+        let residual = distances(b, a, &x, y, batch)?;
+        let finite = |r: &f64| if r.is_finite() { Reason::Converged } else { Reason::NotFinite };
+        let reason = residual.iter().map(finite).collect();
+        let tolerance = vec![0.0; residual.len()];
+        Ok(self.ended(x, 1, Method::LeastSquares, reason, (residual, tolerance)))
     }
 
     fn least_squares(
@@ -490,7 +513,9 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         let x = b.implicit::<T>(
             OP,
             |b| {
-                let solution = self.iterate_least_squares(b, a, y, batch)?;
+                let solution = self.iterate(b, a, y, batch, Method::LeastSquares)?;
+                let residual = distances(b, a, &solution.x, y, batch)?;
+                let solution = Solution { residual, evaluations: solution.evaluations + 1, ..solution };
                 let x = solution.x.clone();
                 *found.borrow_mut() = Some(solution);
                 Ok(x)
@@ -503,37 +528,20 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         )?;
         self.finished(x, found)
     }
+}
 
-    fn iterate_least_squares(
-        &self,
-        b: &B,
-        a: &dyn LinearOperator<B, T>,
-        y: &B::Array<T>,
-        batch: usize,
-    ) -> Result<Solution<B, T>> {
-        let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
-        let adjoint = |b: &B, y: &B::Array<T>| adjoint_product(a, b, y);
-        let rows = System::new(b, &apply, None, None, (y, None), batch);
-        let right = adjoint(b, y)?;
-        if let Some(x0) = &self.x0
-            && x0.shape() != right.shape()
-        {
-            return Err(Error::shapes(OP, x0.shape(), right.shape()));
-        }
-        let system = System::new(b, &apply, Some(&adjoint), None, (&right, self.x0.as_ref()), batch);
-        system.evaluations.set(1);
-        let mut callback = self.callback.as_ref().map(RefCell::borrow_mut);
-        let mut monitor = Monitor::new(
-            (self.rtol, self.atol),
-            self.max_iter,
-            self.history,
-            callback.as_deref_mut().map(|c| &mut **c),
-        );
-        let (x, r) = cg::cgls(&system, &rows, self.x0.as_ref(), &right, &mut monitor)?;
-        let residual = squares(b, &rows.dot(&r, &r)?)?.into_iter().map(f64::sqrt).collect();
-        let report = self.report(x, &system, monitor, Method::LeastSquares);
-        Ok(Solution { residual, ..report })
-    }
+/// The lengths of `y - A x`.
+fn distances<B: Backend, T: WideFloat>(
+    b: &B,
+    a: &dyn LinearOperator<B, T>,
+    x: &B::Array<T>,
+    y: &B::Array<T>,
+    batch: usize,
+) -> Result<Vec<f64>> {
+    let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
+    let system = System::new(b, &apply, None, None, (y, None), batch);
+    let ax = system.forward(x)?;
+    system.lengths(&expr!(b, y - ax)?)
 }
 
 fn adjoint_product<B: Backend, T: WideFloat>(
@@ -543,21 +551,4 @@ fn adjoint_product<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let why = "this method needs products with the conjugate transpose of the operator: give them by `MatrixFree::adjoint`, or choose another method";
     a.apply_adjoint(b, y)?.ok_or_else(|| Error::argument(OP, why))
-}
-
-/// The iterations of a method.
-pub(super) fn run<B: Backend, T: WideFloat>(
-    system: &System<'_, B, T>,
-    method: Method,
-    restart: usize,
-    monitor: &mut Monitor<'_, '_, B, T>,
-) -> Result<B::Array<T>> {
-    match method {
-        Method::Cg => cg::cg(system, monitor),
-        Method::CgAdaptive => cg::cg_adaptive(system, monitor),
-        Method::BiCg => cg::bicg(system, monitor),
-        Method::Gmres => gmres::gmres(system, restart, monitor),
-        Method::BiCgStab(l) => bicgstab::bicgstab(system, l, monitor),
-        Method::Auto | Method::Direct | Method::LeastSquares => bicgstab::bicgstab(system, 2, monitor),
-    }
 }

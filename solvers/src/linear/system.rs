@@ -1,25 +1,49 @@
 //! A system with all that its methods share: products with the operator, the preconditioner, sums over the unknowns.
 
-use super::{OP, monitor::Monitor, precondition::Preconditioner};
-use backends::{ArrayAttributes, Axes, Backend, Error, Result, WideFloat, expr};
+use super::{
+    OP,
+    monitor::{Monitor, squares},
+    precondition::Preconditioner,
+    scale::{Powers, exponent, numbers_shape, shifted},
+};
+use backends::{ArrayAttributes, Axes, Backend, Error, Real, Result, WideFloat, expr};
 use std::{cell::Cell, ops::Range};
 
 pub(super) type Apply<'s, B, T> =
     dyn Fn(&B, &<B as backends::Arrays>::Array<T>) -> Result<<B as backends::Arrays>::Array<T>> + 's;
 
 /// `A x = y`, with leading axes that are a batch of such systems.
+///
+/// `A` and the preconditioner stand for what the user gave times powers of two, where their sizes would hurt.
 pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub b: &'s B,
     apply: &'s Apply<'s, B, T>,
     adjoint: Option<&'s Apply<'s, B, T>>,
     preconditioner: Option<&'s dyn Preconditioner<B, T>>,
     pub y: &'s B::Array<T>,
-    x0: Option<&'s B::Array<T>>,
+    pub x0: Option<&'s B::Array<T>>,
     /// How many axes the batch has.
-    batch: usize,
-    /// The axes of the unknowns.
-    axes: Axes,
+    pub batch: usize,
+    pub operator_scale: Option<Powers<B, T>>,
+    pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
+}
+
+/// An array that is as large as a power of two for each system says: its largest elements are from 1/2 to 1.
+pub(super) struct Measured<B: Backend, T: WideFloat> {
+    pub x: B::Array<T>,
+    pub exponents: Vec<i32>,
+    /// `x.x`, as an array and as numbers.
+    pub rr: B::Array<T>,
+    pub squares: Vec<f64>,
+}
+
+impl<B: Backend, T: WideFloat> Measured<B, T> {
+    /// The lengths of the array, in units of 2 to the power of these.
+    pub fn lengths(&self, units: &[i32]) -> Vec<f64> {
+        let parts = self.squares.iter().zip(&self.exponents).zip(units);
+        parts.map(|((square, e), unit)| shifted(square.sqrt(), e - unit)).collect()
+    }
 }
 
 impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
@@ -31,12 +55,22 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         (y, x0): (&'s B::Array<T>, Option<&'s B::Array<T>>),
         batch: usize,
     ) -> Self {
-        let axes = unknown_axes(batch..y.ndim());
-        System { b, apply, adjoint, preconditioner, y, x0, batch, axes, evaluations: Cell::new(0) }
+        System {
+            b,
+            apply,
+            adjoint,
+            preconditioner,
+            y,
+            x0,
+            batch,
+            operator_scale: None,
+            preconditioner_scale: None,
+            evaluations: Cell::new(0),
+        }
     }
 
     pub fn apply(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
-        let y = self.count(self.apply, x)?;
+        let y = self.forward(x)?;
         if y.shape() == x.shape() { Ok(y) } else { Err(not_square(x.shape(), y.shape())) }
     }
 
@@ -48,18 +82,29 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
                 format!("{why} needs products with the conjugate transpose of the operator, and this one has none"),
             )
         })?;
-        self.count(adjoint, y)
+        self.scaled(self.operator_scale.as_ref(), y, |y| self.count(adjoint, y))
     }
 
-    /// The product, whatever shape it has.
-    pub fn count(&self, f: &Apply<'_, B, T>, x: &B::Array<T>) -> Result<B::Array<T>> {
+    fn count(&self, f: &Apply<'_, B, T>, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.evaluations.set(self.evaluations.get() + 1);
         f(self.b, x)
     }
 
+    fn scaled(
+        &self,
+        scale: Option<&Powers<B, T>>,
+        x: &B::Array<T>,
+        map: impl Fn(&B::Array<T>) -> Result<B::Array<T>>,
+    ) -> Result<B::Array<T>> {
+        match scale {
+            None => map(x),
+            Some(scale) => scale.of_map(self.b, x, self.batch, map),
+        }
+    }
+
     /// The product with the operator, whatever shape it has.
     pub fn forward(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
-        self.count(self.apply, x)
+        self.scaled(self.operator_scale.as_ref(), x, |x| self.count(self.apply, x))
     }
 
     pub fn is_preconditioned(&self) -> bool {
@@ -69,7 +114,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     /// The preconditioner's approximate solution of `A z = r`; `r` without one.
     pub fn precondition(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
-        let z = preconditioner.apply(self.b, r)?;
+        let z = self.scaled(self.preconditioner_scale.as_ref(), r, |r| preconditioner.apply(self.b, r))?;
         if z.shape() == r.shape() { Ok(z) } else { Err(Error::shapes("preconditioner", r.shape(), z.shape())) }
     }
 
@@ -77,39 +122,66 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     pub fn precondition_adjoint(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let b = self.b;
-        match preconditioner.apply_transposed(b, &b.conj(r)?)? {
-            Some(z) => b.conj(z),
-            None => Err(Error::argument(OP, "biCG needs a preconditioner that can be transposed, and this one cannot")),
-        }
+        let missing = || Error::argument(OP, "biCG needs a preconditioner that can be transposed, and this one cannot");
+        self.scaled(self.preconditioner_scale.as_ref(), r, |r| {
+            b.conj(preconditioner.apply_transposed(b, &b.conj(r)?)?.ok_or_else(missing)?)
+        })
     }
 
     /// `x^H y` of each system, which broadcasts to the unknowns.
     pub fn dot(&self, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
-        let axes = self.axes;
+        let axes = unknown_axes(self.batch..x.ndim());
         expr!(self.b, sum(conj(x) * y, axes, keepdims = true))
     }
 
-    /// The unknowns to begin with, and their residual.
-    pub fn start(&self) -> Result<(B::Array<T>, B::Array<T>)> {
-        let (b, y) = (self.b, self.y);
-        match self.x0 {
-            None => Ok((b.zeros_like(y)?, y.clone())),
-            Some(x0) => {
-                let ax = self.apply(x0)?;
-                Ok((x0.clone(), expr!(b, y - ax)?))
-            }
+    /// The largest magnitude among the elements of each system.
+    pub fn largest(&self, x: &B::Array<T>) -> Result<Vec<f64>> {
+        let b = self.b;
+        if x.is_empty() {
+            return Ok(vec![0.0; x.shape()[..self.batch].iter().product()]);
         }
+        let axes = unknown_axes(self.batch..x.ndim());
+        let largest = |x: &B::Array<T>| -> Result<Vec<f64>> {
+            let largest = expr!(b, max(abs(x), axes, keepdims = true))?;
+            Ok(b.to_vec::<T::Real>(&largest)?.into_iter().map(Real::to_f64).collect())
+        };
+        let mut found = largest(x)?;
+        if found.iter().any(|x| x.is_infinite()) {
+            // magnitudes of complex numbers may be infinite where the numbers are not
+            let quarters = largest(&expr!(b, 0.25 * x)?)?;
+            found.iter_mut().zip(quarters).filter(|(x, _)| x.is_infinite()).for_each(|(x, quarter)| *x = 4.0 * quarter);
+        }
+        Ok(found)
     }
 
-    /// `y - A x`, anew.
-    pub fn residual(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
-        let (b, y, ax) = (self.b, self.y, self.apply(x)?);
-        expr!(b, y - ax)
+    /// The array by its size and what is left of it.
+    pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
+        let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
+        let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
+        let rr = self.dot(&x, &x)?;
+        let squares = squares(self.b, &rr)?;
+        Ok(Measured { x, exponents, rr, squares })
     }
 
-    /// The shape of one number for each system, which broadcasts to the unknowns.
-    pub fn numbers_shape(&self) -> Vec<usize> {
-        self.y.shape().iter().enumerate().map(|(i, &n)| if i < self.batch { n } else { 1 }).collect()
+    /// The lengths of an array.
+    pub fn lengths(&self, x: &B::Array<T>) -> Result<Vec<f64>> {
+        let measured = self.measured(x)?;
+        Ok(measured.lengths(&vec![0; measured.squares.len()]))
+    }
+
+    /// `x` times 2 to the power of these.
+    pub fn times_powers(&self, x: &B::Array<T>, exponents: impl IntoIterator<Item = i32>) -> Result<B::Array<T>> {
+        Powers::new(self.b, exponents)?.of(self.b, x, self.batch)
+    }
+
+    /// One of two for each system.
+    pub fn select(&self, first: &[bool], x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
+        if first.iter().all(|&first| first) {
+            return Ok(x.clone());
+        }
+        let b = self.b;
+        let mask = b.reshape(b.from_iter(first.iter().copied())?, numbers_shape(x.shape(), self.batch))?;
+        expr!(b, where(mask, x, y))
     }
 
     /// `x += alpha * p`, where systems go on.
@@ -121,7 +193,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         p: &B::Array<T>,
     ) -> Result<()> {
         let b = self.b;
-        match monitor.mask(b, &self.numbers_shape())? {
+        match monitor.mask(b, &numbers_shape(x.shape(), self.batch))? {
             None => expr!(b, *x += alpha * p),
             Some(mask) => expr!(b, *x = where(mask, x + alpha * p, x)),
         }
@@ -140,6 +212,11 @@ pub(super) fn not_square(x: &[usize], y: &[usize]) -> Error {
             "the operator makes arrays of shape {y:?} of unknowns of shape {x:?}: it is not square. The method `LeastSquares` takes such operators"
         ),
     )
+}
+
+/// The magnitudes of numbers.
+pub(super) fn magnitudes<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
+    Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.abs().to_f64()).collect())
 }
 
 /// `n / d`, and 0 where `d` is 0: there is nothing left to go along.

@@ -1,0 +1,107 @@
+//! Powers of two, which bring systems to a size where squares neither overflow nor vanish. Products with them are exact.
+
+use backends::{ArrayAttributes, Backend, DType, Element, Real, Result, WideFloat, expr};
+
+/// The `e` with `|x| = m 2^e` and `m` from 1/2 to 1; 0 for zero, and for what is not finite.
+pub(super) fn exponent(x: f64) -> i32 {
+    let of_normal = |x: f64| (x.abs().to_bits() >> 52) as i32 - 1022;
+    match x.abs() {
+        x if x == 0.0 || !x.is_finite() => 0,
+        x if x < f64::MIN_POSITIVE => of_normal(x * 2.0_f64.powi(54)) - 54,
+        x => of_normal(x),
+    }
+}
+
+/// `x 2^e`, without an overflow between.
+pub(super) fn shifted(x: f64, e: i32) -> f64 {
+    let e = e.clamp(-2000, 2000);
+    x * 2.0_f64.powi(e / 2) * 2.0_f64.powi(e - e / 2)
+}
+
+/// Whether the real numbers of a dtype are those of double precision.
+fn is_double<T: WideFloat>() -> bool {
+    <T::Real as Element>::DTYPE == DType::Float64
+}
+
+/// The distance from 1 to the next number of a dtype.
+pub(super) fn epsilon<T: WideFloat>() -> f64 {
+    if is_double::<T>() { f64::EPSILON } else { f64::from(f32::EPSILON) }
+}
+
+/// So many powers of two an operator's size may be away from 1 in the `k`-th power, without harm to methods whose numbers have that power.
+pub(super) fn is_harmless<T: WideFloat>(exponent: i32, k: usize) -> bool {
+    exponent.unsigned_abs() as usize * k <= if is_double::<T>() { 500 } else { 60 }
+}
+
+/// Whether numbers of this exponent are near those that have fewer digits (subnormal).
+pub(super) fn is_short<T: WideFloat>(exponent: i32) -> bool {
+    exponent < if is_double::<T>() { -950 } else { -75 }
+}
+
+/// A power of two for each system of a batch.
+pub(super) struct Powers<B: Backend, T: WideFloat> {
+    /// The product of both: either is a number of the dtype where their product is none. None where all are 1.
+    halves: Option<[B::Array<T>; 2]>,
+}
+
+impl<B: Backend, T: WideFloat> Powers<B, T> {
+    pub fn new(b: &B, exponents: impl IntoIterator<Item = i32>) -> Result<Self> {
+        let exponents: Vec<i32> = exponents.into_iter().collect();
+        if exponents.iter().all(|&e| e == 0) {
+            return Ok(Powers { halves: None });
+        }
+        let most = if is_double::<T>() { 2000 } else { 252 };
+        let array = |half: fn(i32) -> i32| {
+            let power = |&e: &i32| T::from_real(T::Real::of(2.0_f64.powi(half(e.clamp(-most, most)))));
+            b.from_iter(exponents.iter().map(power).collect::<Vec<_>>())
+        };
+        Ok(Powers { halves: Some([array(|e| e / 2)?, array(|e| e - e / 2)?]) })
+    }
+
+    /// The array, whose first axes are the batch, with each system times its number.
+    pub fn of(&self, b: &B, x: &B::Array<T>, batch: usize) -> Result<B::Array<T>> {
+        let Some([low, high]) = &self.halves else { return Ok(x.clone()) };
+        let (low, high) = (like(b, low, x, batch)?, like(b, high, x, batch)?);
+        expr!(b, x * low * high)
+    }
+
+    /// A linear map times the numbers.
+    pub fn of_map(
+        &self,
+        b: &B,
+        x: &B::Array<T>,
+        batch: usize,
+        map: impl Fn(&B::Array<T>) -> Result<B::Array<T>>,
+    ) -> Result<B::Array<T>> {
+        let Some([low, high]) = &self.halves else { return map(x) };
+        let low = like(b, low, x, batch)?;
+        let y = map(&expr!(b, x * low)?)?;
+        let high = like(b, high, &y, batch)?;
+        expr!(b, y * high)
+    }
+}
+
+/// The shape of one number for each system, which broadcasts to arrays of this shape.
+pub(super) fn numbers_shape(shape: &[usize], batch: usize) -> Vec<usize> {
+    shape.iter().enumerate().map(|(i, &n)| if i < batch { n } else { 1 }).collect()
+}
+
+fn like<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, other: &B::Array<T>, batch: usize) -> Result<B::Array<T>> {
+    b.reshape(x, numbers_shape(other.shape(), batch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exponent, shifted};
+
+    #[test]
+    fn exponents_of_all_sizes() {
+        for e in -1073..=1024 {
+            let x = shifted(0.5, e);
+            assert_eq!(exponent(x), e, "{x}");
+            assert_eq!(shifted(x, -e), 0.5);
+        }
+        assert_eq!([0.0, f64::NAN, f64::INFINITY, -0.75].map(exponent), [0, 0, 0, 0]);
+        assert_eq!((exponent(1.0), exponent(-3.0)), (1, 2));
+    }
+}
