@@ -16,6 +16,16 @@ pub enum GridBoundary {
     Neumann,
 }
 
+impl GridBoundary {
+    fn padding(self) -> PadMode {
+        match self {
+            GridBoundary::Periodic => PadMode::Wrap,
+            GridBoundary::Zero => PadMode::Constant,
+            GridBoundary::Neumann => PadMode::Edge,
+        }
+    }
+}
+
 /// The Laplacian of a grid less a multiple of the grid: `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's (`shift` 0) and
 /// Helmholtz' equation. Symmetric; negative definite where `shift` is positive, or it is 0 and an axis ends with zeros.
 ///
@@ -31,26 +41,21 @@ pub struct Laplacian {
 pub(super) struct Line {
     /// One over the square of the distance.
     pub weight: f64,
-    pub ends: Ends,
+    pub ends: GridBoundary,
 }
 
-/// What is one step beyond the ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Ends {
-    Wrap,
-    /// So many times the last element; for zeros at a distance of `d` steps `(d - 1) / d` by a straight line.
-    Times(f64),
+impl Line {
+    /// For an axis of this length: one element has no neighbours but itself and zeros.
+    pub fn of_length(self, n: usize) -> Self {
+        let is_nothing = n == 1 && self.ends != GridBoundary::Zero;
+        Line { weight: if is_nothing { 0.0 } else { self.weight }, ..self }
+    }
 }
 
 impl Laplacian {
     /// With a boundary for each axis, all distances 1 and no shift.
     pub fn new(boundaries: impl IntoIterator<Item = GridBoundary>) -> Self {
-        let ends = |boundary| match boundary {
-            GridBoundary::Periodic => Ends::Wrap,
-            GridBoundary::Zero => Ends::Times(0.0),
-            GridBoundary::Neumann => Ends::Times(1.0),
-        };
-        let axes = boundaries.into_iter().map(|boundary| Line { weight: 1.0, ends: ends(boundary) }).collect();
+        let axes = boundaries.into_iter().map(|ends| Line { weight: 1.0, ends }).collect();
         Laplacian { axes, shift: 0.0 }
     }
 
@@ -98,8 +103,9 @@ impl Laplacian {
                 ] {
                     match (is_end, axis.ends) {
                         (false, _) => elements.push((k, other, number(axis.weight))),
-                        (true, Ends::Wrap) => elements.push((k, across, number(axis.weight))),
-                        (true, Ends::Times(factor)) => elements.push((k, k, number(factor * axis.weight))),
+                        (true, GridBoundary::Periodic) => elements.push((k, across, number(axis.weight))),
+                        (true, GridBoundary::Neumann) => elements.push((k, k, number(axis.weight))),
+                        (true, GridBoundary::Zero) => {}
                     }
                 }
             }
@@ -129,12 +135,8 @@ impl Laplacian {
         let first = x.ndim() - self.axes.len();
         let mut widths = vec![(0, 0); x.ndim()];
         widths[first..].fill((1, 1));
-        let mode = match self.axes.first().map(|axis| axis.ends) {
-            Some(Ends::Wrap) => PadMode::Wrap,
-            Some(Ends::Times(0.0)) => PadMode::Constant,
-            Some(Ends::Times(1.0)) => PadMode::Edge,
-            _ => return self.padded_by_axes(b, x, first),
-        };
+        let Some(Line { ends, .. }) = self.axes.first() else { return Ok(x.clone()) };
+        let mode = ends.padding();
         if self.axes.iter().any(|axis| axis.ends != self.axes[0].ends) {
             return self.padded_by_axes(b, x, first);
         }
@@ -147,21 +149,15 @@ impl Laplacian {
 }
 
 /// The array with one element more at both ends of an axis.
-pub(super) fn beyond<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, axis: usize, ends: Ends) -> Result<B::Array<T>> {
+pub(super) fn beyond<B: Backend, T: WideFloat>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: usize,
+    ends: GridBoundary,
+) -> Result<B::Array<T>> {
     let mut widths = vec![(0, 0); x.ndim()];
     widths[axis] = (1, 1);
-    let pad = |mode| b.pad_with(x, widths, PadOptions::new().mode(mode));
-    match ends {
-        Ends::Wrap => pad(PadMode::Wrap),
-        Ends::Times(0.0) => pad(PadMode::Constant),
-        Ends::Times(1.0) => pad(PadMode::Edge),
-        Ends::Times(factor) => {
-            let n = x.shape()[axis] as isize;
-            let [low, high] = [part(b, x, axis, 0, 1, 1)?, part(b, x, axis, n - 1, n, 1)?];
-            let (low, high) = (expr!(b, factor * low)?, expr!(b, factor * high)?);
-            b.concat_with([&low, x, &high], backends::ConcatOptions::new().axis(axis as isize))
-        }
-    }
+    b.pad_with(x, widths, PadOptions::new().mode(ends.padding()))
 }
 
 /// Part of one axis.

@@ -2,19 +2,17 @@
 
 use super::{
     Preconditioner,
-    transfer::{Halving, halved},
+    transfer::{Transfer, coarser},
 };
 use crate::linear::{grid::Laplacian, operator::LinearOperator};
-use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
+use backends::{ArrayAttributes, Backend, Error, Real, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the grid.
+/// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the grid, whatever its lengths, boundaries and distances.
 ///
-/// Each level has half the length along each axis: pairs of elements become one, and of odd lengths with zeros beyond the ends every second stays. An axis that can
-/// be halved no more (fewer than 4 elements, or odd with other ends) keeps its length, so lengths with many factors of 2 are best. Between the levels
-/// it goes by straight lines, and by their transpose; on each of them it is smoothed by damped Jacobi (weight `2 d / (2 d + 1)` in `d` dimensions), as often before as after the
-/// coarser one, so that the whole is symmetric, as conjugate gradients need it. The coarsest grid is solved by the inverse of its matrix where it has up to 512
-/// elements, and smoothed 16 times else.
+/// Each level has about half the length along the axes that couple most: those whose `1 / h^2` is near the largest, so that grids whose distances differ are coarsened along the
+/// small distances first, until all are alike. Between the levels it goes by straight lines, and by their transpose; on each of them it is smoothed by damped Jacobi, as often
+/// before as after the coarser one, so that the whole is symmetric, as conjugate gradients need it. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -36,16 +34,19 @@ pub struct Multigrid<B: Backend, T: WideFloat> {
 
 struct Level<B: Backend, T: WideFloat> {
     operator: Laplacian,
-    /// How each axis is halved for the next level.
-    halvings: Vec<Option<Halving>>,
     shape: Vec<usize>,
+    /// What residuals are multiplied by in a step of the smoothing.
+    step: f64,
+    /// How each axis goes to the next level; none where it stays as it is.
+    transfers: Vec<Option<Transfer<B, T>>>,
     /// Of the last level.
     inverse: Option<B::Array<T>>,
 }
 
-/// The most elements of a grid whose matrix is inverted.
-const COARSEST: usize = 512;
-const COARSE_SMOOTHINGS: usize = 16;
+/// The most elements of the coarsest grid.
+const COARSEST: usize = 64;
+/// Axes whose weight is at least this part of the largest are halved together.
+const ALIKE: f64 = 0.7;
 
 impl<B: Backend, T: WideFloat> Multigrid<B, T> {
     /// For grids of this shape.
@@ -57,24 +58,38 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             return Err(Error::shape("Multigrid", shape, format!("the operator has {} axes", operator.lines().len())));
         }
         let mut levels = Vec::new();
-        let (mut operator, mut shape) = (operator.clone(), shape.to_vec());
+        let mut shape = shape.to_vec();
+        let shift = operator.shift_value();
+        let mut lines: Vec<_> = operator.lines().iter().zip(&shape).map(|(line, &n)| line.of_length(n)).collect();
         loop {
-            let next: Vec<_> = shape.iter().zip(operator.lines()).map(|(&n, &line)| halved(n, line)).collect();
+            let operator = Laplacian::of_lines(lines.clone(), shift);
+            let next: Vec<_> = shape.iter().zip(&lines).map(|(&n, &line)| coarser(n, line)).collect();
             // small grids are solved at once
-            let is_last = next.iter().all(Option::is_none) || shape.iter().product::<usize>() <= COARSEST / 8;
-            if is_last {
+            if next.iter().all(Option::is_none) || shape.iter().product::<usize>() <= COARSEST {
                 let inverse = inverse(b, &operator, &shape)?;
-                levels.push(Level { operator, halvings: vec![], shape, inverse });
+                levels.push(Level { operator, shape, step: 0.0, transfers: vec![], inverse });
                 return Ok(Multigrid { levels: Arc::new(levels), smoothings: 1 });
             }
-            let coarser = Laplacian::of_lines(
-                next.iter().zip(operator.lines()).map(|(next, &line)| next.map_or(line, |(_, _, line)| line)).collect(),
-                operator.shift_value(),
-            );
-            let half = next.iter().zip(&shape).map(|(next, &n)| next.map_or(n, |(_, n, _)| n)).collect();
-            let halvings = next.iter().map(|next| next.map(|(halving, ..)| halving)).collect();
-            levels.push(Level { operator, halvings, shape, inverse: None });
-            (operator, shape) = (coarser, half);
+            let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
+            let least = ALIKE * can_be().fold(0.0, f64::max);
+            // of the waves that the next level has not, in the axes that are halved, the smoothing takes away as much of the longest as of the shortest
+            let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
+            let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
+            let diagonal = operator.diagonal();
+            let step = if diagonal == 0.0 { 0.0 } else { 2.0 / (2.0 + longest) / diagonal };
+            let (mut transfers, mut half) = (vec![], shape.clone());
+            for (k, next) in next.into_iter().enumerate() {
+                transfers.push(match next {
+                    Some((m, line, ratio)) if lines[k].weight >= least => {
+                        let transfer = Transfer::new(b, (shape[k], m), ratio, line.ends)?;
+                        (half[k], lines[k]) = (m, line);
+                        Some(transfer)
+                    }
+                    _ => None,
+                });
+            }
+            levels.push(Level { operator, shape, step, transfers, inverse: None });
+            shape = half;
         }
     }
 
@@ -86,14 +101,11 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
 
     fn cycle(&self, b: &B, depth: usize, r: &B::Array<T>) -> Result<B::Array<T>> {
         let level = &self.levels[depth];
-        let dimensions = level.shape.len();
-        let damping = 2.0 * dimensions as f64 / (2.0 * dimensions as f64 + 1.0);
-        let diagonal = level.operator.diagonal();
         // a grid of nothing, or without an operator
-        if r.is_empty() || diagonal == 0.0 {
+        if r.is_empty() || level.operator.diagonal() == 0.0 {
             return Ok(r.clone());
         }
-        let step = damping / diagonal;
+        let step = level.step;
         if let Some(inverse) = &level.inverse {
             let n: usize = level.shape.iter().product();
             let rows = b.reshape(r, [r.len() / n, n])?;
@@ -105,32 +117,29 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             expr!(b, *x += step * (r - ax))
         };
         let mut x = expr!(b, step * r)?;
-        if level.halvings.is_empty() {
-            (1..COARSE_SMOOTHINGS).try_for_each(|_| smooth(&mut x))?;
-            return Ok(x);
-        }
         (1..self.smoothings).try_for_each(|_| smooth(&mut x))?;
         let ax = level.operator.apply(b, &x)?;
-        let first = r.ndim() - dimensions;
-        let halvings = || level.halvings.iter().enumerate().filter_map(|(k, h)| h.map(|h| (first + k, h)));
-        let coarse = halvings().try_fold(expr!(b, r - ax)?, |r, (axis, h)| h.restrict(b, &r, axis))?;
+        let first = r.ndim() - level.shape.len();
+        let transfers = || level.transfers.iter().enumerate().filter_map(|(k, t)| t.as_ref().map(|t| (first + k, t)));
+        let coarse = transfers().try_fold(expr!(b, r - ax)?, |r, (axis, t)| t.restrict(b, &r, axis))?;
         let error = self.cycle(b, depth + 1, &coarse)?;
-        let error = halvings().try_fold(error, |x, (axis, h)| h.prolong(b, &x, axis))?;
+        let error = transfers().try_fold(error, |x, (axis, t)| t.prolong(b, &x, axis))?;
         expr!(b, x += error)?;
         (0..self.smoothings).try_for_each(|_| smooth(&mut x))?;
         Ok(x)
     }
 }
 
-/// The inverse of the matrix of a small grid; the pseudo-inverse where constants have no product.
+/// The inverse of the matrix of a small grid; the pseudo-inverse where constants have no product. In double precision: distances that differ make numbers that do.
 fn inverse<B: Backend, T: WideFloat>(b: &B, operator: &Laplacian, shape: &[usize]) -> Result<Option<B::Array<T>>> {
     let n: usize = shape.iter().product();
-    if n == 0 || n > COARSEST {
+    if n == 0 {
         return Ok(None);
     }
-    let units = b.reshape(b.eye::<T>(n)?, [&[n], shape].concat())?;
+    let units = b.reshape(b.eye::<f64>(n)?, [&[n], shape].concat())?;
     let matrix = b.reshape(operator.apply(b, &units)?, [n, n])?;
-    b.pinv(matrix).map(Some)
+    let inverse = b.to_vec::<f64>(&b.pinv(matrix)?)?.into_iter().map(|x| T::from_real(T::Real::of(x)));
+    b.reshape(b.from_iter(inverse.collect::<Vec<_>>())?, [n, n]).map(Some)
 }
 
 impl<B: Backend, T: WideFloat> Preconditioner<B, T> for Multigrid<B, T> {
