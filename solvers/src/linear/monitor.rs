@@ -165,11 +165,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
     }
 
     /// After an iteration: `r.r` of the systems, and how to compute the unknowns. Whether there is anything left to do in the pass.
-    pub fn observe(
-        &mut self,
-        residual_sq: &[f64],
-        x: Option<&dyn Fn() -> Result<B::Array<T>>>,
-    ) -> Result<bool> {
+    pub fn observe(&mut self, residual_sq: &[f64], x: Option<&dyn Fn() -> Result<B::Array<T>>>) -> Result<bool> {
         self.count += 1;
         for (i, &rr) in residual_sq.iter().enumerate() {
             if self.states[i] != State::Running {
@@ -255,8 +251,12 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                 }
                 let has_gained = after < GAIN * before;
                 let is_solved = after.is_finite() && after <= self.tolerances[i];
-                let mut takes =
-                    after <= before || after.is_finite() && matches!(state, State::UsedUp | State::Stopped | State::Grown);
+                // a residual may rise on the way, but not where the pass is a second try
+                let may_rise = match state {
+                    State::UsedUp | State::Stopped => !self.corrected[i] && !self.second_way[i],
+                    state => state == State::Grown,
+                };
+                let mut takes = after <= before || after.is_finite() && may_rise;
                 self.reasons[i] = match state {
                     _ if is_solved => Some(Reason::Converged),
                     State::Stopped => Some(Reason::Callback),
@@ -279,7 +279,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                     self.residuals[i] = after;
                 }
                 self.corrected[i] |= state == State::Claimed && !is_solved;
-                if state == State::Claimed && !is_solved
+                if state == State::Claimed
+                    && !is_solved
                     && let Some(last) = self.history.get_mut(i).and_then(|h| h.last_mut())
                 {
                     *last = shifted(self.residuals[i], self.unit[i]);
