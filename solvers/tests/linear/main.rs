@@ -6,3 +6,4 @@ mod gradients;
 mod preconditioners;
 mod reference;
 mod sparse;
+mod truth;
