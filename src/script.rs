@@ -123,6 +123,12 @@ impl Script {
         Ok(last)
     }
 
+    /// The names that the last line gives its results; none where it is a call alone.
+    #[must_use]
+    pub fn last_names(&self) -> &[String] {
+        self.statements.last().map_or(&[], |statement| &statement.names)
+    }
+
     /// The names that have to be variables when it runs, in the order in which they come.
     #[must_use]
     pub fn inputs(&self) -> Vec<&str> {

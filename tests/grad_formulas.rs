@@ -199,3 +199,129 @@ fn on_cuda() -> Result<()> {
     }
     Ok(())
 }
+
+/// A step of training: a loss, its gradients, and the parameters changed in place.
+fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Array<f64>) -> Result<()> {
+    let (_, g) = value_and_grad(
+        b,
+        |d, w: &Var<B, f64>| {
+            let (x, t) = (d.constant(x.clone()), d.constant(t.clone()));
+            let y = expr!(d, exp(-(w * x) * *2))?;
+            expr!(d, mean((y - t) * *2, ..))
+        },
+        &*w,
+    )?;
+    let rate = 0.1;
+    expr!(b, *w -= rate * g)
+}
+
+/// Name, op, arguments and results of each call.
+fn told(profile: &Profile) -> Vec<(String, &'static str, String, String)> {
+    profile.events().into_iter().map(|e| (e.name, e.op, e.args, e.results)).collect()
+}
+
+#[test]
+fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Result<()> {
+    let profile = Profile::new();
+    let b = profile.watch(Numpyish::new());
+    let plain = Numpyish::new();
+    let (x, t) = (plain.linspace(0.1, 1.0, 6)?, plain.full([6], 0.5)?);
+    let (mut w, mut expected) = (plain.full([6], 0.7)?, plain.full([6], 0.7)?);
+    step(&b, &x, &t, &mut w)?;
+    step(&plain, &x, &t, &mut expected)?;
+    assert_eq!(w, expected, "what is watched gives the same bits");
+
+    let told = told(&profile);
+    let of = |name: &str| told.iter().filter(|(known, ..)| known == name).collect::<Vec<_>>();
+    let (one, both) = ("float64[6]", "(float64[6], float64[6])");
+    for (name, args) in [
+        ("exp(-(w * x)**2)", both),
+        // of that of the value, and all that the formula is over
+        ("gradient of exp(-(w * x)**2)", "(float64[6], float64[6], float64[6])"),
+        ("*w -= rate * g", both),
+    ] {
+        let calls = of(name);
+        assert_eq!(calls.len(), 1, "{name}: {told:?}");
+        assert_eq!((calls[0].1, calls[0].2.as_str(), calls[0].3.as_str()), ("expr!", args, one), "{name}");
+    }
+    // the mean of a formula is a formula and an op on a tape
+    assert!(told.iter().filter(|(name, ..)| name.starts_with("gradient of ")).count() >= 2, "{told:?}");
+    assert!(told.iter().all(|(name, ..)| name != "expr!"), "{told:?}");
+
+    // no moment counts twice: the times of the rows by themselves are those of the outermost calls
+    let own: std::time::Duration = profile.averages().iter().map(|average| average.own).sum();
+    let outermost = profile.events().into_iter().filter(|event| event.parent.is_none()).map(|event| event.duration);
+    assert_eq!(own, outermost.sum());
+    profile.retime(|| step(&b, &x, &t, &mut plain.full([6], 0.7)?))
+}
+
+#[test]
+fn gradients_of_formulas_op_by_op_are_rows_as_well() -> Result<()> {
+    let profile = Profile::new();
+    let b = profile.watch(Numpyish::new());
+    // complex formulas go op by op on a tape
+    let z = b.asarray([Complex::new(1.0, 2.0), Complex::new(0.5, -1.0)])?;
+    let g = grad(&b, |d, z| d.sum(d.real(expr!(d, z * z * z)?)?, ..), &z)?;
+    assert_eq!(g.shape(), [2]);
+    let events = profile.events();
+    let at = |name: &str| events.iter().position(|event| event.name == name);
+    let (there, back) = (at("z * z * z").unwrap(), at("gradient of z * z * z").unwrap());
+    assert!(events.iter().filter(|event| event.parent == Some(there)).all(|event| event.name == "multiply"));
+    let within = events.iter().filter(|event| event.parent == Some(back)).count();
+    assert!(within >= 3, "{events:?}");
+    assert_eq!(events.iter().filter(|event| event.name.starts_with("gradient of")).count(), 1);
+    assert_eq!(events[back].args, "(complex128[2], complex128[2])");
+    Ok(())
+}
+
+#[test]
+fn a_profile_names_formulas_of_every_way_to_write_them() -> Result<()> {
+    let profile = Profile::new();
+    let b = profile.watch(AnyBackend::from(Numpyish::new()));
+    let (x, mut y) = (b.asarray([1.0_f32, 2.0])?, b.zeros::<f32>([2])?);
+    let _ = ((lazy(&x) + &y) * 2.0 - (-lazy(&x)).exp() / lazy(3.0_f32)).eval(&b)?;
+    let _ = (lazy(&x) - 0.5).square().sum(0).keepdims(true).eval(&b)?;
+    expr!(b, y += x * 2)?;
+    let _ = expr!(b, max(x * y, 0, keepdims = true))?;
+    let _ = expr!(b, let d = x - y; d * d)?;
+    b.out(&mut y).exp(&x)?;
+    let jvp = backends::grad::jvp(&b, |j, x| expr!(j, sin(x) * 2.0), &x, &y)?;
+    drop(jvp);
+    let told = told(&profile);
+    let named = |op: &'static str| -> Vec<&str> {
+        told.iter().filter(|(_, known, ..)| *known == op).map(|(name, ..)| name.as_str()).collect()
+    };
+    assert_eq!(
+        named("expr!"),
+        ["(x0 + x1) * 2 - exp(-x2) / 3", "y += x * 2", "let d = x - y; d * d", "value and tangent of sin(x) * 2.0"]
+    );
+    assert_eq!(named("sum"), ["sum(square(x0 - 0.5), 0, keepdims = true)"]);
+    assert_eq!(named("max"), ["max(x * y, 0, keepdims = true)"]);
+    // a long text is whole in the data, and short in a table
+    let profile = Profile::new();
+    let b = profile.watch(Numpyish::new());
+    let x = b.asarray([1.0])?;
+    expr!(b, sin(x) + cos(x) + tan(x) + sinh(x) + cosh(x) + tanh(x) + asinh(x) + atan(x) + exp(x) + expm1(x))?;
+    let whole = &profile.events()[1].name;
+    assert!(whole.starts_with("sin(x) + cos(x)") && whole.ends_with("+ exp(x) + expm1(x)"), "{whole}");
+    let table = profile.summary() + &profile.table(std::time::Duration::ZERO);
+    assert!(
+        !table.contains(whole) && table.matches(" .. ").count() == 2 && table.contains("expm1(x) (float64[1])"),
+        "{table}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_script_has_the_text_of_formulas_as_notes() -> Result<()> {
+    let b = Recorded::new(Numpyish::new());
+    let x = b.asarray([1.0, 2.0])?;
+    let y = expr!(b, exp(-x) * 2.0)?;
+    b.give("y", &y);
+    let text = b.text();
+    assert!(text.contains("\n# exp(-x) * 2.0\nv1 = negative(v0)\n"), "{text}");
+    let mut variables = b.constants_on(&Numpyish::new())?;
+    b.script()?.run(&Numpyish::new(), &mut variables)?;
+    assert_eq!(variables["y"].as_array().and_then(|y| y.get::<f64>()), Some(y.array()));
+    Ok(())
+}

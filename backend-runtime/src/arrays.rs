@@ -4,7 +4,7 @@ use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result,
     bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
-    formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Typed},
+    formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
     host,
     link::{Link, Offer, Peers, Through},
     numpyish::raw::HostView,
@@ -227,10 +227,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Whether the backend may have [`Arrays::begin_fused`].
+    #[doc(hidden)]
+    const WATCHES: bool = false;
+
     /// Several ops begin as one, on a backend whose calls are watched; none on all others.
     #[doc(hidden)]
     #[inline]
-    fn begin_fused(&self, _op: &'static str, _dtype: DType) -> Result<Option<Box<dyn Any>>> {
+    fn begin_fused(&self, _op: &'static str, _dtype: DType, _told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
         Ok(None)
     }
 
@@ -255,7 +259,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        let begun = self.begin_fused("expr!", T::DTYPE)?;
+        let begun = formula::begin_on(self, T::DTYPE, e, leaves)?;
         let result = formula::run(self, e, leaves)?;
         begun.map_or(Ok(()), |begun| self.end_fused(begun, &result))?;
         Ok(result)
@@ -285,11 +289,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        let begun = self.begin_fused("expr!", T::DTYPE)?;
         // SAFETY: the caller's promise.
-        let result = unsafe { formula::run_over(self, e, leaves, target)? };
-        begun.map_or(Ok(()), |begun| self.end_fused(begun, result.as_ref().unwrap_or(target)))?;
-        Ok(result)
+        unsafe { formula::run_over(self, e, leaves, target) }
     }
 
     /// What this rank has for a link between ranks, by which parts of arrays go from device to device; or why they go through the host.

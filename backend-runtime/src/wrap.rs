@@ -90,8 +90,10 @@ pub trait Wrap: Arrays {
 pub struct Call<'a> {
     /// The row; none of what is no op: a formula, or a copy from or to the host.
     pub info: Option<&'static OpInfo>,
-    /// Its name.
+    /// Its name: `expr!` of a formula.
     pub op: &'static str,
+    /// The text of the formula, where it is one, a reduction of one, or the gradient of one.
+    pub formula: Option<&'a str>,
     /// The dtype `T` of the row.
     pub dtype: DType,
     /// The dtype `U`, of a row that has one.

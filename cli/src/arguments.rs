@@ -11,13 +11,14 @@ backends-cli devices             the libraries and devices that are there, and w
 backends-cli ops [WORDS]         the ops, or those that have the words in their names or in what they do
 backends-cli help OP             the page of an op
 backends-cli call 'CALL' ..      computes: 'std(x, axis=0)', 'q, r = qr(x)'; also several, a line each or with ; between
+backends-cli run FILE|- ..        the calls of a file, or of the standard input: as text, a line each, or as `Recorded` saves a program
 backends-cli bench OP|'CALL' ..  the least time of a call, on each backend
 
-of call and bench:
+of call, run and bench:
   --NAME FILE.npy|NUMBER         a variable of the call: an array from a file, or a number
   --backend NAME                 numpyish, cuda, cuda:1, torch, torch:cuda:0; else that of BACKENDS_DEFAULT
   --precision 16|32|64           of numbers that nothing else gives a dtype
-of call:
+of call and run:
   --out FILE.npy                 the result goes there; of several variables: --out NAME=FILE.npy, as often as there are
   --profile[=MS]                 what the ops took, those of at least MS milliseconds
   --trace FILE.json              the same for chrome://tracing or Perfetto
@@ -37,6 +38,8 @@ pub enum Command {
     Help(String),
     /// To compute.
     Call(String),
+    /// To compute what a file says, or the standard input.
+    Run(String),
     /// To measure.
     Bench(String),
 }
@@ -123,6 +126,9 @@ fn command(words: &[String]) -> Outcome<Command> {
         ["devices"] => Command::Devices,
         ["ops", ref search @ ..] => Command::Ops(search.join(" ")),
         ["help", op] => Command::Help(op.into()),
+        ["run", file] | ["call", file @ "-"] => Command::Run(file.into()),
+        ["run"] => return Err(Failure("`run` takes a file, or `-` for the standard input".into())),
+        ["run", _, more, ..] => return Err(Failure(format!("`{more}` is left over: `run` takes one file"))),
         ["call", call] => Command::Call(call.into()),
         ["bench", call] => Command::Bench(call.into()),
         ["call" | "bench", _, more, ..] => {

@@ -1,9 +1,13 @@
 //! Calls over files.
 
-use crate::{Arguments, Failure, Outcome};
+use crate::{Arguments, Command, Failure, Outcome};
 use backends::{prelude::*, runtime::dispatch};
-use backends_npz::NumpyFiles;
-use std::fmt::Write;
+use backends_npz::{NumpyFiles, SavedProgram};
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{self, Read},
+};
 
 /// The backend that the arguments name.
 pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
@@ -13,22 +17,27 @@ pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     })
 }
 
-/// The script of a text, whose lines may have `;` between them. A `;` within brackets is that of a step.
+/// The script of a text, whose lines may have `;` between them. A `;` within brackets is that of a step, one in a text or a note stands for itself.
 pub fn script(text: &str) -> Outcome<Script> {
-    let (mut depth, mut quote) = (0_i32, None);
-    let lines: String = text
-        .chars()
-        .map(|c| {
+    let mut lines = String::with_capacity(text.len());
+    for line in text.lines() {
+        let (mut depth, mut quote, mut is_note, mut is_escaped) = (0_i32, None, false, false);
+        for c in line.chars() {
             match (quote, c) {
+                _ if is_note || is_escaped => is_escaped = false,
+                (Some(_), '\\') => is_escaped = true,
                 (None, '"' | '\'') => quote = Some(c),
                 (Some(open), c) if open == c => quote = None,
+                (None, '#') => is_note = true,
                 (None, '[' | '(') => depth += 1,
                 (None, ']' | ')') => depth -= 1,
                 _ => {}
             }
-            if c == ';' && depth == 0 && quote.is_none() { '\n' } else { c }
-        })
-        .collect();
+            let ends = c == ';' && depth == 0 && quote.is_none() && !is_note;
+            lines.push(if ends { '\n' } else { c });
+        }
+        lines.push('\n');
+    }
     Ok(lines.parse()?)
 }
 
@@ -47,12 +56,73 @@ pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<Any
     Ok(variables)
 }
 
-/// Computes, writes the results, and gives what is to be shown.
+/// Computes a call, writes the results, and gives what is to be shown.
 pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
-    let plain = backend(arguments)?;
     let script = script(text)?;
+    computed(arguments, &script, |_| Ok(Variables::new()))
+}
+
+/// The same of a file, or of the standard input: a script as text, or a saved program with its arrays.
+pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
+    match program(file)? {
+        Text::Plain(text) => {
+            let script = script(&text).map_err(|Failure(why)| format!("{}: {why}", called(file)))?;
+            computed(arguments, &script, |_| Ok(Variables::new()))
+        }
+        Text::Saved(saved) => computed(arguments, &saved.script()?, |b| Ok(saved.constants_on(b)?)),
+    }
+}
+
+/// What a file holds.
+enum Text {
+    Plain(String),
+    Saved(SavedProgram),
+}
+
+/// How a zip file begins, and so a saved program: as one with members, and as one without.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// A file as errors call it.
+fn called(file: &str) -> &str {
+    if file == "-" { "the standard input" } else { file }
+}
+
+/// Reads a file, whole where it is text. It may be a pipe.
+fn program(file: &str) -> Outcome<Text> {
+    let named = |why: io::Error| format!("{}: {why}", called(file));
+    let mut bytes = Vec::new();
+    if file == "-" {
+        io::stdin().lock().read_to_end(&mut bytes).map_err(named)?;
+    } else {
+        let mut opened = File::open(file).map_err(named)?;
+        if opened.metadata().map_err(named)?.is_file() {
+            opened.by_ref().take(4).read_to_end(&mut bytes).map_err(named)?;
+            if ZIP.contains(&&bytes[..]) {
+                return Ok(Text::Saved(SavedProgram::open(file)?));
+            }
+        }
+        opened.read_to_end(&mut bytes).map_err(named)?;
+    }
+    if ZIP.iter().any(|zip| bytes.starts_with(zip)) {
+        return Ok(Text::Saved(SavedProgram::from_bytes(called(file), bytes)?));
+    }
+    if bytes.is_empty() && file.to_lowercase().ends_with(".npz") {
+        return Err(Failure(format!("{file}: the file is empty")));
+    }
+    let wrong = |_| Failure(format!("{}: neither text in UTF-8 nor a saved program (.npz)", called(file)));
+    String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
+}
+
+/// Runs a script, writes the results, and gives what is to be shown. The variables of the arguments come before those of `known`.
+fn computed(
+    arguments: &Arguments,
+    script: &Script,
+    known: impl FnOnce(&AnyBackend) -> Outcome<Variables<AnyBackend>>,
+) -> Outcome<String> {
+    let plain = backend(arguments)?;
     let _precision = arguments.precision.map(enter_precision).transpose()?;
-    let mut variables = variables(arguments, &plain)?;
+    let mut variables = known(&plain)?;
+    variables.extend(self::variables(arguments, &plain)?);
     let missing: Vec<&str> = script.inputs().into_iter().filter(|name| !variables.contains_key(*name)).collect();
     if let [name, ..] = missing[..] {
         return Err(Failure(format!("what is `{name}`? give --{name} FILE.npy or a number")));
@@ -70,8 +140,18 @@ pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
         };
         plain.save_npy_value(path, value)?;
     }
-    if let (Some(value), []) = (&last, &arguments.out[..]) {
-        out = show(&plain, value)?;
+    if arguments.out.is_empty() {
+        match &last {
+            Some(value) => out = show(&plain, value)?,
+            // a program from a file names its results
+            None if matches!(arguments.command, Command::Run(_)) => {
+                for name in script.last_names() {
+                    let value = variables.get(name).map(|value| show(&plain, value)).transpose()?;
+                    let _ = writeln!(out, "{name} = {}", value.unwrap_or_default());
+                }
+            }
+            None => {}
+        }
     }
     if let (Some(profile), Some(least)) = (&profile, arguments.profile) {
         let separator = if out.is_empty() { "" } else { "\n\n" };

@@ -5,6 +5,7 @@
 //! backends-cli ops cumulative
 //! backends-cli help std
 //! backends-cli call 'std(x, axis=0)' --x data.npy --backend torch --out y.npy --profile
+//! backends-cli run program.npz --out y=y.npy
 //! backends-cli bench exp
 //! ```
 
@@ -53,6 +54,7 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> Outcome {
         Command::Ops(search) => list::ops(search),
         Command::Help(op) => backends::help(op)?.to_string(),
         Command::Call(text) => call::call(arguments, text)?,
+        Command::Run(file) => call::run(arguments, file)?,
         Command::Bench(text) => bench::bench(arguments, text)?,
     };
     let text = text.trim_end();

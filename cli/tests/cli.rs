@@ -1,10 +1,11 @@
 //! The program as its user runs it.
 
 use backends::prelude::*;
-use backends_npz::NumpyFiles;
+use backends_npz::{NumpyFiles, ProgramFiles};
 use std::{
+    io::Write,
     path::PathBuf,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 /// A folder of the test's own.
@@ -64,6 +65,88 @@ fn a_call_over_files() {
     assert!(said.contains("exp(float32[2, 2]) -> float32[2, 2]"), "{said}");
     assert!(std::fs::read_to_string(&trace).unwrap().starts_with("{\"traceEvents\""));
     assert_eq!(says(&["call", "ones([2])", "--precision", "32"]), "float32 [2]\n[1, 1]\n");
+}
+
+/// What it says, with this on its standard input.
+fn says_of(args: &[&str], input: &[u8]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backends-cli"));
+    command.args(args).env_remove("BACKENDS_DEFAULT").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_script_from_a_file_or_the_standard_input() {
+    let folder = folder("a_script_from_a_file");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    // longer than a shell takes as arguments
+    let lines: String = (0..20_000).map(|k| format!("x = add(x, {}.0)  # it's number {k}; so\n", k % 2)).collect();
+    let script = format!("{lines}sum(x, ..); max(x, ..)\n");
+    assert!(script.len() > 600_000);
+    std::fs::write(path("script.txt"), &script).unwrap();
+    let said = "float64 []\n10001\n";
+    assert_eq!(says(&["run", &path("script.txt"), "--x", "reshape([1.0], [1])"]), said);
+    for args in [["run", "-", "--x", "ones([1])"], ["call", "-", "--x", "ones([1])"]] {
+        assert_eq!(says_of(&args, script.as_bytes()), said);
+    }
+    assert_eq!(says_of(&["run", "-"], "größe = ones([2])\r\n".as_bytes()), "größe = float64 [2]\n[1, 1]\n");
+    assert_eq!(says_of(&["run", "-"], b""), "");
+
+    std::fs::write(path("wrong.txt"), "sum(1,\n").unwrap();
+    assert!(fails(&["run", &path("wrong.txt")]).contains("wrong.txt: "));
+    std::fs::write(path("bytes"), b"\xff\xfe").unwrap();
+    assert!(fails(&["run", &path("bytes")]).contains("bytes: neither text in UTF-8 nor a saved program"));
+    assert!(fails(&["run", &path("none.txt")]).contains("none.txt: "));
+    assert!(fails(&["run"]).contains("`run` takes a file"));
+    assert!(fails(&["run", "a", "b"]).contains("`b` is left over"));
+}
+
+#[test]
+fn a_saved_program() {
+    let folder = folder("a_saved_program");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let saved = path("saved program.npz");
+    let b = Recorded::new(Numpyish::new());
+    let x = b.asarray([[Complex::new(1.0_f32, 2.0), Complex::new(-0.5, 0.0)]]).unwrap();
+    let (half, no) = (b.asarray([f16::from_f64(0.5)]).unwrap(), b.asarray([true, false]).unwrap());
+    let (none, big) = (b.zeros::<f64>([0, 3]).unwrap(), b.asarray(vec![3_i64; 100_000]).unwrap());
+    let y = expr!(b, x * x + 1.0).unwrap();
+    for (name, total) in
+        [("none", b.sum(&none, ..).unwrap()), ("größe", b.astype::<f64, _>(b.sum(&big, ..).unwrap()).unwrap())]
+    {
+        b.give(name, &total);
+    }
+    b.give("half", &expr!(b, half * half).unwrap());
+    b.give("no", &b.logical_not(&no).unwrap());
+    b.give("y", &y);
+    b.save_program(&saved).unwrap();
+
+    assert_eq!(says(&["run", &saved]), "y = complex64 [1, 2]\n[[-2+4i, 1.25-0i]]\n");
+    let (y_file, no_file, half_file, sum_file) = (path("y.npy"), path("no.npy"), path("half.npy"), path("s.npy"));
+    let outs = [("y", &y_file), ("no", &no_file), ("half", &half_file), ("größe", &sum_file)];
+    let outs: Vec<String> = outs.iter().map(|(name, file)| format!("--out={name}={file}")).collect();
+    let mut args = vec!["run", &saved];
+    args.extend(outs.iter().map(String::as_str));
+    assert_eq!(says(&args), "");
+    let plain = Numpyish::new();
+    assert_eq!(&plain.load_npy::<Complex<f32>>(&y_file).unwrap(), y.array());
+    assert_eq!(plain.load_npy::<bool>(&no_file).unwrap(), plain.asarray([false, true]).unwrap());
+    assert_eq!(plain.load_npy::<f16>(&half_file).unwrap(), plain.asarray([f16::from_f64(0.25)]).unwrap());
+    assert_eq!(plain.load_npy::<f64>(&sum_file).unwrap(), plain.asarray(3e5).unwrap());
+    // another array in the place of a constant, and the file through a pipe
+    plain.save_npy(&y_file, plain.asarray([Complex::new(2.0_f32, 0.0)]).unwrap()).unwrap();
+    assert_eq!(says(&["run", &saved, "--c0", &y_file]), "y = complex64 [1]\n[5+0i]\n");
+    let whole = std::fs::read(&saved).unwrap();
+    assert_eq!(says_of(&["run", "-"], &whole), says(&["run", &saved]));
+
+    std::fs::write(&saved, &whole[..whole.len() / 2]).unwrap();
+    let said = fails(&["run", &saved]);
+    assert!(said.contains("saved program.npz: not a complete .npz"), "{said}");
+    std::fs::write(&saved, b"").unwrap();
+    assert!(fails(&["run", &saved]).contains("saved program.npz: the file is empty"));
 }
 
 #[test]

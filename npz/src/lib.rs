@@ -5,6 +5,7 @@
 //! | an array of a backend in a `.npy` file | `b.load_npy(path)?`, `b.save_npy(path, &x)?` ([`NumpyFiles`]) |
 //! | named arrays in an `.npz` file, or a folder of `.npy` files | [`Npz`], [`NpzWriter`] |
 //! | parts of a `.npy` file that is larger than memory | [`NpyReader`], [`NpyWriter`]; [`Mapped`], [`MappedMut`] over the file's own pages |
+//! | a program that `Recorded` wrote down | [`ProgramFiles`], [`SavedProgram`] |
 //! | bytes in memory | [`decode`], [`encode`], [`Npz::from_bytes`] |
 //!
 //! ```
@@ -42,6 +43,7 @@ mod files;
 mod mapped;
 mod npy;
 mod parts;
+mod program;
 mod writer;
 
 #[doc(no_inline)]
@@ -50,6 +52,7 @@ pub use files::NumpyFiles;
 pub use mapped::{Mapped, MappedMut};
 pub use npy::{decode, encode};
 pub use parts::{NpyReader, NpyWriter};
+pub use program::{ProgramFiles, SavedProgram};
 pub use writer::NpzWriter;
 
 use backend_runtime::{Arrays, DType, Element, Value};
@@ -155,6 +158,19 @@ impl Npz {
     /// An array on a backend, in the dtype that the file says: `Value::as_array` has it, and calls by name take it.
     pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
+    }
+
+    /// A member that is a text in UTF-8, and no array.
+    pub fn text(&self, name: &str) -> Result<String> {
+        self.read(name, |file, length| {
+            let mut bytes = npy::reserved(usize::try_from(length).unwrap_or(usize::MAX))?;
+            // no more than it is said to hold; at the end the checksum is verified
+            file.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 != length {
+                return Err(npy::damaged(format!("{} bytes of text, {length} were promised", bytes.len())));
+            }
+            String::from_utf8(bytes).map_err(|_| npy::damaged("the text is not UTF-8"))
+        })
     }
 
     /// The shape of an array, without its data.

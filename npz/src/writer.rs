@@ -64,6 +64,16 @@ impl NpzWriter {
         add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
 
+    /// Adds a text, as a member of exactly this name: [`Npz::text`](crate::Npz::text) reads it.
+    pub fn add_text(&mut self, name: &str, text: &str) -> Result<()> {
+        let mut add = || {
+            let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);
+            self.zip.start_file(name, options)?;
+            self.zip.write_all(text.as_bytes())
+        };
+        add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
+    }
+
     /// Adds an array of a backend.
     pub fn add_array<B: Arrays, T: Element>(&mut self, b: &B, name: &str, x: &B::Array<T>) -> Result<()> {
         self.add(name, &host(b, x)?)

@@ -2,7 +2,8 @@
 
 mod common;
 
-use backends_npz::{Npz, encode};
+use backends::prelude::*;
+use backends_npz::{Npz, NpzWriter, ProgramFiles, SavedProgram, encode};
 use common::{Member, archive, crc, folder, npy, raw_archive, small, stored};
 use ndarray::array;
 use std::{fs, path::Path, process::Command};
@@ -86,4 +87,97 @@ fn pipes_and_devices_are_refused() {
         let error = data.get::<f64>(name).unwrap_err().to_string();
         assert!(error.ends_with(&format!("`{name}`: not a regular file")), "{error}");
     }
+}
+
+/// A program over constants of an array's dtype, which is in `text` afterwards as `c0`, `c1` and so on.
+fn constant<T: backends::Element>(b: &Recorded<Numpyish>, shape: &[usize], elements: Vec<T>) {
+    b.from_ndarray(ndarray::ArrayD::from_shape_vec(shape, elements).unwrap().into_shared()).unwrap();
+}
+
+#[test]
+fn a_program_is_the_same_after_a_file() {
+    let path = folder("a program, größer; #1").join("saved program.npz");
+    let b = Recorded::new(Numpyish::new());
+    constant(&b, &[2], vec![true, false]);
+    constant(&b, &[3], vec![i8::MIN, 0, i8::MAX]);
+    constant(&b, &[1], vec![u64::MAX]);
+    constant(&b, &[2], vec![i64::MIN, i64::MAX]);
+    constant(&b, &[2], vec![f16::from_f64(-0.0), f16::MAX]);
+    constant(&b, &[2], vec![bf16::from_f64(1.5), bf16::NAN]);
+    constant(&b, &[2, 0], Vec::<f32>::new());
+    constant(&b, &[], vec![f32::INFINITY]);
+    constant(&b, &[2], vec![Complex::new(1.0_f32, -0.0), Complex::new(f32::NAN, 2.0)]);
+    constant(&b, &[1, 1], vec![Complex::new(5e-324, -1e300)]);
+    constant(&b, &[300, 500], (0..150_000).map(f64::from).collect());
+    let x = b.asarray([1.0, 2.0]).unwrap();
+    let y = expr!(b, exp(-x) * 2.0).unwrap();
+    b.give("größe_2", &y);
+    b.save_program(&path).unwrap();
+
+    let saved = SavedProgram::open(&path).unwrap();
+    assert_eq!(saved.text(), b.text());
+    assert!(saved.text().contains("# exp(-x) * 2.0"));
+    assert_eq!(saved.script::<Script>().unwrap(), b.script().unwrap());
+    assert_eq!(saved.script::<Script>().unwrap().last_names(), ["größe_2"]);
+    let plain = Numpyish::new();
+    let (constants, read) = (b.constants(), saved.constants_on(&plain).unwrap());
+    assert_eq!((constants.len(), read.len()), (12, 12));
+    for (name, x) in &constants {
+        let again = read[name].as_array().unwrap();
+        assert_eq!(x.dtype(), again.dtype());
+        backends::runtime::dispatch!(x.dtype(), T => {
+            let (x, again) = (x.get::<T>().unwrap(), again.get::<T>().unwrap());
+            // to the last bit, NaN too
+            Ok::<_, Error>(assert_eq!(encode::<T>(x), encode::<T>(again), "{name}"))
+        })
+        .unwrap();
+    }
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(SavedProgram::from_bytes("bytes", bytes).unwrap().text(), b.text());
+}
+
+#[test]
+fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
+    let path = folder("damaged program").join("p.npz");
+    let b = Recorded::new(Numpyish::new());
+    let x = b.asarray([1.0, 2.0, 3.0]).unwrap();
+    b.give("y", &b.exp(&x).unwrap());
+    b.save_program(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let named = |error: std::io::Error, why: &str| {
+        let error = error.to_string();
+        assert!(error.starts_with(&path.display().to_string()) && error.contains(why), "{error}");
+    };
+    for length in (0..whole.len()).step_by(7) {
+        fs::write(&path, &whole[..length]).unwrap();
+        named(SavedProgram::open(&path).unwrap_err(), "not a complete .npz (zip) file");
+    }
+    // a byte of the text, and one of the array
+    let place = |part: &[u8]| whole.windows(part.len()).position(|bytes| bytes == part).unwrap();
+    let mut other = whole.clone();
+    other[place(b"asarray(c0)")] ^= 1;
+    fs::write(&path, &other).unwrap();
+    named(SavedProgram::open(&path).unwrap_err(), "`script.txt`: ");
+    let mut other = whole.clone();
+    other[place(&3.0_f64.to_le_bytes())] ^= 1;
+    fs::write(&path, &other).unwrap();
+    named(SavedProgram::open(&path).unwrap().constants_on(&Numpyish::new()).unwrap_err(), "`c0`: ");
+    // arrays alone, a text that is no script, one that is no text
+    let write = |text: Option<&[u8]>| {
+        let members: Vec<Member> = text.map(|text| stored("script.txt", text)).into_iter().collect();
+        fs::write(&path, raw_archive(&members)).unwrap();
+    };
+    write(None);
+    named(SavedProgram::open(&path).unwrap_err(), "there is no program in it: the member `script.txt` is missing");
+    write(Some(b"y = exp(\n"));
+    named(SavedProgram::open(&path).unwrap().script::<Script>().unwrap_err(), "line 1, column 9");
+    write(Some(b"\xff"));
+    named(SavedProgram::open(&path).unwrap_err(), "not UTF-8");
+    let mut file = NpzWriter::create(&path).unwrap();
+    file.add_text("script.txt", "").unwrap();
+    assert!(file.add_text("script.txt", "").is_err(), "names stand once");
+    // a name that the language has not is an error where it is read, and says where
+    b.give("my result", &x);
+    b.save_program(&path).unwrap();
+    named(SavedProgram::open(&path).unwrap().script::<Script>().unwrap_err(), "line 4");
 }

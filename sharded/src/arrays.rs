@@ -7,7 +7,7 @@ use crate::{
     rows::{Moving, Run},
 };
 use backends::{
-    Arrays, Backend, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
+    Arrays, Backend, DType, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
     runtime::formula::{self, Kept, Leaves, MOST, Typed, Visitor, run_kept},
 };
 use backends_world::Kind;
@@ -17,6 +17,12 @@ impl<B: Backend> Arrays for Sharded<B> {
     type Array<T: Element> = ShardedArray<B, T>;
 
     const NAME: &'static str = "sharded";
+
+    const WATCHES: bool = B::WATCHES;
+
+    fn begin_fused(&self, op: &'static str, dtype: DType, told: &dyn formula::Told) -> Result<Option<Box<dyn Any>>> {
+        self.within.begin_fused(op, dtype, told)
+    }
 
     /// All of the array, on every rank. Collective.
     fn to_ndarray<T: Element>(&self, x: &ShardedArray<B, T>) -> Result<HostArray<T>> {
@@ -61,8 +67,13 @@ impl<B: Backend> Arrays for Sharded<B> {
         if let Some(why) = parts.failed {
             return Err(why);
         }
+        let begun = formula::begin_on(&self.within, T::DTYPE, e, leaves)?;
         match run_kept::<B, L::Layout, E, T>(&self.within, e, leaves.scalars(), parts.parts.iter()) {
-            Some(part) => self.place(formula::NAME, &plan, part?),
+            Some(part) => {
+                let part = part?;
+                begun.map_or(Ok(()), |begun| self.within.end_fused(begun, &part))?;
+                self.place(formula::NAME, &plan, part)
+            }
             None => formula::run(self, e, leaves),
         }
     }

@@ -6,12 +6,15 @@ use crate::{
     Backend, DTypeKind, Element, Error, Real, Result,
     runtime::{
         RealVisitor,
-        formula::{self, Kept, Layout, Leaves, MOST, Node, Run, Typed, Visitor, gradient_of, run_kept},
+        formula::{
+            self, Kept, KeptTold, Layout, Leaves, MOST, Node, Run, Typed, Visitor, begin_gradient, begin_on,
+            gradient_of, run_kept,
+        },
     },
 };
 use std::marker::PhantomData;
 
-/// A formula on a tape: as one op where it can be, else op by op.
+/// A formula on a tape, told to those who watch the backend within.
 pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -20,10 +23,46 @@ pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
+    let begun = begin_on(d.within(), T::DTYPE, e, leaves)?;
+    let result = on_tape(d, e, leaves, begun.is_some())?;
+    begun.map_or(Ok(()), |begun| d.within().end_fused(begun, result.value()))?;
+    Ok(result)
+}
+
+/// A formula op by op: someone who watches is told of what the way back does that it is its gradient.
+fn op_by_op<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
+    d: &Diff<B>,
+    e: &E,
+    leaves: &L,
+    is_watched: bool,
+) -> Result<Var<B, T>>
+where
+    E: Run<'a, Diff<B>, L> + Typed<Out = T>,
+{
+    if const { !B::WATCHES } || !is_watched {
+        return formula::run(d, e, leaves);
+    }
+    let before = d.count();
+    let result = formula::run(d, e, leaves)?;
+    let shape = crate::ArrayAttributes::shape(&result);
+    d.record_formula(before, KeptTold::gradient::<Diff<B>, L, E>(T::DTYPE, e, leaves, shape));
+    Ok(result)
+}
+
+/// A formula on a tape: as one op where it can be, else op by op.
+fn on_tape<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
+    d: &Diff<B>,
+    e: &E,
+    leaves: &L,
+    is_watched: bool,
+) -> Result<Var<B, T>>
+where
+    E: Run<'a, Diff<B>, L> + Typed<Out = T>,
+{
     // one more array is the gradient of the value; complex ones have other rules than those of the rows' expressions
     let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };
     if is_complex || const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
-        return formula::run(d, e, leaves);
+        return op_by_op(d, e, leaves, is_watched);
     }
     let mut arrays = Arrays { d, all: Vec::with_capacity(L::Layout::ARRAYS), fuse: true, wrong: None };
     leaves.visit(&mut arrays);
@@ -31,13 +70,13 @@ where
         return Err(wrong);
     }
     if !arrays.fuse {
-        return formula::run(d, e, leaves);
+        return op_by_op(d, e, leaves, is_watched);
     }
     e.check()?;
     let (arrays, scalars) = (arrays.all, leaves.scalars());
     let kept = arrays.iter().map(|(_, kept)| kept);
     let Some(value) = run_kept::<B, L::Layout, E, T>(d.within(), e, scalars, kept) else {
-        return formula::run(d, e, leaves);
+        return op_by_op(d, e, leaves, is_watched);
     };
     let value = value?;
     if arrays.iter().all(|(place, _)| place.is_none()) {
@@ -95,9 +134,12 @@ impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull
         for (k, (place, _)) in self.arrays.iter().enumerate() {
             let Some(place) = *place else { continue };
             let arrays = self.arrays.iter().map(|(_, kept)| kept);
+            let begun = begin_gradient::<B, L, E>(b, T::DTYPE, &self.tree, &self.scalars, &g, arrays.clone())?;
             let gradient = gradient_of::<B, L, E, T>(b, &self.tree, self.scalars, k, &g, arrays);
             let elsewhere = || Error::argument(formula::NAME, "the gradient of the value must be where the arrays are");
-            grads.add::<B, T>(b, place, gradient.ok_or_else(elsewhere)??)?;
+            let gradient = gradient.ok_or_else(elsewhere)??;
+            begun.map_or(Ok(()), |begun| b.end_fused(begun, &gradient))?;
+            grads.add::<B, T>(b, place, gradient)?;
         }
         Ok(())
     }

@@ -2,9 +2,12 @@
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
-    ArrayAttributes, Arrays, Backend, Complex, DTypeKind, Element, Error, Float, HostArray, LinearMap, Numeric,
+    ArrayAttributes, Arrays, Backend, Complex, DType, DTypeKind, Element, Error, Float, HostArray, LinearMap, Numeric,
     Operand, Result,
-    runtime::{CustomGradient, FloatVisitor, IndexList, Indices, Wrap},
+    runtime::{
+        AnyTyped, CustomGradient, FloatVisitor, IndexList, Indices, Wrap, dispatch,
+        formula::{Prefixed, Told},
+    },
 };
 use std::{
     any::Any,
@@ -435,6 +438,25 @@ impl<B: Backend> Arrays for Jvp<B> {
     }
 
     crate::runtime::forward_to_within!();
+
+    const WATCHES: bool = B::WATCHES;
+
+    fn begin_fused(&self, op: &'static str, dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
+        let changes = |x: &dyn AnyTyped| {
+            let changes = dispatch!(x.element(), T => {
+                Ok::<_, Error>(x.as_any().downcast_ref::<Dual<B, T>>().is_some_and(|x| x.change.is_some()))
+            });
+            changes.unwrap_or(false)
+        };
+        if told.arrays().into_iter().any(changes) {
+            return self.within.begin_fused(op, dtype, &Prefixed("value and tangent of ", told));
+        }
+        self.within.begin_fused(op, dtype, told)
+    }
+
+    fn end_fused<T: Element>(&self, begun: Box<dyn Any>, x: &Dual<B, T>) -> Result<()> {
+        self.within.end_fused(begun, &x.value)
+    }
 
     fn seed(&self, seed: u64) {
         self.within.seed(seed);

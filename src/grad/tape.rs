@@ -2,11 +2,11 @@
 
 use super::{custom::custom, formula::formula, implicit::implicit};
 use crate::{
-    ArrayAttributes, Arrays, Backend, Element, Error, Float, HostArray, IntoArray, LinearMap, Operand, Result,
+    ArrayAttributes, Arrays, Backend, DType, Element, Error, Float, HostArray, IntoArray, LinearMap, Operand, Result,
     runtime::{
         CustomGradient, Wrap,
         dlpack::{CopyMode, DLDevice, ManagedTensor},
-        formula::{Leaves, Run, Typed},
+        formula::{KeptTold, Leaves, Run, Told, Typed},
     },
 };
 use ndarray::{Dimension, IxDyn};
@@ -166,6 +166,17 @@ impl<B: Backend> Diff<B> {
         self.recorded(value, index)
     }
 
+    /// The arrays from a place on are those of a formula, which is told so on the way back.
+    pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
+        let mut record = self.tape();
+        let end = record.end();
+        // parts that are formulas themselves are within this one
+        record.formulas.retain(|(part, ..)| *part < first);
+        if first < end {
+            record.formulas.push((first, end, told));
+        }
+    }
+
     /// How many arrays have places.
     pub(super) fn count(&self) -> usize {
         self.tape().end()
@@ -258,15 +269,20 @@ pub(crate) struct Record<B: Backend> {
     shapes: Vec<IxDyn>,
     /// Where an array is the last result of an op: its rules, and the place of the first.
     rules: Vec<Option<Rules<B>>>,
+    /// The formulas that are several ops here, where someone watches: the places of their first array and behind their last, in order.
+    formulas: Vec<(usize, usize, KeptTold)>,
 }
 
 type Rules<B> = (Box<dyn Pull<B>>, usize);
 
 type Slot = Option<Box<dyn Any>>;
 
+/// The formula whose gradient is several ops of which one runs: its number, and what ends with it.
+type OpenFormula = Option<(usize, Option<Box<dyn Any>>)>;
+
 impl<B: Backend> Default for Record<B> {
     fn default() -> Self {
-        Record { base: 0, shapes: Vec::new(), rules: Vec::new() }
+        Record { base: 0, shapes: Vec::new(), rules: Vec::new(), formulas: Vec::new() }
     }
 }
 
@@ -276,6 +292,24 @@ impl<B: Backend> Record<B> {
         self.shapes.push(IxDyn(shape));
         self.rules.push(rules);
         place
+    }
+
+    /// The gradient of a formula begins, where the array at this place is of one, and of another one than the last was.
+    fn begin_formula(&self, b: &B, place: usize, open: &mut OpenFormula) -> Result<()> {
+        if self.formulas.is_empty() {
+            return Ok(());
+        }
+        let before = self.formulas.partition_point(|(first, ..)| *first <= place);
+        let of = before.checked_sub(1).filter(|k| place < self.formulas[*k].1);
+        if open.as_ref().map(|(k, _)| *k) != of {
+            // the one ends before the other begins
+            *open = None;
+            *open = match of {
+                Some(k) => Some((k, self.formulas[k].2.begin(b)?)),
+                None => None,
+            };
+        }
+        Ok(())
     }
 
     /// The place of the next array.
@@ -293,9 +327,9 @@ impl<B: Backend> Record<B> {
         inputs: usize,
         once: bool,
     ) -> Result<Vec<Slot>> {
-        let mut found = self.slots(of);
+        let (mut found, mut open) = (self.slots(of), None);
         for index in (inputs..self.shapes.len()).rev() {
-            self.step(b, index, &mut found, None)?;
+            self.step(b, index, &mut found, None, &mut open)?;
             if once {
                 self.rules[index] = None;
             }
@@ -311,9 +345,9 @@ impl<B: Backend> Record<B> {
         of: (usize, Box<dyn Any>),
         mut around: Option<&mut Grads<'_>>,
     ) -> Result<Slot> {
-        let mut found = self.slots(vec![of]);
+        let (mut found, mut open) = (self.slots(vec![of]), None);
         for index in (0..self.shapes.len()).rev() {
-            self.step(b, index, &mut found, around.as_deref_mut())?;
+            self.step(b, index, &mut found, around.as_deref_mut(), &mut open)?;
         }
         Ok(found.swap_remove(0))
     }
@@ -334,7 +368,14 @@ impl<B: Backend> Record<B> {
 
     /// Goes back over one op.
     #[inline]
-    fn step(&self, b: &B, index: usize, found: &mut [Slot], around: Option<&mut Grads<'_>>) -> Result<()> {
+    fn step(
+        &self,
+        b: &B,
+        index: usize,
+        found: &mut [Slot],
+        around: Option<&mut Grads<'_>>,
+        open: &mut OpenFormula,
+    ) -> Result<()> {
         let Some((rule, first)) = &self.rules[index] else { return Ok(()) };
         let first = first - self.base;
         // an op's inputs are before its results
@@ -342,6 +383,9 @@ impl<B: Backend> Record<B> {
         let of_results = &mut rest[..=index - first];
         if of_results.iter().all(Option::is_none) {
             return Ok(());
+        }
+        if const { B::WATCHES } {
+            self.begin_formula(b, self.base + index, open)?;
         }
         let mut results = Results { found: of_results, shapes: &self.shapes[first..=index] };
         let around = around.map(|around| Box::new(around.reborrow()));
@@ -463,6 +507,16 @@ impl<B: Backend> Arrays for Diff<B> {
     }
 
     crate::runtime::forward_to_within!();
+
+    const WATCHES: bool = B::WATCHES;
+
+    fn begin_fused(&self, op: &'static str, dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
+        self.within.begin_fused(op, dtype, told)
+    }
+
+    fn end_fused<T: Element>(&self, begun: Box<dyn Any>, x: &Var<B, T>) -> Result<()> {
+        self.within.end_fused(begun, &x.value)
+    }
 
     fn to_dlpack_with<'a, T: Element>(
         &self,

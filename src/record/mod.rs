@@ -2,9 +2,14 @@
 
 use crate::{
     ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
-    runtime::{AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap, by_name::ToLiteral},
+    runtime::{
+        AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap,
+        by_name::{Program, ToLiteral},
+        formula::Told,
+    },
 };
 use std::{
+    any::Any,
     collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -14,7 +19,7 @@ backend! { overlay = "src/record/recorded.toml" }
 
 /// Any backend, whose calls are written down: what a generic program did on its data, without the program.
 ///
-/// Ops that are composed of others, and formulas, are written as these. The arrays that come from the host are kept as constants.
+/// Ops that are composed of others, and formulas, are written as these; before those of a formula stands its text, as a note for people. The arrays that come from the host are kept as constants.
 /// Random numbers are those of the backend that the script runs on: a program that calls [`seed`](Arrays::seed) has the same ones again.
 ///
 /// ```
@@ -38,6 +43,9 @@ backend! { overlay = "src/record/recorded.toml" }
 /// assert_eq!(again, y.array());
 /// # Ok::<(), Error>(())
 /// ```
+///
+/// With the crate `backends-npz`, `b.save_program("program.npz")?` writes script and constants into one file, which
+/// `backends-cli run program.npz` runs.
 #[derive(Clone)]
 pub struct Recorded<B> {
     within: B,
@@ -123,7 +131,7 @@ impl<B: Backend> Recorded<B> {
         self.constants().into_iter().map(on).collect()
     }
 
-    /// Gives an array a name in the script.
+    /// Gives an array a name in the script: letters of any language, digits and `_`. With another name, the script has an error there.
     pub fn give<T: Element>(&self, name: &str, x: &RecordedArray<B::Array<T>>) {
         let line = format!("{name} = v{}\n", x.number);
         self.state().text.push_str(&line);
@@ -184,6 +192,16 @@ impl<B: Backend> Recorded<B> {
             Arg::Plain(x) => x.text(),
             Arg::Absent => "none".into(),
         }
+    }
+}
+
+impl<B: Backend> Program for Recorded<B> {
+    fn text(&self) -> String {
+        Recorded::text(self)
+    }
+
+    fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>> {
+        Recorded::constants(self)
     }
 }
 
@@ -274,6 +292,17 @@ impl<B: Backend> Arrays for Recorded<B> {
     }
 
     crate::runtime::forward_to_within!();
+
+    const WATCHES: bool = true;
+
+    fn begin_fused(&self, _op: &'static str, _dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
+        if let Some(text) = told.text() {
+            // a line break would end the note
+            let line = format!("# {}\n", text.replace(['\n', '\r'], " "));
+            self.state().text.push_str(&line);
+        }
+        Ok(None)
+    }
 
     fn seed(&self, seed: u64) {
         self.state().text.push_str(&format!("seed({seed})\n"));

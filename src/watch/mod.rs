@@ -28,7 +28,7 @@ pub use tracing::Tracing;
 use crate::{
     AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, IntoArray, Numeric, Result, dispatch,
     runtime::dlpack::{CopyMode, DLDevice, ManagedTensor},
-    runtime::{EachSource, Wrap, formula, numpyish::raw::HostView},
+    runtime::{EachSource, Wrap, formula, formula::Told, numpyish::raw::HostView},
 };
 use ndarray::Dimension;
 use std::{any::Any, fmt, sync::Arc};
@@ -89,8 +89,8 @@ impl Seen<'_> {
 
 /// Any backend, whose calls are told to a [`Watch`]. Its arrays are those of the backend within.
 ///
-/// Ops that are composed of others are told with the others within them. A formula of `expr!` is one call, of the name `expr!` or that of the reduction around it; what is copied
-/// from the host is `from_ndarray`, to the host `to_ndarray`.
+/// Ops that are composed of others are told with the others within them. A formula is one call, of the op `expr!` or that of the reduction around it, with the text that
+/// the user wrote ([`Call::formula`]); so is each gradient of one. What is copied from the host is `from_ndarray`, to the host `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
     within: B,
@@ -110,7 +110,7 @@ impl<B: Backend> Watched<B> {
 
     /// A call of no row begins.
     fn begins(&self, op: &'static str, dtype: DType, args: &[(&'static str, Arg<'_>)]) -> Result<RunningOn<B>> {
-        self.begin(&Call { info: None, op, dtype, to: None, is_composed: false, args })
+        self.begin(&Call { info: None, op, dtype, to: None, formula: None, is_composed: false, args })
     }
 }
 
@@ -231,8 +231,15 @@ impl<B: Backend> Arrays for Watched<B> {
         self.within.dlpack_device()
     }
 
-    fn begin_fused(&self, op: &'static str, dtype: DType) -> Result<Option<Box<dyn Any>>> {
-        Ok(Some(Box::new(self.begins(op, dtype, &[])?)))
+    const WATCHES: bool = true;
+
+    fn begin_fused(&self, op: &'static str, dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
+        let text = told.text();
+        let args: Vec<_> = told.arrays().into_iter().map(|x| ("x", Arg::Array(x))).collect();
+        let info = if op == formula::FORMULA { None } else { crate::OPS.iter().find(|info| info.name == op) };
+        let formula = text.as_deref();
+        let call = Call { info, op, dtype, to: None, formula, is_composed: false, args: &args };
+        Ok(Some(Box::new(self.begin(&call)?)))
     }
 
     fn end_fused<T: Element>(&self, mut begun: Box<dyn Any>, x: &B::Array<T>) -> Result<()> {
@@ -349,9 +356,12 @@ fn items_text(items: &[IndexArg<'_>]) -> String {
     format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", "))
 }
 
-/// The error of a result with outliers.
-pub(crate) fn refused(op: &'static str, x: &dyn AnyTyped, found: &Outliers) -> Error {
+/// The error of a result with outliers, of an op or a formula.
+pub(crate) fn refused(op: &'static str, formula: Option<&str>, x: &dyn AnyTyped, found: &Outliers) -> Error {
     let Outliers { count, first } = found;
     let (are, s) = if *count == 1 { ("is", "") } else { ("are", "s") };
-    Error::argument(op, format!("{count} element{s} of its result {x:?} {are} NaN or infinite, the first at {first:?}"))
+    let of = formula.map(|text| format!(" of `{text}`")).unwrap_or_default();
+    let what = if of.is_empty() { "its" } else { "the" };
+    let why = format!("{count} element{s} of {what} result {x:?}{of} {are} NaN or infinite, the first at {first:?}");
+    Error::argument(op, why)
 }

@@ -61,9 +61,11 @@ struct State {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span.
+    /// Name of the op or the span; the whole text of a formula, as the user wrote it: `exp(-x**2)`, `gradient of exp(-x**2)`.
     pub name: String,
-    /// The group of the op; empty for spans and what is no op.
+    /// Name of the op, `expr!` of a formula; empty for spans.
+    pub op: &'static str,
+    /// The group of the op, `formula` of a formula; empty for spans and what is no op.
     pub group: &'static str,
     /// What it was given: `(float64[3, 4], axis=[0])`; empty for spans.
     pub args: String,
@@ -108,7 +110,7 @@ impl Profile {
     /// Runs it as a span: what is called within, on this thread, is within it in the profile.
     pub fn span<R>(&self, name: &str, run: impl FnOnce() -> R) -> R {
         // where the calls are not those of the profile, the next op says so
-        let _open = self.begins(|| (name.into(), "", String::new()), true).ok();
+        let _open = self.begins(|| (name.into(), "", "", String::new()), true).ok();
         run()
     }
 
@@ -147,14 +149,18 @@ impl Profile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begins(&self, describe: impl FnOnce() -> (String, &'static str, String), is_span: bool) -> Result<Open> {
+    fn begins(
+        &self,
+        describe: impl FnOnce() -> (String, &'static str, &'static str, String),
+        is_span: bool,
+    ) -> Result<Open> {
         let thread = thread::current().id();
         let retimed = self.state().retimed;
         let number = if let Some(number) = retimed {
-            let (name, ..) = if is_span { describe() } else { (String::new(), "", String::new()) };
-            self.again(number, is_span.then_some(name))?
+            let name = is_span.then(|| describe().0);
+            self.again(number, name)?
         } else {
-            let (name, group, args) = describe();
+            let (name, op, group, args) = describe();
             let mut state = self.state();
             let count = state.threads.len();
             let of_thread = *state.threads.entry(thread).or_insert(count);
@@ -163,6 +169,7 @@ impl Profile {
             let results = String::new();
             state.events.push(Event {
                 name,
+                op,
                 group,
                 args,
                 results,
@@ -195,7 +202,7 @@ impl Profile {
 
     /// The event of an op that is timed again has to be of the same op.
     fn same_op(&self, number: usize, op: &str) -> Result<()> {
-        let known = self.state().events.get(number).map(|event| event.name.clone()).unwrap_or_default();
+        let known = self.state().events.get(number).map_or("", |event| event.op);
         if known == op {
             return Ok(());
         }
@@ -220,8 +227,10 @@ impl Drop for Retimed<'_> {
 
 impl Watch for Profile {
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>> {
-        let group = call.info.map_or("", |info| info.group);
-        let open = self.begins(|| (call.op.into(), group, described(call)), false)?;
+        let no_op = if call.formula.is_some() { "formula" } else { "" };
+        let group = call.info.map_or(no_op, |info| info.group);
+        let name = call.formula.unwrap_or(call.op);
+        let open = self.begins(|| (name.into(), call.op, group, described(call)), false)?;
         if !open.describes {
             self.same_op(open.number, call.op)?;
         }
@@ -321,8 +330,13 @@ mod tests {
         assert_eq!(b.item(&total).unwrap(), 4.0);
         let mut z = b.zeros::<f64>([4]).unwrap();
         b.out(&mut z).exp(&x).unwrap();
-        assert_eq!(names(&profile), ["ones", "expr!", "sum", "to_ndarray", "zeros", "exp"]);
-        assert_eq!(profile.events()[1].results, "float64[4]");
+        let formulas = ["2.0 * exp(x) + 1.0", "sum(x * x, ..)"];
+        assert_eq!(names(&profile), ["ones", formulas[0], formulas[1], "to_ndarray", "zeros", "exp"]);
+        let events = profile.events();
+        let of = |k: usize| (events[k].op, events[k].group, events[k].args.as_str(), events[k].results.as_str());
+        assert_eq!(of(1), ("expr!", "formula", "(float64[4])", "float64[4]"));
+        assert_eq!(of(2), ("sum", "reduction", "(float64[4])", "float64[]"));
+        assert_eq!(of(5), ("exp", "elementwise", "(float64[4])", "float64[4]"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write, io, path::Path, time::Duration};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Average {
-    /// Name of the op or the span.
+    /// Name of the op or the span; the whole text of a formula.
     pub name: String,
     /// How often it was called.
     pub calls: usize,
@@ -74,7 +74,8 @@ impl Profile {
         let mut out = format!("{:>10} {:>10} {:>10} {:>8}  op\n", "own ms", "total ms", "mean ms", "calls");
         for average in self.averages() {
             let (own, total, mean) = (ms(average.own), ms(average.total), ms(average.mean()));
-            let _ = writeln!(out, "{own:>10} {total:>10} {mean:>10} {:>8}  {}", average.calls, average.name);
+            let _ =
+                writeln!(out, "{own:>10} {total:>10} {mean:>10} {:>8}  {}", average.calls, shortened(&average.name));
         }
         out
     }
@@ -86,12 +87,15 @@ impl Profile {
         let mut out = format!("{:>10} {:>10}  call\n", "start ms", "ms");
         for event in events.iter().filter(|event| event.duration >= least) {
             let depth = std::iter::successors(event.parent, |parent| events.get(*parent)?.parent).count();
-            let Event { name, args, results, .. } = event;
+            let Event { args, results, .. } = event;
+            let name = shortened(&event.name);
+            // what a formula is over stands apart from its brackets
+            let space = if event.is_span || event.name == event.op { "" } else { " " };
             let arrow = if results.is_empty() { "" } else { " -> " };
             let (start, duration) = (ms(event.start), ms(event.duration));
             let _ = writeln!(
                 out,
-                "{start:>10} {duration:>10}  {:indent$}{name}{args}{arrow}{results}",
+                "{start:>10} {duration:>10}  {:indent$}{name}{space}{args}{arrow}{results}",
                 "",
                 indent = 2 * depth
             );
@@ -138,6 +142,20 @@ impl Profile {
 /// Milliseconds, with three digits behind the point.
 fn ms(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64() * 1e3)
+}
+
+/// How long the text of a formula may be in a table.
+const LONGEST: usize = 64;
+
+/// A text with its beginning and its end, where it is long.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= LONGEST {
+        return text.into();
+    }
+    let end = LONGEST / 4;
+    let beginning = text.chars().take(LONGEST - end - 4);
+    beginning.chain(" .. ".chars()).chain(text.chars().skip(count - end)).collect()
 }
 
 /// A text in JSON.

@@ -97,20 +97,22 @@ impl Watch for Strict {
                 return Err(Error::unsupported(call.op, "strict"));
             }
         }
-        Ok(Box::new(Checked { op: call.op, is_finite: self.is_finite }))
+        let formula = call.formula.map(Into::into);
+        Ok(Box::new(Checked { op: call.op, formula, is_finite: self.is_finite }))
     }
 }
 
 /// A call whose results are checked.
 struct Checked {
     op: &'static str,
+    formula: Option<Box<str>>,
     is_finite: bool,
 }
 
 impl Running for Checked {
     fn result(&mut self, x: &Seen<'_>) -> Result<()> {
         let found = if self.is_finite { x.outliers()? } else { None };
-        found.map_or(Ok(()), |found| Err(refused(self.op, x.array, &found)))
+        found.map_or(Ok(()), |found| Err(refused(self.op, self.formula.as_deref(), x.array, &found)))
     }
 }
 
@@ -141,7 +143,15 @@ mod tests {
             "{why}"
         );
         assert!(expect(b.asarray([1.0, f64::NAN])).contains("[1]"));
-        assert!(expect(expr!(b, 1.0 / x)).contains("expr!: 2 elements"), "a formula");
+        let why = expect(expr!(b, 1.0 / x));
+        assert!(why.contains("expr!: 2 elements of the result float32[2, 2] of `1.0 / x` are NaN"), "a formula: {why}");
+        let why = expect(expr!(b, sum(1.0 / x, 0)));
+        assert!(why.contains("sum: 1 element of the result float32[2] of `sum(1.0 / x, 0)` is NaN"), "{why}");
+        let without = Strict::new().without("sum").watch(Numpyish::new()).unwrap();
+        assert_eq!(expr!(without, sum(1.0 / x, 0)).unwrap_err(), Error::unsupported("sum", "strict"));
+        // the formula is fine, and its gradient is not
+        let why = expect(grad(&b, |b, x| expr!(b, sum(sqrt(x), ..)), &x));
+        assert!(why.contains("of `gradient of sqrt(x)` are NaN or infinite"), "{why}");
         let mut y = b.ones::<f64>([3]).unwrap();
         assert!(b.set(&mut y, slices![1], f64::INFINITY).is_err(), "an array that is changed");
         assert!(b.isfinite(&x).is_ok() && b.argsort(&x).is_ok());

@@ -4,7 +4,7 @@ use super::{Call, Running, Seen, Watch, Watched, described};
 use crate::{Backend, Result};
 use ::tracing::{Level, field, span::EnteredSpan};
 
-/// Each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields `op`, `args` and `results`. Of the feature `tracing`.
+/// Each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields `op`, `args`, `results`, and of a formula its text as `formula`. Of the feature `tracing`.
 ///
 /// ```
 /// use backends::{prelude::*, watch::Tracing};
@@ -27,7 +27,7 @@ impl Watch for Tracing {
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>> {
         let is_on = ::tracing::enabled!(Level::TRACE);
         let args = if is_on { described(call) } else { String::new() };
-        let span = ::tracing::trace_span!("op", op = call.op, args, results = field::Empty);
+        let span = ::tracing::trace_span!("op", op = call.op, formula = call.formula, args, results = field::Empty);
         Ok(Box::new(Span { span: span.entered(), results: String::new() }))
     }
 
@@ -126,6 +126,18 @@ mod tests {
         });
         let said = lines.0.lock().unwrap().clone();
         let new = "new op op=\"ones\" args=\"([3])\"";
+        assert_eq!(said, [new, "enter", "record results=\"float64[3]\"", "exit"]);
+    }
+
+    #[test]
+    fn a_formula_says_its_text() {
+        let lines = Lines::default();
+        with_default(lines.clone(), || {
+            let (b, x) = (Tracing.watch(Numpyish::new()), Numpyish::new().ones::<f64>([3]).unwrap());
+            assert!(expr!(b, exp(-x)).is_ok());
+        });
+        let said = lines.0.lock().unwrap().clone();
+        let new = "new op op=\"expr!\" formula=\"exp(-x)\" args=\"(float64[3])\"";
         assert_eq!(said, [new, "enter", "record results=\"float64[3]\"", "exit"]);
     }
 }

@@ -109,8 +109,15 @@ impl Expand<'_> {
         let watched_each = watched(quote!(b.fused_each(op, of, inputs, over)));
         let watched_reduction = watched(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
         let watched_fusion = when_watched(quote! {
-            fn begin_fused(&self, op: &'static str, dtype: #rt::DType) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
-                if let #any_name::Watched(b) = self { b.begin_fused(op, dtype) } else { Ok(None) }
+            const WATCHES: bool = true;
+
+            fn begin_fused(
+                &self,
+                op: &'static str,
+                dtype: #rt::DType,
+                told: &dyn #rt::formula::Told,
+            ) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
+                if let #any_name::Watched(b) = self { b.begin_fused(op, dtype, told) } else { Ok(None) }
             }
 
             fn end_fused<T: #rt::Element>(&self, begun: Box<dyn ::core::any::Any>, x: &#any_array<T>) -> #rt::Result<()> {

@@ -41,6 +41,7 @@ impl Expand<'_> {
                 op: #name,
                 dtype: <T as #rt::Element>::DTYPE,
                 to: #to,
+                formula: ::core::option::Option::None,
                 is_composed: #is_composed,
                 args: &[#(#args),*],
             })?;

@@ -3,6 +3,7 @@
 use super::{
     Result, mistake,
     parse::{Argument, Formula, Number, Target, Whole},
+    print::print,
     rows::{Over, Parameter, Row, Rows},
 };
 use crate::expand::id;
@@ -16,13 +17,20 @@ const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
 const MOST_OPS: usize = 64;
 
-/// The Rust of a formula: an expression that is a `Result`.
-pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenStream> {
+/// The Rust of a formula: an expression that is a `Result`. `written` is its text.
+pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String) -> Result<TokenStream> {
     let root = match rows.get("add") {
         Some(row) => row.path.clone(),
         None => return mistake(Span::call_site(), "the base table is missing"),
     };
-    let mut steps = Steps { root: root.clone(), rows, code: TokenStream::new(), count: 0, overwritten: None };
+    let mut steps = Steps {
+        root: root.clone(),
+        rows,
+        written: Some(written),
+        code: TokenStream::new(),
+        count: 0,
+        overwritten: None,
+    };
     let value = match whole {
         Whole::Value(formula) => steps.value(formula)?,
         Whole::Assign(target, formula) => steps.assigned(target, formula)?,
@@ -63,6 +71,8 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows) -> Result<TokenS
 struct Steps<'a> {
     root: TokenStream,
     rows: &'a Rows,
+    /// What the user wrote, until the value of it all is made.
+    written: Option<String>,
     code: TokenStream,
     /// How many variables there are.
     count: usize,
@@ -109,14 +119,22 @@ impl Steps<'_> {
 
     /// An expression for the array that a formula gives.
     fn value(&mut self, formula: &Formula) -> Result<TokenStream> {
+        let text = self.text(formula);
         match formula {
-            Formula::Call(name, arguments, options) if !self.is_pass(formula)? => self.eager(name, arguments, options),
+            Formula::Call(name, arguments, options) if !self.is_pass(formula)? => {
+                self.eager(name, arguments, options, &text)
+            }
             Formula::Index(x, index) => self.part(x, index),
             _ => {
                 let fitted = self.fit(formula)?;
-                self.pass(&fitted.formula)
+                self.pass(&fitted.formula, &text)
             }
         }
+    }
+
+    /// The text of a formula for those who watch: the first that is asked for is what the user wrote, the others are parts of it.
+    fn text(&mut self, formula: &Formula) -> String {
+        self.written.take().unwrap_or_else(|| print(formula))
     }
 
     /// The value of an assignment; `None` where it was written over the old one.
@@ -130,11 +148,13 @@ impl Steps<'_> {
             let value = new(self.value(formula)?);
             return Ok(quote!(::core::option::Option::Some(#value)));
         }
+        let text = self.text(formula);
         let fitted = self.fit(formula)?;
         let names = [place.to_string(), target.place.to_string()];
         self.overwritten = Some(Overwritten { names, place: place.clone(), leaf: TokenStream::new() });
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
+        let tree = quote!(#path::named(#text, #tree));
         let leaf = self.overwritten.take().map(|it| it.leaf);
         let (leaves, at) = (pass.list(), formula.span());
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
@@ -160,19 +180,19 @@ impl Steps<'_> {
     }
 
     /// One pass over memory.
-    fn pass(&mut self, formula: &Formula) -> Result<TokenStream> {
+    fn pass(&mut self, formula: &Formula, text: &str) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
-        let (leaves, at) = (pass.list(), formula.span());
-        Ok(quote_spanned!(here(at) => __b.formula(&#tree, &#leaves)?))
+        let (leaves, path, at) = (pass.list(), self.formula_path(), formula.span());
+        Ok(quote_spanned!(here(at) => __b.formula(&#path::named(#text, #tree), &#leaves)?))
     }
 
     /// One pass for a part, which may be a number.
     fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
-        let (leaves, path, at) = (pass.list(), self.formula_path(), formula.span());
-        Ok(quote_spanned!(here(at) => #path::part(__b, &#tree, &#leaves)?))
+        let (leaves, path, at, text) = (pass.list(), self.formula_path(), formula.span(), print(formula));
+        Ok(quote_spanned!(here(at) => #path::part(__b, &#path::named(#text, #tree), &#leaves)?))
     }
 
     /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
@@ -335,9 +355,15 @@ impl Steps<'_> {
     }
 
     /// An op that is no scalar expression: a call.
-    fn eager(&mut self, name: &Ident, arguments: &[Argument], options: &[(Ident, TokenStream)]) -> Result<TokenStream> {
+    fn eager(
+        &mut self,
+        name: &Ident,
+        arguments: &[Argument],
+        options: &[(Ident, TokenStream)],
+        text: &str,
+    ) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
-        if let Some(reduction) = self.reduction(&row, name, arguments, options)? {
+        if let Some(reduction) = self.reduction(&row, name, arguments, options, text)? {
             return Ok(reduction);
         }
         let mut values = Vec::new();
@@ -376,6 +402,7 @@ impl Steps<'_> {
         name: &Ident,
         arguments: &[Argument],
         options: &[(Ident, TokenStream)],
+        text: &str,
     ) -> Result<Option<TokenStream>> {
         let Some(Argument::Formula(formula @ Formula::Call(..))) = arguments.first() else { return Ok(None) };
         let Some(over) = row.reduces else { return Ok(None) };
@@ -406,7 +433,7 @@ impl Steps<'_> {
             let option = method(option, name.span());
             fields.push(quote!(#option: __options.#option));
         }
-        let fitted = self.fit(formula)?;
+        let (fitted, within) = (self.fit(formula)?, print(formula));
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());
@@ -416,7 +443,7 @@ impl Steps<'_> {
                 __options => #formula_path::reduce(
                     __b,
                     &#path::#ops::#item { #(#fields),* },
-                    &#tree,
+                    &#formula_path::named_within(#within, #text, #tree),
                     &#leaves,
                     #axis,
                     __options.keepdims,

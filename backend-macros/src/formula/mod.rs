@@ -5,6 +5,7 @@
 
 mod lower;
 mod parse;
+mod print;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -39,8 +40,10 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
         return mistake(Span::call_site(), "the tables are missing");
     };
     let rows = Rows::new(tables.stream());
-    let (backend, formula) = parse::parse(tokens.collect(), &rows)?;
-    lower::lower(&backend, &formula, &rows)
+    let tokens: Vec<TokenTree> = tokens.collect();
+    let written = print::written(&tokens);
+    let (backend, formula) = parse::parse(tokens, &rows)?;
+    lower::lower(&backend, &formula, &rows, written)
 }
 
 /// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a table of a user's, with the base table's ops

@@ -126,7 +126,7 @@ fn is_punct(t: &TokenTree, c: char) -> bool {
 }
 
 /// The operators with two operands: text, op, and how tight they bind. `**` binds to the right, the others to the left.
-const OPERATORS: &[(&str, &str, u8)] = &[
+pub(super) const OPERATORS: &[(&str, &str, u8)] = &[
     ("**", "pow", POWER),
     ("<<", "bitwise_left_shift", 6),
     (">>", "bitwise_right_shift", 6),
@@ -150,8 +150,8 @@ const OPERATORS: &[(&str, &str, u8)] = &[
 ];
 const COMPARISON: u8 = 2;
 /// Of `-x` and `!x`: `-x**2` is `-(x**2)`.
-const PREFIX: u8 = 9;
-const POWER: u8 = 10;
+pub(super) const PREFIX: u8 = 9;
+pub(super) const POWER: u8 = 10;
 
 /// How deep brackets, signs and powers may stand in one another: the parser calls itself.
 const DEPTH: usize = 100;

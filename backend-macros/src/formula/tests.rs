@@ -116,9 +116,33 @@ fn what_is_meant_is_what_is_written() {
         ("astype::<f32>(x = y)", "astype::<f32>(y)"),
         ("sort(x = x, axis = 0)", "sort(x, axis = 0)"),
     ] {
-        let [one_tokens, other_tokens] = [one, other].map(|f| expanded(&format!("b, {f}")).unwrap());
+        let [one_tokens, other_tokens] = [one, other].map(|f| without_text(&expanded(&format!("b, {f}")).unwrap()));
         assert_eq!(one_tokens, other_tokens, "`{one}` is `{other}`");
     }
+}
+
+/// An expansion without the text that those who watch are told.
+fn without_text(expanded: &str) -> String {
+    let mut parts = expanded.split(":: named (\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('"').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn those_who_watch_are_told_what_was_written() {
+    let text = |formula: &str| -> Vec<String> {
+        let all = expanded(&format!("b, {formula}")).unwrap();
+        let texts = all.split(":: named").skip(1).map(|part| part.split_once("(\"").unwrap().1.to_owned());
+        texts.map(|text| text.split_once('"').unwrap().0.replace(' ', "")).collect()
+    };
+    assert_eq!(text("-x**2 * (y + 1)"), ["-x**2*(y+1)"]);
+    assert_eq!(text("let a = x + y; a * a"), ["leta=x+y;a*a"]);
+    // a part that is a pass of its own is written from what it means
+    assert_eq!(text("exp(sort(-(x + y) * 2.5) + x)"), ["-(x+y)*2.5", "exp(sort(-(x+y)*2.5)+x)"]);
+    assert_eq!(text("exp(sort((x - y) / (x * y)**z) + x)")[0], "(x-y)/(x*y)**z");
+    assert_eq!(text("exp(sort(x - (y - z) ** 3.5 ** z) + x)")[0], "x-(y-z)**3.5**z");
+    assert_eq!(text("exp(sum(where(x > 0, leaky(y, slope = 3), 0.5), 0) + x)")[0], "where(x>0,leaky(y,slope=3),0.5)");
+    assert!(expanded("b, sum(x * y, 0)").unwrap().contains("named_within (\"x * y\" , \""), "and the reduction's own");
 }
 
 #[test]

@@ -7,11 +7,13 @@
 mod args;
 mod array;
 mod literal;
+mod program;
 mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
 pub use literal::ToLiteral;
+pub use program::Program;
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

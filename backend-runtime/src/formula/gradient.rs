@@ -13,6 +13,7 @@ use crate::{
         formula::{Views, over},
         raw::View,
     },
+    wrap::AnyTyped,
 };
 use std::{any::Any, marker::PhantomData};
 
@@ -151,6 +152,9 @@ trait Input<B>: Send + Sync {
 
     /// The array as an input of the backend's kernels, if it can be one.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
+
+    /// The array, for those that watch.
+    fn typed(&self) -> &dyn AnyTyped;
 }
 
 struct Of<B: Arrays, T: Element>(B::Array<T>);
@@ -163,12 +167,21 @@ impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)> {
         b.fused_input(&self.0).map(|x| (T::DTYPE, x))
     }
+
+    fn typed(&self) -> &dyn AnyTyped {
+        &self.0
+    }
 }
 
 impl<B: Arrays> Kept<B> {
     /// A handle of the array.
     pub fn of<T: Element>(x: B::Array<T>) -> Kept<B> {
         Kept(Box::new(Of::<B, T>(x)))
+    }
+
+    /// The array, for those that watch.
+    pub(super) fn typed(&self) -> &dyn AnyTyped {
+        self.0.typed()
     }
 }
 

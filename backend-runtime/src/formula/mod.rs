@@ -19,6 +19,7 @@ mod reduce;
 mod reduction;
 mod run;
 mod sides;
+mod text;
 mod writer;
 
 pub use crate::{Highest, Lowest};
@@ -35,6 +36,7 @@ pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, It, Left, Lent, Right};
+pub use text::{FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, named, named_within};
 pub use writer::{Numbers, Writer};
 
 /// Name of a formula in errors.

@@ -21,6 +21,16 @@ pub trait Typed: Copy + Send + Sync + 'static {
     /// Whether an op in it gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
     const GAINS_FROM_AVX512: bool = false;
 
+    /// The text of the formula, as the user wrote it, where it is known.
+    fn text(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// That of the reduction around the formula.
+    fn text_reduced(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The whole number that was written, if it is one.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {

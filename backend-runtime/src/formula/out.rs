@@ -1,6 +1,6 @@
 //! Results in memory that is there: `b.out(&mut y).exp(&x)?`.
 
-use super::{mixed::CallOf, run::Call};
+use super::{mixed::CallOf, run::Call, text::OfOp};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
     numpyish::{
@@ -9,6 +9,7 @@ use crate::{
         run,
     },
     rules,
+    wrap::AnyTyped,
 };
 use std::{any::Any, ptr};
 
@@ -24,6 +25,8 @@ pub struct Given<'a> {
     /// Its memory, where that is the host's.
     view: Option<View<'a>>,
     input: Option<Input<'a>>,
+    /// The array, for those that watch.
+    typed: Option<&'a dyn AnyTyped>,
 }
 
 /// An operand of a kernel of the backend.
@@ -50,14 +53,25 @@ impl<'a> Given<'a> {
                 shape: ArrayAttributes::shape(&**x),
                 view: b.host_view(&**x).map(|view| view.view()),
                 input: b.fused_input(&**x).map(Input::Array),
+                typed: Some(&**x),
             },
             Operand::Scalar(x) => Given {
                 shape: &[],
                 view: Some(View { start: ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }),
                 input: Some(Input::Scalar(T::DTYPE, bytes_of(*x))),
+                typed: None,
             },
         }
     }
+}
+
+/// An op over these operands begins.
+#[inline]
+fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[Given<'_>]) -> Result<Option<Box<dyn Any>>> {
+    if const { B::WATCHES } {
+        return b.begin_fused(op, of, &OfOp(given.iter().filter_map(|x| x.typed).collect()));
+    }
+    Ok(None)
 }
 
 impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
@@ -125,7 +139,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         let alone = b.is_alone(y);
         let views: Option<Vec<View<'_>>> = given.iter().map(|x| x.view).collect();
         if let (Some(views), Some(out)) = (views, b.host_view(&**y)) {
-            let begun = b.begin_fused(F::NAME, of)?;
+            let begun = begin(*b, F::NAME, of, given)?;
             let op = ptr::from_ref(op).cast();
             // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand is in it.
             unsafe {
@@ -140,7 +154,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         if const { B::FUSES }
             && alone
             && let (Some(inputs), Some(out)) = (inputs, b.fused_input(&**y))
-            && let begun = b.begin_fused(F::NAME, of)?
+            && let begun = begin(*b, F::NAME, of, given)?
             && let Some(done) = b.fused_each(op, of, &inputs, out)
         {
             done?;

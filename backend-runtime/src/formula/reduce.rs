@@ -6,6 +6,7 @@ use super::{
     node::Typed,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, Run, inputs},
+    text::begin_reduction,
 };
 use crate::{
     Arrays, Axes, Element, Error, Result,
@@ -81,7 +82,7 @@ where
         && let Some(inputs) = inputs(b, leaves)
     {
         let reduction = Reduction { op: R::NAME, kind: op.kind(), axis, keepdims };
-        let begun = b.begin_fused(R::NAME, T::DTYPE)?;
+        let begun = begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&reduction.axis, keepdims))?;
         if let Some(result) = b.fused_reduction::<L::Layout, E, T, R::Out>(e, leaves.scalars(), &inputs, &reduction) {
             let result = result?;
             begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;
@@ -93,8 +94,8 @@ where
     let Some(views) = arrays.views() else {
         return op.call(b, b.formula(e, leaves)?, axis, keepdims);
     };
+    let begun = begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&axis, keepdims))?;
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
-    let begun = b.begin_fused(R::NAME, T::DTYPE)?;
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
     let result = b.of_loop(typed(unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, of) })?)?;
     begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;

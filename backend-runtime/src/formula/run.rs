@@ -4,6 +4,7 @@ use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
     leaf::{Array, Layout, Leaves, MOST, Value, Visitor},
     node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
+    text::begin_on,
 };
 use crate::{
     Arrays, Each, Element, Error, Highest, Lowest, Operand, Result,
@@ -272,9 +273,32 @@ pub unsafe fn run_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    if const { L::Layout::ARRAYS <= MOST }
-        && let Some(memory) = b.host_view(target)
-    {
+    let takes = |b: &B| b.host_view(target).is_some() || (const { B::FUSES } && b.fused_input(target).is_some());
+    if const { L::Layout::ARRAYS > MOST } || !takes(b) {
+        return b.formula(e, leaves).map(Some);
+    }
+    let begun = begin_on(b, T::DTYPE, e, leaves)?;
+    // SAFETY: the caller's promise.
+    let result = unsafe { written_over(b, e, leaves, target)? };
+    begun.map_or(Ok(()), |begun| b.end_fused(begun, result.as_ref().unwrap_or(target)))?;
+    Ok(result)
+}
+
+/// [`run_over`], where the memory of the array can be written over.
+///
+/// # Safety
+/// As [`Arrays::formula_over`] says.
+#[inline]
+unsafe fn written_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
+    b: &B,
+    e: &E,
+    leaves: &L,
+    target: &B::Array<T>,
+) -> Result<Option<B::Array<T>>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    if let Some(memory) = b.host_view(target) {
         e.check()?;
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
@@ -293,7 +317,7 @@ where
             return result.map(|_| None);
         }
     }
-    b.formula(e, leaves).map(Some)
+    run(b, e, leaves).map(Some)
 }
 
 /// Runs a formula in one kernel, if the backend has one for it.

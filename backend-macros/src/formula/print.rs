@@ -1,0 +1,88 @@
+//! Formulas as text, for those who watch a program: what the user wrote, and the parts of it that are passes of their own.
+
+use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
+use proc_macro2::{TokenStream, TokenTree};
+
+/// How tight a name or a call binds.
+const CLOSED: u8 = POWER + 1;
+
+/// What the user wrote after the backend and its comma, in one line.
+pub fn written(tokens: &[TokenTree]) -> String {
+    let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
+    let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));
+    in_line(&formula.cloned().collect::<TokenStream>().to_string())
+}
+
+/// A text without line breaks, and with one space where there are several.
+fn in_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A part of what the user wrote.
+pub fn print(formula: &Formula) -> String {
+    of(formula, 0)
+}
+
+/// The text, in brackets where it does not bind so tight.
+fn of(formula: &Formula, least: u8) -> String {
+    let (text, power) = with_power(formula);
+    if power < least { format!("({text})") } else { text }
+}
+
+fn with_power(formula: &Formula) -> (String, u8) {
+    match formula {
+        Formula::Number(number, _) => {
+            let text = number_text(number);
+            let power = if text.starts_with('-') { PREFIX } else { CLOSED };
+            (text, power)
+        }
+        // a part that was computed before has no name of the user's
+        Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
+        Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
+        Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),
+        Formula::Call(name, arguments, options) => call(&name.to_string(), arguments, options),
+    }
+}
+
+fn number_text(number: &Number) -> String {
+    match number {
+        Number::Whole(x) => x.to_string(),
+        Number::Float(x) => format!("{x:?}"),
+        Number::Lowest | Number::Highest => "..".into(),
+    }
+}
+
+fn call(name: &str, arguments: &[Argument], options: &[(proc_macro2::Ident, TokenStream)]) -> (String, u8) {
+    match (name, arguments) {
+        ("negative", [Argument::Formula(x)]) => return (format!("-{}", of(x, PREFIX)), PREFIX),
+        ("bitwise_invert", [Argument::Formula(x)]) => return (format!("!{}", of(x, PREFIX)), PREFIX),
+        (_, [Argument::Formula(x), Argument::Formula(y)]) => {
+            if let Some((operator, _, power)) = OPERATORS.iter().find(|(_, op, _)| *op == name) {
+                // powers bind to the right, comparisons do not chain, all others bind to the left
+                let is_power = *power == POWER;
+                let left = power + u8::from(is_power || is_comparison(operator));
+                let right = power + u8::from(!is_power);
+                let space = if is_power { "" } else { " " };
+                return (format!("{}{space}{operator}{space}{}", of(x, left), of(y, right)), *power);
+            }
+        }
+        _ => {}
+    }
+    let (mut dtype, mut texts) = (String::new(), Vec::new());
+    for argument in arguments {
+        match argument {
+            Argument::Formula(formula) => texts.push(print(formula)),
+            Argument::List(items) => {
+                texts.push(format!("[{}]", items.iter().map(print).collect::<Vec<_>>().join(", ")))
+            }
+            Argument::Rust(rust) => texts.push(in_line(&rust.to_string())),
+            Argument::DType(named) => dtype = format!("::<{}>", in_line(&named.to_string())),
+        }
+    }
+    texts.extend(options.iter().map(|(key, value)| format!("{key} = {}", in_line(&value.to_string()))));
+    (format!("{name}{dtype}({})", texts.join(", ")), CLOSED)
+}
+
+fn is_comparison(operator: &str) -> bool {
+    matches!(operator, "<" | "<=" | ">" | ">=" | "==" | "!=")
+}

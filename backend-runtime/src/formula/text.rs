@@ -1,0 +1,442 @@
+//! What those that watch a backend are told of a formula: its text, and what it is over. Nothing of it is made for a backend that is not watched.
+
+use super::{
+    gradient::{Kept, Sink},
+    leaf::{Layout, Leaves, Visitor},
+    node::{Node, Typed},
+    run::{Run, Valued},
+    writer::{Numbers, Writer},
+};
+use crate::{Arrays, Axes, DType, EachSource, Element, Result, wrap::AnyTyped};
+use ndarray::{Dimension, IxDyn};
+use std::{any::Any, borrow::Cow, collections::VecDeque, marker::PhantomData};
+
+/// The op of a formula, as those that watch are told it.
+pub const FORMULA: &str = "expr!";
+
+/// Several ops that run as one.
+pub trait Told {
+    /// The text of the formula; none of what is the op alone.
+    fn text(&self) -> Option<Cow<'static, str>>;
+
+    /// What it is over.
+    fn arrays(&self) -> Vec<&dyn AnyTyped>;
+}
+
+/// A formula with its text, as the user wrote it, and that of the reduction around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<E> {
+    tree: E,
+    text: &'static str,
+    reduced: Option<&'static str>,
+}
+
+/// A formula with its text.
+#[inline(always)]
+pub fn named<E>(text: &'static str, tree: E) -> Named<E> {
+    Named { tree, text, reduced: None }
+}
+
+/// A formula with its text, and that of the reduction around it.
+#[inline(always)]
+pub fn named_within<E>(text: &'static str, reduced: &'static str, tree: E) -> Named<E> {
+    Named { tree, text, reduced: Some(reduced) }
+}
+
+impl<E: Typed> Typed for Named<E> {
+    type Out = E::Out;
+    const IS_LEAF: bool = E::IS_LEAF;
+    const GAINS_FROM_AVX512: bool = E::GAINS_FROM_AVX512;
+
+    #[inline(always)]
+    fn whole(&self) -> Option<i64> {
+        self.tree.whole()
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        self.tree.check()
+    }
+
+    fn text(&self) -> Option<&'static str> {
+        Some(self.text)
+    }
+
+    fn text_reduced(&self) -> Option<&'static str> {
+        self.reduced
+    }
+}
+
+impl<L, E: Node<L>> Node<L> for Named<E> {
+    const NEEDS_RANGE_REDUCTION: bool = E::NEEDS_RANGE_REDUCTION;
+
+    #[inline(always)]
+    fn at(&self, leaves: &L) -> E::Out {
+        self.tree.at(leaves)
+    }
+
+    #[inline(always)]
+    fn needs_range_reduction(&self, leaves: &L) -> bool {
+        self.tree.needs_range_reduction(leaves)
+    }
+
+    const PULLS: bool = E::PULLS;
+
+    #[inline(always)]
+    fn pull(&self, leaves: &L, g: E::Out, to: &mut impl Sink) {
+        self.tree.pull(leaves, g, to);
+    }
+
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+        E::write(writer)
+    }
+
+    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+        self.tree.numbers(leaves, numbers);
+    }
+
+    fn has(array: usize) -> bool {
+        E::has(array)
+    }
+
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+        E::write_pull(writer, g, array)
+    }
+
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+        self.tree.numbers_pull(leaves, array, numbers);
+    }
+}
+
+impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<E> {
+    #[inline(always)]
+    fn run(&self, b: &B, leaves: &L) -> Result<<E::Out as Valued>::Val<'a, B>> {
+        self.tree.run(b, leaves)
+    }
+}
+
+/// The text of a formula: that of the user, or one of its ops over `x0`, `x1` and so on.
+pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
+    if let Some(text) = e.text() {
+        return Cow::Borrowed(text);
+    }
+    let mut numbers = Words(VecDeque::new());
+    e.numbers(&L::numbers(scalars), &mut numbers);
+    E::write(&mut numbers).map_or(Cow::Borrowed(FORMULA), |part| part.text.into())
+}
+
+/// The numbers of a formula as text, in the order in which they are written.
+struct Words(VecDeque<String>);
+
+impl Numbers for Words {
+    fn number<T: Element>(&mut self, x: T) {
+        self.0.push_back(x.to_string());
+    }
+
+    fn params<F: EachSource>(&mut self, row: &F) {
+        self.0.push_back(row.params().iter().map(|x| format!(", {x}")).collect());
+    }
+}
+
+/// A part of a formula as text, and how tight its last operator binds.
+#[derive(Clone)]
+struct Part {
+    text: String,
+    power: u8,
+}
+
+/// How tight a name or a call binds.
+const CLOSED: u8 = 20;
+const PREFIX: u8 = 9;
+
+impl Part {
+    /// The text, in brackets where it does not bind so tight.
+    fn within(&self, power: u8) -> String {
+        if self.power < power { format!("({})", self.text) } else { self.text.clone() }
+    }
+}
+
+/// The ops that are written between their operands, as in `expr!`, and how tight they bind.
+const OPERATORS: &[(&str, &str, u8)] = &[
+    ("add", " + ", 7),
+    ("subtract", " - ", 7),
+    ("multiply", " * ", 8),
+    ("divide", " / ", 8),
+    ("remainder", " % ", 8),
+    ("pow", "**", 10),
+    ("bitwise_left_shift", " << ", 6),
+    ("bitwise_right_shift", " >> ", 6),
+    ("bitwise_and", " & ", 5),
+    ("bitwise_xor", " ^ ", 4),
+    ("bitwise_or", " | ", 3),
+    ("less", " < ", 2),
+    ("less_equal", " <= ", 2),
+    ("greater", " > ", 2),
+    ("greater_equal", " >= ", 2),
+    ("equal", " == ", 2),
+    ("not_equal", " != ", 2),
+];
+
+impl Writer for Words {
+    type Part = Part;
+
+    fn element(&mut self, before: usize) -> Part {
+        Part { text: format!("x{before}"), power: CLOSED }
+    }
+
+    fn number(&mut self, _: DType) -> Part {
+        let text = self.0.pop_front().unwrap_or_else(|| "..".into());
+        let power = if text.starts_with('-') { PREFIX } else { CLOSED };
+        Part { text, power }
+    }
+
+    fn call<F: EachSource>(&mut self, _: DType, _: DType, operands: &[Part]) -> Part {
+        let params = self.0.pop_front().unwrap_or_default();
+        let sign = match F::NAME {
+            "negative" => Some("-"),
+            "bitwise_invert" => Some("!"),
+            _ => None,
+        };
+        match (operands, sign, OPERATORS.iter().find(|(name, ..)| *name == F::NAME)) {
+            ([x], Some(sign), _) => Part { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
+            ([x, y], _, Some((_, operator, power))) => {
+                // `**` binds to the right, comparisons do not chain, the others bind to the left
+                let is_power = *operator == "**";
+                let left = power + u8::from(is_power || *power == 2);
+                let right = power + u8::from(!is_power);
+                Part { text: format!("{}{operator}{}", x.within(left), y.within(right)), power: *power }
+            }
+            _ => {
+                let operands: Vec<&str> = operands.iter().map(|part| part.text.as_str()).collect();
+                Part { text: format!("{}({}{params})", F::NAME, operands.join(", ")), power: CLOSED }
+            }
+        }
+    }
+
+    fn pull<F: EachSource>(&mut self, _: usize, _: DType, _: &[Part]) -> Option<Part> {
+        None
+    }
+
+    fn sum(&mut self, a: Part, _: Part) -> Part {
+        a
+    }
+}
+
+/// A formula over its leaves.
+struct OfLeaves<'p, 'a, B, L, E>(&'p E, &'p L, PhantomData<fn() -> &'a B>);
+
+impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> Told for OfLeaves<'_, 'a, B, L, E> {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        Some(text::<L::Layout, E>(self.0, &self.1.scalars()))
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        let mut shown = Shown(Vec::with_capacity(L::Layout::ARRAYS));
+        self.1.visit(&mut shown);
+        shown.0
+    }
+}
+
+/// The arrays of a formula, of which no more is asked than dtype and shape.
+struct Shown<'a>(Vec<&'a dyn AnyTyped>);
+
+impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
+        self.0.push(x);
+    }
+}
+
+/// A formula begins on a backend, whose leaves are those of another, or of the same.
+///
+/// # Errors
+/// What refuses the call.
+#[inline]
+pub fn begin_on<'a, C: Arrays, B: Arrays, L: Leaves<'a, B>, E>(
+    b: &C,
+    dtype: DType,
+    e: &E,
+    leaves: &L,
+) -> Result<Option<Box<dyn Any>>>
+where
+    E: Node<<L::Layout as Layout>::Elements>,
+{
+    if const { C::WATCHES } {
+        return b.begin_fused(FORMULA, dtype, &OfLeaves::<'_, 'a, B, L, E>(e, leaves, PhantomData));
+    }
+    Ok(None)
+}
+
+/// A reduction of a formula over its leaves.
+struct OfReduction<'p, 'a, B, L, E> {
+    op: &'static str,
+    formula: OfLeaves<'p, 'a, B, L, E>,
+    axis: &'p Axes,
+    keepdims: bool,
+}
+
+impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> Told for OfReduction<'_, 'a, B, L, E> {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        if let Some(text) = self.formula.0.text_reduced() {
+            return Some(Cow::Borrowed(text));
+        }
+        let axis = match self.axis.as_list() {
+            None => "..".into(),
+            Some([axis]) => axis.to_string(),
+            Some(list) => format!("{list:?}"),
+        };
+        let keepdims = if self.keepdims { ", keepdims = true" } else { "" };
+        let formula = self.formula.text().unwrap_or_default();
+        Some(format!("{}({formula}, {axis}{keepdims})", self.op).into())
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        self.formula.arrays()
+    }
+}
+
+/// A reduction of a formula begins.
+///
+/// # Errors
+/// What refuses the call.
+#[inline]
+pub(super) fn begin_reduction<'a, B: Arrays, L: Leaves<'a, B>, E>(
+    b: &B,
+    op: &'static str,
+    dtype: DType,
+    e: &E,
+    leaves: &L,
+    (axis, keepdims): (&Axes, bool),
+) -> Result<Option<Box<dyn Any>>>
+where
+    E: Node<<L::Layout as Layout>::Elements>,
+{
+    if const { B::WATCHES } {
+        let formula = OfLeaves(e, leaves, PhantomData);
+        return b.begin_fused(op, dtype, &OfReduction::<'_, 'a, B, L, E> { op, formula, axis, keepdims });
+    }
+    Ok(None)
+}
+
+/// The gradient of a formula, of arrays that were kept.
+struct OfGradient<'p, B> {
+    text: Cow<'static, str>,
+    g: &'p Kept<B>,
+    arrays: Vec<&'p Kept<B>>,
+}
+
+impl<B: Arrays> Told for OfGradient<'_, B> {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        Some(gradient_text(&self.text).into())
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        std::iter::once(self.g).chain(self.arrays.iter().copied()).map(Kept::typed).collect()
+    }
+}
+
+fn gradient_text(of: &str) -> String {
+    format!("gradient of {of}")
+}
+
+/// The gradient of a formula begins: of that `g` of its value, and all arrays.
+///
+/// # Errors
+/// What refuses the call.
+#[inline]
+pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
+    b: &B,
+    dtype: DType,
+    e: &E,
+    scalars: &L::Scalars,
+    g: &'k Kept<B>,
+    arrays: impl Iterator<Item = &'k Kept<B>>,
+) -> Result<Option<Box<dyn Any>>> {
+    if const { B::WATCHES } {
+        let told = OfGradient { text: text::<L, E>(e, scalars), g, arrays: arrays.collect() };
+        return b.begin_fused(FORMULA, dtype, &told);
+    }
+    Ok(None)
+}
+
+/// What is kept of a formula for its gradient, where that is several ops.
+#[derive(Debug)]
+pub struct KeptTold {
+    text: String,
+    dtype: DType,
+    arrays: Vec<Attributes>,
+}
+
+#[derive(Debug)]
+struct Attributes(DType, IxDyn);
+
+impl AnyTyped for Attributes {
+    fn lengths(&self) -> &[usize] {
+        self.1.slice()
+    }
+
+    fn element(&self) -> DType {
+        self.0
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Told for KeptTold {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        Some(self.text.clone().into())
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        self.arrays.iter().map(|x| x as &dyn AnyTyped).collect()
+    }
+}
+
+impl KeptTold {
+    /// Of the gradient of a formula, whose value has this shape.
+    pub fn gradient<'a, B: Arrays, L: Leaves<'a, B>, E>(dtype: DType, e: &E, leaves: &L, shape: &[usize]) -> KeptTold
+    where
+        E: Node<<L::Layout as Layout>::Elements>,
+    {
+        let told = OfLeaves::<'_, 'a, B, L, E>(e, leaves, PhantomData);
+        let arrays = told.arrays().into_iter().map(|x| Attributes(x.element(), IxDyn(x.lengths())));
+        let arrays = std::iter::once(Attributes(dtype, IxDyn(shape))).chain(arrays).collect();
+        KeptTold { text: gradient_text(&told.text().unwrap_or_default()), dtype, arrays }
+    }
+
+    /// It begins.
+    ///
+    /// # Errors
+    /// What refuses the call.
+    pub fn begin<B: Arrays>(&self, b: &B) -> Result<Option<Box<dyn Any>>> {
+        b.begin_fused(FORMULA, self.dtype, self)
+    }
+}
+
+/// What is told with words before it.
+#[allow(missing_debug_implementations)] // what is told need not be shown
+pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
+
+impl Told for Prefixed<'_> {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        self.1.text().map(|text| format!("{}{text}", self.0).into())
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        self.1.arrays()
+    }
+}
+
+/// An op over these arrays, and no formula.
+pub(super) struct OfOp<'p>(pub(super) Vec<&'p dyn AnyTyped>);
+
+impl Told for OfOp<'_> {
+    fn text(&self) -> Option<Cow<'static, str>> {
+        None
+    }
+
+    fn arrays(&self) -> Vec<&dyn AnyTyped> {
+        self.0.clone()
+    }
+}

@@ -1,0 +1,99 @@
+//! Programs in files: calls as text, and the arrays that they begin with, in one `.npz` file.
+
+use crate::{Npz, NpzWriter, npy::damaged};
+use backend_runtime::{Arrays, Value, by_name::Program, dispatch};
+use std::{
+    collections::BTreeMap,
+    io::{Error, ErrorKind, Result},
+    path::Path,
+    str::FromStr,
+};
+
+/// The member of the file that has the text.
+const SCRIPT: &str = "script.txt";
+
+/// Programs that were written down, in one file.
+///
+/// ```no_run
+/// use backends::prelude::*;
+/// use backends_npz::{ProgramFiles, SavedProgram};
+///
+/// let b = Recorded::new(Numpyish::new());
+/// let y = b.exp(b.asarray([0.0, 1.0])?)?;
+/// b.give("y", &y);
+/// b.save_program("program.npz")?;
+///
+/// // elsewhere, on any backend
+/// let (saved, b) = (SavedProgram::open("program.npz")?, AnyBackend::from(Numpyish::new()));
+/// let script: Script = saved.script()?;
+/// let mut variables = saved.constants_on(&b)?;
+/// script.run(&b, &mut variables)?;
+/// assert!(variables.contains_key("y"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait ProgramFiles: Program {
+    /// Writes an `.npz` file of the text, as the member `script.txt`, and of the constants by their names: NumPy's `load` reads both.
+    /// A file that is there is written over.
+    fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
+        let mut file = NpzWriter::create(path)?;
+        file.add_text(SCRIPT, &self.text())?;
+        for (name, x) in self.constants() {
+            dispatch!(x.dtype(), T => match x.get::<T>() {
+                Some(x) => file.add(&name, x),
+                None => Err(backend_runtime::Error::DType { op: "save_program", dtype: x.dtype() }.into()),
+            })?;
+        }
+        file.finish()
+    }
+}
+
+impl<P: Program> ProgramFiles for P {}
+
+/// A program in a file.
+#[derive(Clone, Debug)]
+pub struct SavedProgram {
+    file: Npz,
+    text: String,
+}
+
+impl SavedProgram {
+    /// Opens a file that [`ProgramFiles::save_program`] has written.
+    pub fn open(path: impl AsRef<Path>) -> Result<SavedProgram> {
+        SavedProgram::of(Npz::open(path)?)
+    }
+
+    /// The program of a file in memory; errors call it `name`.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<SavedProgram> {
+        SavedProgram::of(Npz::from_bytes(name, bytes)?)
+    }
+
+    fn of(file: Npz) -> Result<SavedProgram> {
+        if !file.contains(SCRIPT) {
+            let why = format!("{}: there is no program in it: the member `{SCRIPT}` is missing", file.path().display());
+            return Err(damaged(why));
+        }
+        let text = file.text(SCRIPT)?;
+        Ok(SavedProgram { file, text })
+    }
+
+    /// The calls as text, a line each.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The calls as a `Script` of the crate `backends`.
+    pub fn script<S: FromStr<Err: std::fmt::Display>>(&self) -> Result<S> {
+        let wrong = |why| Error::new(ErrorKind::InvalidData, format!("{}: {why}", self.file.path().display()));
+        self.text.parse().map_err(wrong)
+    }
+
+    /// The names of the arrays that the calls begin with.
+    pub fn names(&self) -> Vec<&str> {
+        self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
+    }
+
+    /// These arrays on a backend, as the variables that the script begins with.
+    pub fn constants_on<B: Arrays>(&self, b: &B) -> Result<BTreeMap<String, Value<B>>> {
+        self.names().into_iter().map(|name| Ok((name.to_owned(), self.file.value(b, name)?))).collect()
+    }
+}
