@@ -3,7 +3,7 @@
 use super::{
     Result, mistake,
     parse::{Argument, Formula, Number, Target, Whole},
-    print::print,
+    print::{print, reduced},
     rows::{Over, Parameter, Row, Rows},
 };
 use crate::expand::id;
@@ -433,7 +433,8 @@ impl Steps<'_> {
             let option = method(option, name.span());
             fields.push(quote!(#option: __options.#option));
         }
-        let (fitted, within) = (self.fit(formula)?, print(formula));
+        let within = reduced(text, &name.to_string()).map_or_else(|| print(formula), String::from);
+        let fitted = self.fit(formula)?;
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());

@@ -10,7 +10,25 @@ const CLOSED: u8 = POWER + 1;
 pub fn written(tokens: &[TokenTree]) -> String {
     let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
     let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));
-    in_line(&formula.cloned().collect::<TokenStream>().to_string())
+    let text = in_line(&formula.cloned().collect::<TokenStream>().to_string());
+    // rustfmt writes `x**2` as `x * *2`, and tokens `*w` as `* w`
+    let text = text.replace(" * *", "**");
+    text.strip_prefix("* ").map_or(text.clone(), |place| format!("*{place}"))
+}
+
+/// The text of what is reduced, within that of the reduction: `(x - y)**2` of `sum((x - y)**2, ..)`.
+pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let arguments = text.strip_prefix(name)?.trim_start().strip_prefix('(')?;
+    let mut depth = 0;
+    let end = arguments.char_indices().find(|(_, c)| {
+        depth += match c {
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
+            _ => 0,
+        };
+        depth < 0 || depth == 0 && *c == ','
+    });
+    end.map(|(at, _)| arguments[..at].trim())
 }
 
 /// A text without line breaks, and with one space where there are several.
