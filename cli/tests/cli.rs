@@ -124,7 +124,7 @@ fn a_saved_program() {
     b.give("y", &y);
     b.save_program(&saved).unwrap();
 
-    assert_eq!(says(&["run", &saved]), "y = complex64 [1, 2]\n[[-2+4i, 1.25-0i]]\n");
+    assert_eq!(says(&["run", &saved]), "y = complex64 [1, 2]\n[[-2+4i, 1.25+0i]]\n");
     let (y_file, no_file, half_file, sum_file) = (path("y.npy"), path("no.npy"), path("half.npy"), path("s.npy"));
     let outs = [("y", &y_file), ("no", &no_file), ("half", &half_file), ("größe", &sum_file)];
     let outs: Vec<String> = outs.iter().map(|(name, file)| format!("--out={name}={file}")).collect();
