@@ -7,6 +7,7 @@ use super::RANKS;
 use crate::cuda::{
     Cuda, CudaArray, Operand,
     array::RawArray,
+    casting,
     compact::MaskIndices,
     copy::{copied, copy_into, fill, moved},
     kernel::{Argument, Grid},
@@ -17,6 +18,7 @@ use crate::{
     DType, Element, Index, Indices, Numeric, Result,
     rules::{self, Selection},
 };
+use std::borrow::Cow;
 
 const TEXT: &str = concat!(
     include_str!("../kernels/atomics.cuh"),
@@ -90,6 +92,17 @@ pub fn add_at<T: Numeric>(
     index: Indices<'_, Cuda>,
     values: Operand<'_, T>,
 ) -> Result<()> {
+    if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
+        // sums that are rounded after each of many numbers stand still
+        let mut sums = casting::astype::<f32, T>(b, x)?;
+        let values = match values {
+            Operand::Array(values) => Operand::Array(Cow::Owned(casting::astype::<f32, T>(b, &values)?)),
+            Operand::Scalar(value) => Operand::Scalar(value.cast::<f32>()),
+        };
+        put(b, "add_at", &mut sums, index, values, true)?;
+        *x = casting::astype::<T, f32>(b, &sums)?;
+        return Ok(());
+    }
     put(b, "add_at", x, index, values, true)
 }
 

@@ -5,6 +5,7 @@ mod gather;
 use super::{
     Cuda, CudaArray,
     array::RawArray,
+    casting,
     compact::MaskIndices,
     copy::{contiguous, copied},
     kernel::{Argument, Grid},
@@ -251,7 +252,14 @@ pub fn scatter_add<T: Numeric>(
     values: &CudaArray<T>,
     axis: isize,
 ) -> Result<CudaArray<T>> {
-    combined(b, "scatter_add", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
+    const OP: &str = "scatter_add";
+    if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
+        // sums that are rounded after each of many numbers stand still
+        let wide = |x: &CudaArray<T>| casting::astype::<f32, T>(b, x);
+        let sums = combined(b, OP, &wide(x)?.raw, &indices.raw, &wide(values)?.raw, axis)?;
+        return casting::astype::<T, f32>(b, &CudaArray::of(sums));
+    }
+    combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
 }
 
 /// A copy of x whose elements at indices along one axis are multiplied by values.

@@ -1,7 +1,8 @@
 //! Gathers and scatters along one axis, by arrays of indices.
 
+use super::sums::{Runs, sum};
 use crate::{
-    Complex, DType, Element, Error, Numeric, Ordered, Result, bf16, f16,
+    Complex, DType, Element, Error, Numeric, Ordered, Real, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish,
         buffer::Buffer,
@@ -286,13 +287,42 @@ struct Put {
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
     /// `n` values to as many elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
+    /// Where all values of one element are combined at once: `n` columns, from the first on, of lanes of `inner` columns.
+    runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
+}
+
+/// Columns of a lane that values are added to.
+struct Lanes {
+    to: *mut u8,
+    values: *const u8,
+    len: usize,
+    inner: usize,
+    first: usize,
+    n: usize,
+}
+
+/// The sums of 16-bit floats in float32.
+unsafe fn add_runs<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
+    let Lanes { to, values, len, inner, first, n } = lanes;
+    let (to, values) = (to.cast::<T>(), values.cast::<T>());
+    for run in runs.iter() {
+        let Some(&k) = run.first() else { continue };
+        let row = from_start(indices[k], len) * inner;
+        for column in first..first + n {
+            // SAFETY: an index of the lane, a value for each, and a column of both.
+            unsafe {
+                let to = to.add(row + column);
+                *to = sum(*to, run.iter().map(|k| *values.add(k * inner + column)));
+            }
+        }
+    }
 }
 
 /// Signed and unsigned integers have the same sums, bit by bit.
 #[inline(never)] // not inlined into crates that call: what it names would be compiled there
 fn addition(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
-        Put { at: add_at::<T>, row: add_row::<T> }
+        Put { at: add_at::<T>, row: add_row::<T>, runs: None }
     }
     use DType::*;
     match dtype {
@@ -300,8 +330,8 @@ fn addition(dtype: DType) -> Put {
         Int16 | UInt16 => of::<u16>(),
         Int32 | UInt32 => of::<u32>(),
         Int64 | UInt64 => of::<u64>(),
-        Float16 => of::<f16>(),
-        BFloat16 => of::<bf16>(),
+        Float16 => Put { runs: Some(add_runs::<f16>), ..of::<f16>() },
+        BFloat16 => Put { runs: Some(add_runs::<bf16>), ..of::<bf16>() },
         Float32 => of::<f32>(),
         Float64 => of::<f64>(),
         Complex64 => of::<Complex<f32>>(),
@@ -321,7 +351,7 @@ fn replacement(dtype: DType) -> Put {
             unsafe { *lane.cast::<U>().add(from_start(i, len)) = *values.cast::<U>().add(k) };
         }
     }
-    by_bits!(dtype, U => Put { at: at::<U>, row: row::<U> })
+    by_bits!(dtype, U => Put { at: at::<U>, row: row::<U>, runs: None })
 }
 
 /// The loops that combine values with elements by one function of these dtypes.
@@ -357,7 +387,7 @@ combining! { Ordered minimum: minimum_at minimum_row }
 #[inline(never)] // as above
 fn multiplication(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
-        Put { at: multiply_at::<T>, row: multiply_row::<T> }
+        Put { at: multiply_at::<T>, row: multiply_row::<T>, runs: None }
     }
     use DType::*;
     match dtype {
@@ -378,7 +408,7 @@ fn multiplication(dtype: DType) -> Put {
 macro_rules! ordered {
     ($dtype:expr, $at:ident $row:ident) => {{
         fn of<T: Ordered>() -> Put {
-            Put { at: $at::<T>, row: $row::<T> }
+            Put { at: $at::<T>, row: $row::<T>, runs: None }
         }
         use DType::*;
         match $dtype {
@@ -437,6 +467,10 @@ fn scattered(
     let (outer, inner) = around(x.shape, axis);
     let segments = inner.div_ceil(COLUMNS);
     let ends = Ends { from: from.start(), to: out.start() };
+    let runs = match put.runs {
+        Some(put) => Some((put, Runs::of(op, indices.len(), |k| from_start(indices[k], len))?)),
+        None => None,
+    };
     let work = indices.len().saturating_mul(inner.min(COLUMNS));
     parallel::parallel(outer * segments, (CHEAP / work.max(1)).max(1), |tasks| {
         let ends = &ends;
@@ -446,6 +480,12 @@ fn scattered(
             // SAFETY: indices lie in the axis, as was checked; tasks write to different indices of what is before the axis, or
             // to different columns.
             unsafe {
+                if let Some((put, runs)) = &runs {
+                    let to = ends.to.add(o * len * inner * size);
+                    let values = ends.from.add(o * indices.len() * inner * size);
+                    put(runs, indices, Lanes { to, values, len, inner, first, n: width });
+                    continue;
+                }
                 if inner == 1 {
                     (put.at)(ends.to.add(o * len * size), len, indices, ends.from.add(o * indices.len() * size));
                     continue;

@@ -5,9 +5,10 @@
 use super::{
     along::{check, from_start, inside},
     part::ndarray_slice,
+    sums::{Runs, sum},
 };
 use crate::{
-    Arrays, Complex, DType, Element, Index, Indices, Numeric, Result, bf16, f16,
+    Arrays, Complex, DType, Element, Index, Indices, Numeric, Real, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish, Operand,
         buffer::{self, Buffer},
@@ -380,6 +381,34 @@ impl Walk {
             }
         });
     }
+
+    /// Adds values, or one value, to the elements that the walk leads to, those of one element in float32.
+    ///
+    /// # Safety
+    /// As of [`Walk::put`].
+    unsafe fn put_sums<U: Real + Into<f32>>(&self, ends: &Ends<U>, single: bool, runs: &Runs) {
+        let Walk { before, arrays, behind, row: (n, step) } = self;
+        let work = arrays.len().saturating_mul(*n);
+        parallel::parallel(before.len() * behind.len(), (CHEAP / work.max(1)).max(1), |tasks| {
+            for task in tasks {
+                let (o, m) = (task / behind.len(), task % behind.len());
+                for run in runs.iter() {
+                    let Some(&j) = run.first() else { continue };
+                    for k in 0..*n {
+                        let value = |&j: &usize| match single {
+                            true => 0,
+                            false => ((o * arrays.len() + j) * behind.len() + m) * n + k,
+                        };
+                        // SAFETY: the caller's promise; tasks change elements of different indices of the axes that are kept.
+                        unsafe {
+                            let to = ends.to.offset(before[o] + behind[m] + arrays[j] + k as isize * step);
+                            *to = sum(*to, run.iter().map(|j| *ends.from.add(value(j))));
+                        }
+                    }
+                }
+            }
+        });
+    }
 }
 
 /// [`Walk::put`] of a dtype, by replacing or by adding.
@@ -403,14 +432,27 @@ fn addition(dtype: DType) -> Put {
         // SAFETY: the caller's promise; `put` gives places of elements.
         unsafe { walk.put(&ends, single, |to, value| *to = (*to).plus(value)) };
     }
+    unsafe fn of_sums<U: Real + Into<f32>>(walk: &Walk, ends: &Ends<u8>, single: bool) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match Runs::of("add_at", walk.arrays.len(), |k| walk.arrays[k]) {
+                Ok(runs) => {
+                    let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
+                    walk.put_sums(&ends, single, &runs);
+                }
+                // without memory for the order, one after the other
+                Err(_) => of::<U>(walk, ends, single),
+            }
+        }
+    }
     use DType::*;
     match dtype {
         Bool | Int8 | UInt8 => of::<u8>,
         Int16 | UInt16 => of::<u16>,
         Int32 | UInt32 => of::<u32>,
         Int64 | UInt64 => of::<u64>,
-        Float16 => of::<f16>,
-        BFloat16 => of::<bf16>,
+        Float16 => of_sums::<f16>,
+        BFloat16 => of_sums::<bf16>,
         Float32 => of::<f32>,
         Float64 => of::<f64>,
         Complex64 => of::<Complex<f32>>,
