@@ -1,10 +1,13 @@
 //! Ops of the group `special` that are written once over any backend.
 
-use crate::{Axes, Backend, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules};
+use crate::{Axes, Backend, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules, segments::is_16_bit};
 
 /// Exponentials divided by their sum.
 pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("softmax", b.shape(x), axis)?;
+    if is_long::<T>(b.shape(x), &axes) {
+        return b.astype::<T, _>(softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
+    }
     let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
     let e = (lazy(x) - &top).exp().eval(b)?;
     let sum = b.sum_with(&e, axes, SumOptions::new().keepdims(true))?;
@@ -14,6 +17,9 @@ pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Resul
 /// The logarithm of that.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("log_softmax", b.shape(x), axis)?;
+    if is_long::<T>(b.shape(x), &axes) {
+        return b.astype::<T, _>(log_softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
+    }
     let (top, log) = top_and_log(b, x, &axes)?;
     // one after the other: their sum would be rounded where the largest element is far from 0
     (lazy(x) - &top - &log).eval(b)
@@ -22,6 +28,9 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> R
 /// The logarithm of a sum of exponentials.
 pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let axes = over("logsumexp", b.shape(x), axis)?;
+    if is_long::<T>(b.shape(x), &axes) {
+        return b.astype::<T, _>(logsumexp::<B, f32>(b, &b.astype::<f32, _>(x)?, axis, keepdims)?);
+    }
     let (top, log) = top_and_log(b, x, &axes)?;
     let value = b.add(log, top)?;
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
@@ -34,6 +43,11 @@ fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> R
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
     let sum = (lazy(x) - &top).exp().sum_with(axes, SumOptions::new().keepdims(true)).eval(b)?;
     Ok((top, b.log(sum)?))
+}
+
+/// Whether sums of exponentials are of so many elements that 16-bit floats do not hold their number.
+fn is_long<T: Real>(shape: &[usize], axes: &[isize]) -> bool {
+    is_16_bit::<T>() && axes.iter().map(|&axis| shape[axis as usize] as f64).product::<f64>() > 2048.0
 }
 
 /// The axes, along each of which there is something.

@@ -59,6 +59,10 @@ fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: boo
 /// Mean of the elements that are numbers.
 pub fn nanmean<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let (all, count) = shares(b, x, axis, keepdims)?;
+    if is_16_bit::<T>() && all > 2048.0 {
+        let x = b.astype::<f32, _>(x)?;
+        return b.astype::<T, _>(nanmean(b, &x, axis, keepdims)?);
+    }
     // a mean is in the range of its dtype where a sum or a count may not be
     let mean = lazy(x).isnan().r#where(lazy(T::ZERO), x).mean(axis).keepdims(keepdims).eval(b)?;
     let share = b.astype::<T, _>(b.divide(all, &count)?)?;
@@ -79,7 +83,8 @@ pub fn nanvar<B: Backend, T: Real>(
     }
     let (all, count) = shares(b, x, axis, keepdims)?;
     let mean = nanmean(b, x, axis, true)?;
-    let squares = lazy(x).isnan().r#where(lazy(T::ZERO), (lazy(x) - &mean).square());
+    // the square of what was chosen, not the choice of squares: the slope of a square that is NaN would be NaN
+    let squares = lazy(x).isnan().r#where(lazy(T::ZERO), lazy(x) - &mean).square();
     let squares = squares.mean(axis).keepdims(keepdims).eval(b)?;
     let freedom = (lazy(&count) - correction).eval(b)?;
     let share = lazy(&freedom).greater(0.0).r#where(lazy(all) / &freedom, f64::NAN).eval(b)?;

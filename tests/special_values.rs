@@ -1,7 +1,9 @@
-//! Complex functions at zeros, infinities and NaN, on every backend. The rows' own tests leave signs of zero, and the parts
+//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests leave signs of zero, and the parts
 //! of results without a finite value, to this one.
 
 mod common;
+#[path = "special_values/slopes.rs"]
+mod slopes;
 
 use backends::prelude::*;
 use common::*;
@@ -184,3 +186,4 @@ fn powers_in_both_precisions<B: Backend>(b: &B) -> Checked {
 fn powers_of_zero() {
     on_every_backend!(powers_in_both_precisions);
 }
+

@@ -161,8 +161,20 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
         Node::If(parts) => return choice(&parts[0], scaled(g, &parts[1]), scaled(g, &parts[2])),
         Node::Word(of, args) if of == "negate" => word("negate", vec![scaled(g, args.first()?)?]),
         Node::Word(of, args) if of == "reciprocal" => word("div", vec![g.clone(), args.first()?.clone()]),
+        Node::Word(of, args) if of == "div" && is_over(args.first()?) => {
+            word("div", vec![scaled(g, args.first()?)?, args.get(1)?.clone()])
+        }
         _ => word("times", vec![g.clone(), by.clone()]),
     })
+}
+
+/// Whether a numerator is a number, or a quotient of one: `g` times it is in the range of the dtype where `g` is.
+fn is_over(e: &Expr) -> bool {
+    match &e.node {
+        Node::Word(of, _) if of == "reciprocal" => true,
+        Node::Word(of, args) if of == "div" => args.first().is_some_and(is_over),
+        _ => number(e).is_some(),
+    }
 }
 
 fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {

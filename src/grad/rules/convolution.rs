@@ -1,12 +1,12 @@
 //! Rules of convolutions with channels, of pools, and of the filters that take the largest or the smallest element of a window.
 
 use super::{
-    number,
+    EXACT, in_float32, number,
     shapes::{part, signed},
 };
 use crate::{
     ArrayAttributes, Backend, Boundary, ConcatOptions, ConvOptions, ConvTransposeOptions, Element, Float, Lengths,
-    Real, Result, runtime::rules,
+    Real, Result, runtime::rules, segments::is_16_bit,
 };
 
 /// Numbers for the axes behind batch and channels: one for all, or one for each.
@@ -143,6 +143,12 @@ pub fn conv_transpose_weight<B: Backend, T: Float>(
     conv_weight::<B, T>(b, x, g, shape, stride, padding, dilation, groups)
 }
 
+/// The array, divided by numbers along an axis.
+fn divided<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &[f64], axis: usize) -> Result<B::Array<T>> {
+    let by = b.asarray(by.iter().map(|&by| number::<T>(by)).collect::<Vec<_>>())?;
+    b.divide(x, along::<B, T>(b, &by, axis, x.ndim())?)
+}
+
 /// `avg_pool`, whose input has the shape `shape`: a transposed convolution with ones, of the gradient over the number of elements.
 pub fn avg_pool<B: Backend, T: Real>(
     b: &B,
@@ -171,8 +177,12 @@ pub fn avg_pool<B: Backend, T: Real>(
             let (first, last) = (padding[k], padding[k] + shape[k + 2]);
             end.min(last).saturating_sub(start.max(first)).max(1) as f64
         };
-        let counts = b.asarray((0..windows).map(|window| number::<T>(counted(window))).collect::<Vec<_>>())?;
-        g = b.divide(&g, along::<B, T>(b, &counts, k + 2, rank + 2)?)?;
+        let counts: Vec<f64> = (0..windows).map(counted).collect();
+        g = match is_16_bit::<T>() && taps[k] as f64 > EXACT {
+            // a count may be beyond 16-bit floats
+            true => in_float32::<B, T, 1>(b, [&g], |[g]| divided(b, g, &counts, k + 2))?,
+            false => divided(b, &g, &counts, k + 2)?,
+        };
     }
     // each channel for itself
     let planes = |shape: &[usize]| {

@@ -1,7 +1,9 @@
 //! Rules of ops on single elements that their expressions do not give: those that are not holomorphic, and those with a choice that is no array.
 
-use super::{i, number, whole};
-use crate::{Backend, DTypeKind, Float, Real, Result};
+use super::{i, in_float32, number, whole};
+use crate::{
+    Backend, DTypeKind, Float, Real, Result, grad::recording::whole as whole_operand, runtime::Operand, segments::is_16_bit,
+};
 
 /// `abs`: along the direction of `x`; 0 at 0.
 pub fn abs<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
@@ -32,8 +34,8 @@ pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B
         return b.zeros_like::<T>(x);
     }
     let across = b.subtract(g, b.conj::<T>(b.multiply(b.multiply(g, y)?, y)?)?)?;
-    let twice = b.multiply(whole::<B, T>(b, &b.abs::<T>(x)?)?, number::<T>(2.0))?;
-    b.divide(across, twice)
+    let half = b.multiply(across, number::<T>(0.5))?;
+    b.divide(half, whole::<B, T>(b, &b.abs::<T>(x)?)?)
 }
 
 /// `complex`, by its real part.
@@ -46,8 +48,120 @@ pub fn complex_im<B: Backend, T: Real>(b: &B, g: &B::Array<T::Complex>) -> Resul
     b.negative(b.astype::<T, _>(b.imag(g)?)?)
 }
 
+/// `atan`, `1 / (1 + x^2)`: of large elements over their square, which may be beyond the dtype.
+pub fn atan<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
+    expr!(b,
+        let large = abs(x) > 1.0;
+        let inverse = reciprocal(where(large, x, T::ONE));
+        let rest = where(large, T::ONE, x);
+        g * (inverse * inverse / (inverse * inverse + rest * rest)))
+}
+
+/// `asinh`, `1 / sqrt(1 + x^2)`: of large elements over their magnitude, whose square may be beyond the dtype.
+pub fn asinh<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
+    expr!(b,
+        let large = abs(x) > 1.0;
+        let inverse = reciprocal(where(large, x, T::ONE)) * where(large, sign(x), T::ONE);
+        let rest = where(large, sign(x), x);
+        g * (inverse / sqrt(rest * rest + inverse * inverse)))
+}
+
+/// `atan2`, by the first operand: `x2 / (x1^2 + x2^2)`, by the quotient of the smaller and the larger one.
+pub fn atan2_x1<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    let (x1, x2) = (&*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?);
+    expr!(b,
+        let steep = abs(x1) > abs(x2);
+        let larger = where(steep, x1, x2);
+        let t = where(steep, x2, x1) / larger;
+        g * where(steep, t, T::ONE) / (t * t + 1.0) / larger)
+}
+
+/// The same by the second one: `-x1 / (x1^2 + x2^2)`.
+pub fn atan2_x2<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    b.negative(atan2_x1(b, g, x2, x1)?)
+}
+
+/// `hypot`, by the first operand: its share `x1 / hypot(x1, x2)`, by the quotient of the smaller and the larger one; 0 where both are 0. The result
+/// may be beyond the dtype.
+pub fn hypot_x1<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    let (x1, x2) = (&*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?);
+    expr!(b,
+        let first = abs(x1) > abs(x2);
+        let larger = where(first, x1, x2);
+        let t = where(first, x2, x1) / where(larger == 0.0, T::ONE, larger);
+        g * (where(first, T::ONE, t) * sign(larger) / sqrt(t * t + 1.0)))
+}
+
+/// The same by the second one.
+pub fn hypot_x2<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    hypot_x1(b, g, x2, x1)
+}
+
+/// `gammainc`, by the point: the density of the gamma distribution.
+pub fn gammainc<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    density(b, g, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
+}
+
+/// The density of the gamma distribution of this order at a point, times `g`.
+fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() {
+        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
+    }
+    // x2^(x1 - 1) exp(-x2) / gamma(x1): of large orders these are beyond the dtype, and their logarithms lose the difference. By Stirling's series
+    // the logarithm is the divergence of the order and the point, and a term that is small
+    let large = expr!(b, (x1 >= 16.0) & (x2 > 0.0) & (x2 < f64::INFINITY))?;
+    let (order, point) = (b.r#where(&large, x1, number::<T>(16.0))?, b.r#where(&large, x2, number::<T>(16.0))?);
+    let term = expr!(b,
+        let r = reciprocal(order);
+        let s = r * r;
+        r * (1.0 / 12.0 - s * (1.0 / 360.0 - s * (1.0 / 1260.0 - s * (1.0 / 1680.0 - s * (1.0 / 1188.0))))))?;
+    let of_large = expr!(b, exp(-kl_div(order, point) - term) / point * sqrt(order) * 0.398_942_280_401_432_7)?;
+    let (order, point) = (b.r#where(&large, T::ONE, x1)?, b.r#where(&large, T::ONE, x2)?);
+    let direct = expr!(b, exp(xlogy(order - 1.0, point) - point - lgamma(order)))?;
+    // at infinity the exponential wins over the power
+    let direct = expr!(b, where(point < f64::INFINITY, direct, T::ZERO))?;
+    b.multiply(g, b.r#where(large, of_large, direct)?)
+}
+
+/// `gammaincc`, by the point.
+pub fn gammaincc<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    b.negative(gammainc(b, g, x1, x2)?)
+}
+
 /// `gelu`
 pub fn gelu<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, approximate: bool) -> Result<B::Array<T>> {
+    // beyond, the slope is 0 or 1 in every dtype, and squares stay within it
+    let x = &b.clip(x, T::of(-40.0), T::of(40.0))?;
     let square = b.square(x)?;
     let slope = if approximate {
         // y = x / 2 (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3)

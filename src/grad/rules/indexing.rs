@@ -1,9 +1,13 @@
 //! Rules of ops that take elements at places, and put them there.
 
-use super::shapes::{axis_of, signed};
+use super::{
+    in_float32,
+    shapes::{axis_of, signed},
+};
 use crate::{
-    ArrayAttributes, Backend, Float, Real, Result, Slice,
+    ArrayAttributes, Backend, DType, DTypeKind, Float, Real, Result, Slice,
     runtime::{Index, Indices, Operand},
+    segments::is_16_bit,
 };
 
 /// `getitem`: zeros, with the gradient in its place.
@@ -120,16 +124,44 @@ pub fn scatter_values<B: Backend, T: Float>(
     b.r#where(b.reshape(is_last, lengths)?, b.take(g, indices, axis)?, T::ZERO)
 }
 
-/// `scatter_mul`, by the values: NaN where one is 0.
+/// `scatter_mul`, by the values: the product of all others, which may be zero.
 pub fn scatter_mul_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
-    y: &B::Array<T>,
+    x: &B::Array<T>,
     indices: &B::Array<i64>,
     values: &B::Array<T>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    b.divide(b.take(b.multiply(g, y)?, indices, axis)?, values)
+    b.multiply(b.take(g, indices, axis)?, others::<B, T>(b, x, indices, values, axis)?)
+}
+
+/// Of each value the product of all that goes to its place but itself. Where a product may be beyond the dtype and a factor less of it is not, it is
+/// computed in float64.
+fn others<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    indices: &B::Array<i64>,
+    values: &B::Array<T>,
+    axis: isize,
+) -> Result<B::Array<T>> {
+    if matches!(T::DTYPE.kind(), DTypeKind::Real) && T::DTYPE != DType::Float64 {
+        let (x, values) = (b.astype::<f64, T>(x)?, b.astype::<f64, T>(values)?);
+        return b.astype::<T, f64>(others::<B, f64>(b, &x, indices, &values, axis)?);
+    }
+    let is_zero = b.equal(values, T::ZERO)?;
+    let other = b.r#where(&is_zero, T::ONE, values)?;
+    let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
+    // how many other values of the place are zero, and their sum: where there is one, the product has it as a factor
+    let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
+        let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
+        b.subtract(b.take(sums, indices, axis)?, of)
+    };
+    let count = summed(&b.astype::<T, bool>(&is_zero)?)?;
+    let zeros = summed(&b.r#where(&is_zero, values, T::ZERO)?)?;
+    let factor = b.r#where(b.equal(&count, T::ONE)?, zeros, T::ZERO)?;
+    let factor = b.r#where(b.equal(count, T::ZERO)?, T::ONE, factor)?;
+    b.multiply(b.divide(product, other)?, factor)
 }
 
 /// Of a largest or least value, the gradient of each element that is it: shared among these.
@@ -142,9 +174,22 @@ fn shared<B: Backend, T: Real>(
     values: &B::Array<T>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    let own = b.astype::<T, bool>(b.equal(x, y)?)?;
-    let of_values = b.astype::<T, bool>(b.equal(values, b.take(y, indices, axis)?)?)?;
-    b.divide(g, b.scatter_add(own, indices, of_values, axis)?)
+    let own = b.astype::<i64, bool>(is_that::<B, T>(b, x, y)?)?;
+    let of_values = b.astype::<i64, bool>(is_that::<B, T>(b, values, &b.take(y, indices, axis)?)?)?;
+    let count = b.scatter_add(own, indices, of_values, axis)?;
+    // a count may be beyond 16-bit floats
+    match is_16_bit::<T>() {
+        true => {
+            let count = b.astype::<f32, i64>(count)?;
+            in_float32::<B, T, 1>(b, [g], |[g]| b.divide(g, count))
+        }
+        false => b.divide(g, b.astype::<T, i64>(count)?),
+    }
+}
+
+/// Whether elements are those of the result, which is NaN where one of them is.
+fn is_that<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<bool>> {
+    b.logical_or(b.equal(x, y)?, b.logical_and(b.isnan(x)?, b.isnan(y)?)?)
 }
 
 /// `scatter_max` and `scatter_min`, by the array: shared among the elements that are the result.
@@ -158,7 +203,7 @@ pub fn scatter_extremum_x<B: Backend, T: Real>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let g = shared::<B, T>(b, g, y, x, indices, values, axis)?;
-    b.r#where(b.equal(x, y)?, g, T::ZERO)
+    b.r#where(is_that::<B, T>(b, x, y)?, g, T::ZERO)
 }
 
 /// The same by the values.
@@ -172,7 +217,7 @@ pub fn scatter_extremum_values<B: Backend, T: Real>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let g = b.take(shared::<B, T>(b, g, y, x, indices, values, axis)?, indices, axis)?;
-    let is_it = b.equal(values, b.take(y, indices, axis)?)?;
+    let is_it = is_that::<B, T>(b, values, &b.take(y, indices, axis)?)?;
     b.r#where(is_it, g, T::ZERO)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     number,
-    reduction::{extremum, kept},
+    reduction::{extremum, kept, of_unit, wide_where_narrow},
     shapes::signed,
     whole,
 };
@@ -114,13 +114,18 @@ pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
 pub fn vector_norm<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
-    y: &B::Array<T::Real>,
     x: &B::Array<T>,
     axis: Axes,
     ord: f64,
 ) -> Result<B::Array<T>> {
     if ord == 0.0 {
         return b.zeros_like::<T>(x);
+    }
+    wide_where_narrow!(b, g, x, vector_norm(axis, ord));
+    if ord == 2.0 {
+        let (unit, norm) = of_unit::<B, T>(b, x, axis)?;
+        let g = b.divide(kept::<B, T::Real>(b, g, x.shape(), axis)?, norm)?;
+        return b.multiply(b.conj::<T>(unit)?, whole::<B, T>(b, &g)?);
     }
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
@@ -129,12 +134,18 @@ pub fn vector_norm<B: Backend, T: Float>(
         let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
         extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
-        let (g, y) = (kept::<B, T::Real>(b, g, x.shape(), axis)?, kept::<B, T::Real>(b, y, x.shape(), axis)?);
-        // the part of the norm, to the power of the order less 1
-        let zero = b.equal(&magnitude, T::Real::ZERO)?;
-        let part = b.divide(magnitude, b.r#where(b.equal(&y, T::Real::ZERO)?, T::Real::ONE, y)?)?;
+        let g = kept::<B, T::Real>(b, g, x.shape(), axis)?;
+        // the part of the norm, to the power of the order less 1; both by the largest magnitude, since powers may be beyond the dtype
+        let axes = if x.ndim() == 0 { Axes::from(..) } else { axis };
+        let most = b.max_with(&magnitude, axes, crate::MaxOptions::new().keepdims(true))?;
+        let most = b.r#where(b.equal(&most, T::Real::ZERO)?, T::Real::ONE, most)?;
+        let scaled = b.divide(magnitude, most)?;
+        let options = crate::VectorNormOptions::new().axis(axes).ord(ord).keepdims(true);
+        let norm = b.astype::<T::Real, _>(b.vector_norm_with(&scaled, options)?)?;
+        let zero = b.equal(&scaled, T::Real::ZERO)?;
+        let part = b.divide(scaled, b.r#where(b.equal(&norm, T::Real::ZERO)?, T::Real::ONE, norm)?)?;
         let part = b.pow(b.r#where(&zero, T::Real::ONE, part)?, number::<T::Real>(ord - 1.0))?;
-        b.r#where(zero, T::Real::ZERO, b.multiply(g, part)?)?
+        b.multiply(b.r#where(zero, T::Real::ZERO, part)?, g)?
     };
     b.multiply(whole::<B, T>(b, &by_magnitude)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }

@@ -31,7 +31,7 @@ pub use nufft::*;
 pub use reduction::*;
 pub use shapes::*;
 
-use crate::{Backend, Complex, Element, Float, Result};
+use crate::{Backend, Complex, Element, Float, Result, segments::is_16_bit};
 
 /// A real array as one of the dtype of `T`.
 fn whole<B: Backend, T: Float>(b: &B, x: &B::Array<T::Real>) -> Result<B::Array<T>> {
@@ -47,3 +47,26 @@ fn i<T: Float>() -> T {
 fn number<T: Float>(x: f64) -> T {
     <T as Element>::from_f64(x)
 }
+
+/// What a rule makes of these arrays in float32, of which 16-bit floats have too few digits or too short a range, rounded once.
+fn in_float32<B: Backend, T: Element, const N: usize>(
+    b: &B,
+    x: [&B::Array<T>; N],
+    rule: impl FnOnce([&B::Array<f32>; N]) -> Result<B::Array<f32>>,
+) -> Result<B::Array<T>> {
+    let wide = x.into_iter().map(|x| b.astype::<f32, T>(x)).collect::<Result<Vec<_>>>()?;
+    let mut wide = wide.iter();
+    let result = rule(x.map(|_| wide.next().expect("as many as there are")))?;
+    b.astype::<T, f32>(result)
+}
+
+/// Divides by counts, or other numbers that 16-bit floats may not hold.
+fn over<B: Backend, T: Float>(b: &B, x: &B::Array<T>, n: f64) -> Result<B::Array<T>> {
+    match is_16_bit::<T>() && n > EXACT {
+        true => in_float32::<B, T, 1>(b, [x], |[x]| b.divide(x, n)),
+        false => b.divide(x, number::<T>(n)),
+    }
+}
+
+/// The largest count up to which sums of 16-bit floats need no wider dtype: the whole numbers up to here are those of float16.
+const EXACT: f64 = 2048.0;

@@ -1,11 +1,11 @@
 //! Rules of reductions, sorting and sums along an axis.
 
 use super::{
-    number,
+    EXACT, in_float32, number, over,
     shapes::{axis_of, part, signed},
     whole,
 };
-use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result};
+use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit};
 
 /// The axes of a reduction. A number has none, and is reduced along its first and last all the same.
 fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
@@ -33,11 +33,14 @@ pub fn sum<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: 
 /// `mean`
 pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let n = count(shape, axis)?;
-    sum::<B, T>(b, &b.divide(g, number::<T>(n))?, shape, axis)
+    sum::<B, T>(b, &over::<B, T>(b, g, n)?, shape, axis)
 }
 
 /// `softmax`
 pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
+        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, f32>(b, g, y, axis));
+    }
     let along = b.multiply(g, y)?;
     let sum = kept::<B, T>(b, &b.sum(&along, axis)?, y.shape(), axis)?;
     b.subtract(along, b.multiply(y, sum)?)
@@ -45,13 +48,24 @@ pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axi
 
 /// `log_softmax`
 pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
+        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, f32>(b, g, y, axis));
+    }
     let sum = kept::<B, T>(b, &b.sum(g, axis)?, y.shape(), axis)?;
     b.subtract(g, b.multiply(b.exp(y)?, sum)?)
 }
 
-/// `logsumexp`: the softmax of each element.
-pub fn logsumexp<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
-    b.multiply(b.softmax(x, axis)?, kept::<B, T>(b, g, x.shape(), axis)?)
+/// `logsumexp`: the softmax of each element. Of an infinite sum those elements that are finite have no part.
+pub fn logsumexp<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: Axes,
+) -> Result<B::Array<T>> {
+    let (g, y) = (kept::<B, T>(b, g, x.shape(), axis)?, kept::<B, T>(b, y, x.shape(), axis)?);
+    let softmax = b.softmax(x, axis)?;
+    expr!(b, where((y == f64::INFINITY) & (x < f64::INFINITY), T::ZERO, softmax) * g)
 }
 
 /// `prod`: the product of all other elements, which may be zero.
@@ -108,10 +122,30 @@ pub fn extremum<B: Backend, T: Real>(
     let y = kept::<B, T>(b, y, x.shape(), axis)?;
     // NaN is the result where it is an element
     let is_it = b.logical_or(b.equal(x, &y)?, b.logical_and(b.isnan(x)?, b.isnan(&y)?)?)?;
-    let of = b.astype::<T, bool>(&is_it)?;
-    let count = b.sum_with(&of, axis, crate::SumOptions::new().keepdims(true))?;
-    b.multiply(of, b.divide(kept::<B, T>(b, g, x.shape(), axis)?, count)?)
+    let g = kept::<B, T>(b, g, x.shape(), axis)?;
+    let count = b.sum_with(&is_it, axis, crate::SumOptions::new().keepdims(true))?;
+    // a count may be beyond 16-bit floats
+    let share = match is_16_bit::<T>() {
+        true => {
+            let count = b.astype::<f32, _>(count)?;
+            in_float32::<B, T, 1>(b, [&g], |[g]| b.divide(g, count))?
+        }
+        false => b.divide(g, b.astype::<T, _>(count)?)?,
+    };
+    b.multiply(b.astype::<T, bool>(is_it)?, share)
 }
+
+/// The rule of a real dtype in float32, where `T` has 16 bits.
+macro_rules! wide_where_narrow {
+    ($b:ident, $g:ident, $x:ident, $rule:ident($($more:expr),*)) => {
+        if $crate::segments::is_16_bit::<T>() {
+            let g = $b.astype::<f32, T::Real>($g)?;
+            let x = $b.astype::<f32, T>($x)?;
+            return $b.astype::<T, f32>($rule::<B, f32>($b, &g, &x, $($more),*)?);
+        }
+    };
+}
+pub(super) use wide_where_narrow;
 
 /// `var`
 pub fn var<B: Backend, T: Float>(
@@ -121,27 +155,53 @@ pub fn var<B: Backend, T: Float>(
     axis: Axes,
     correction: f64,
 ) -> Result<B::Array<T>> {
+    wide_where_narrow!(b, g, x, var(axis, correction));
     let n = count(x.shape(), axis)?;
-    let mean = b.mean_with(x, axis, crate::MeanOptions::new().keepdims(true))?;
-    let distance = b.conj::<T>(b.subtract(x, mean)?)?;
+    let distance = distance::<B, T>(b, x, axis)?;
     let g = b.multiply(g, number::<T::Real>(2.0 / (n - correction)))?;
     let g = whole::<B, T>(b, &kept::<B, T::Real>(b, &g, x.shape(), axis)?)?;
-    b.multiply(distance, g)
+    b.multiply(b.conj::<T>(distance)?, g)
 }
 
-/// `std`: 0 where it is 0.
+/// The distances from the mean.
+fn distance<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
+    b.subtract(x, b.mean_with(x, axis, crate::MeanOptions::new().keepdims(true))?)
+}
+
+/// `std`: 0 where it is 0. The distances are measured by the largest one, since their squares, and the result itself, may be beyond the dtype.
 pub fn std<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
-    y: &B::Array<T::Real>,
     x: &B::Array<T>,
     axis: Axes,
     correction: f64,
 ) -> Result<B::Array<T>> {
-    let by_var = b.divide(g, b.multiply(y, number::<T::Real>(2.0))?)?;
-    let zero = b.zeros_like::<T::Real>(y)?;
-    let by_var = b.r#where(b.equal(y, T::Real::ZERO)?, zero, by_var)?;
-    var::<B, T>(b, &by_var, x, axis, correction)
+    wide_where_narrow!(b, g, x, std(axis, correction));
+    let n = count(x.shape(), axis)?;
+    let distance = distance::<B, T>(b, x, axis)?;
+    let (unit, norm) = of_unit::<B, T>(b, &distance, axis)?;
+    let g = kept::<B, T::Real>(b, g, x.shape(), axis)?;
+    let g = b.multiply(b.divide(g, norm)?, number::<T::Real>(1.0 / (n - correction).sqrt()))?;
+    b.multiply(b.conj::<T>(unit)?, whole::<B, T>(b, &g)?)
+}
+
+/// Elements by the largest magnitude, zeros where all are 0, and the Euclidean norm of these, 1 there.
+#[allow(clippy::type_complexity)] // both
+pub(super) fn of_unit<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    axis: Axes,
+) -> Result<(B::Array<T>, B::Array<T::Real>)> {
+    let axis = if x.ndim() == 0 { Axes::from(..) } else { axis };
+    let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
+    let most = b.max_with(&magnitude, axis, crate::MaxOptions::new().keepdims(true))?;
+    let is_zero = b.equal(&most, T::Real::ZERO)?;
+    let most = b.r#where(&is_zero, T::Real::ONE, most)?;
+    let unit = b.divide(x, whole::<B, T>(b, &most)?)?;
+    let squares = b.square(b.divide(magnitude, most)?)?;
+    let sum = b.sum_with(squares, axis, crate::SumOptions::new().keepdims(true))?;
+    let norm = b.sqrt(b.r#where(is_zero, T::Real::ONE, sum)?)?;
+    Ok((unit, norm))
 }
 
 /// The array as one row where there is no axis, and the axis.

@@ -1,0 +1,191 @@
+//! Gradients where squares and counts are beyond the dtype, and where a slope beside them is none: of every library, forwards and backwards.
+
+use crate::common::*;
+use crate::on_every_backend;
+use backends::{
+    bf16, f16,
+    grad::{Diff, Jvp, Var, grad, hessian, jvp},
+    prelude::*,
+};
+
+const INF: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+
+/// The gradient of the sum of what a function gives, in float64.
+fn slopes<B: Backend, T: Real>(
+    b: &B,
+    x: &[f64],
+    f: impl FnOnce(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
+) -> Result<Vec<f64>> {
+    let x = b.asarray(x.iter().map(|&x| T::of(x)).collect::<Vec<T>>())?;
+    let found = grad(b, |d, x| d.sum_as::<f32, T>(f(d, x)?, ..), &x)?;
+    Ok(b.to_ndarray(&found)?.iter().map(|x| x.to_f64()).collect())
+}
+
+#[track_caller]
+fn near(got: &[f64], want: &[f64], tolerance: f64) {
+    let is_near = |(x, y): (&f64, &f64)| x.is_nan() && y.is_nan() || x == y || (x - y).abs() <= tolerance * y.abs();
+    assert!(got.len() == want.len() && got.iter().zip(want).all(is_near), "{got:?} is not {want:?}");
+}
+
+/// Ops and formulas of one argument, and the slope at a point.
+macro_rules! of_one {
+    ($b:ident, $T:ty, $tolerance:expr, $($op:ident($x:expr) = $want:expr),* $(,)?) => {$(
+        near(&slopes::<B, $T>($b, &[$x], |d, x| d.$op(x))?, &[$want], $tolerance);
+        near(&slopes::<B, $T>($b, &[$x], |d, x| expr!(d, $op(x)))?, &[$want], $tolerance);
+        near(&slopes::<B, $T>($b, &[$x], |d, x| expr!(d, $op(x) * 1.0))?, &[$want], $tolerance);
+    )*};
+}
+
+fn squares<B: Backend>(b: &B) -> Checked {
+    // 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), the derivative of sin(pi x) / (pi x)
+    of_one!(b, f16, 4e-3, asinh(300.0) = 0.003_333_3, asinh(-300.0) = 0.003_333_3, asinh(6e4) = 1.666_7e-5);
+    of_one!(b, f16, 4e-3, asinh(0.0) = 1.0, asinh(1.0) = 0.707_107, asinh(INF) = 0.0, atan(1.0) = 0.5, atan(0.0) = 1.0);
+    of_one!(b, f16, 8e-3, atan(300.0) = 1.111_1e-5, atan(-INF) = 0.0, log10(6e4) = 7.238e-6, gelu(300.0) = 1.0);
+    of_one!(b, f16, 8e-3, gelu(-300.0) = 0.0, gelu(INF) = 1.0, gelu(-INF) = 0.0, sinc(1.000_976_6e-3) = -0.003_293_1);
+    of_one!(b, f16, 4e-3, sinc(6e4) = 1.666_7e-5, sinc(0.5) = -1.273_24, acosh(6e4) = 1.666_7e-5);
+    of_one!(b, f32, 1e-6, asinh(1e25) = 1e-25, asinh(-1e-25) = 1.0, atan(1e15) = 1e-30, log10(1e25) = 4.342_945e-26);
+    of_one!(b, f32, 1e-6, sinc(1e-25) = -3.289_868e-25, gelu(1e25) = 1.0, acosh(1e25) = 1e-25, atan(0.3) = 0.917_431_2);
+    of_one!(b, f64, 1e-14, asinh(1e200) = 1e-200, atan(1e100) = 1e-200, atan(1e-200) = 1.0);
+    let approximate = GeluOptions::new().approximate(true);
+    near(&slopes::<B, f16>(b, &[300.0, -300.0], |d, x| d.gelu_with(x, approximate.clone()))?, &[1.0, 0.0], 0.0);
+    near(&slopes::<B, f16>(b, &[300.0], |d, x| expr!(d, gelu(x, approximate = true)))?, &[1.0], 0.0);
+    // the first one goes along with x, the second one is 300
+    let of_two = |d: &Diff<B>, x: &Var<B, f16>| d.atan2(x, f16::of(300.0));
+    near(&slopes::<B, f16>(b, &[400.0], of_two)?, &[0.0012], 3e-3);
+    near(&slopes::<B, f16>(b, &[400.0], |d, x| d.atan2(f16::of(300.0), x))?, &[-0.0012], 3e-3);
+    near(&slopes::<B, f16>(b, &[400.0], |d, x| expr!(d, atan2(x, 300.0)))?, &[0.0012], 3e-3);
+    near(&slopes::<B, f32>(b, &[1e-25], |d, x| d.atan2(x, 1e-25_f32))?, &[5e24], 1e-6);
+    near(&slopes::<B, f32>(b, &[1e-25], |d, x| expr!(d, 1.0 * atan2(1e-25_f32, x)))?, &[-5e24], 1e-6);
+    near(&slopes::<B, f32>(b, &[1.0], |d, x| d.atan2(x, f32::INFINITY))?, &[0.0], 0.0);
+    near(&slopes::<B, f16>(b, &[6e4], |d, x| d.hypot(x, f16::of(6e4)))?, &[0.707_107], 1e-3);
+    near(&slopes::<B, f16>(b, &[-6e4, 0.0, 3.0], |d, x| expr!(d, hypot(x, x)))?, &[-1.414_2, 0.0, 1.414_2], 1e-3);
+    near(&slopes::<B, f32>(b, &[0.0, INF, -3.0], |d, x| d.hypot(x, 4.0_f32))?, &[0.0, 1.0, -0.6], 1e-6);
+    near(&slopes::<B, f16>(b, &[6e4], |d, x| d.logaddexp(x, f16::of(6e4)))?, &[0.5], 0.0);
+    near(&slopes::<B, f16>(b, &[6e4, -6e4], |d, x| d.std(x, ..))?, &[0.5, -0.5], 1e-3);
+    near(&slopes::<B, f32>(b, &[1e25, -1e25], |d, x| d.std(x, ..))?, &[0.5, -0.5], 1e-6);
+    near(&slopes::<B, f32>(b, &[1e-25, -1e-25], |d, x| d.std(x, ..))?, &[0.5, -0.5], 1e-6);
+    near(&slopes::<B, f16>(b, &[3e4, -4e4], |d, x| d.vector_norm(x))?, &[0.6, -0.8], 1e-3);
+    near(&slopes::<B, f32>(b, &[3e25, -4e25, 0.0], |d, x| d.vector_norm(x))?, &[0.6, -0.8, 0.0], 1e-6);
+    let cubic = VectorNormOptions::new().ord(3.0);
+    near(&slopes::<B, f32>(b, &[1e-25, 1e-25], |d, x| d.vector_norm_with(x, cubic.clone()))?, &[0.629_960_5; 2], 1e-6);
+    // the density of a gamma distribution of order n at n is about 1 / sqrt(2 pi n)
+    near(&slopes::<B, f16>(b, &[300.0], |d, x| d.gammainc(f16::of(300.0), x))?, &[0.023_026_6], 1e-3);
+    near(&slopes::<B, f32>(b, &[1e12], |d, x| d.gammaincc(1e12_f32, x))?, &[-3.989_423e-7], 1e-5);
+    near(&slopes::<B, f64>(b, &[2.0, 0.0, INF], |d, x| d.gammainc(3.0, x))?, &[0.270_670_566_473_225_4, 0.0, 0.0], 1e-13);
+    near(&slopes::<B, f64>(b, &[19.0], |d, x| d.gammainc(17.0, x))?, &[0.077_240_106_746_078_01], 1e-13);
+    Ok(())
+}
+
+#[test]
+fn whose_squares_are_beyond_the_dtype() {
+    on_every_backend!(squares);
+}
+
+fn counts<B: Backend>(b: &B) -> Checked {
+    fn of<B: Backend, T: Real>(b: &B) -> Checked {
+        let n = 70_000;
+        let share = T::of(1.0 / n as f64).to_f64();
+        let all = |f: fn(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>| -> Checked {
+            let found = slopes::<B, T>(b, &vec![1.0; n], f)?;
+            near(&found, &vec![share; n], 0.0);
+            Ok(())
+        };
+        all(|d, x| d.mean(x, ..))?;
+        all(|d, x| d.nanmean(x, ..))?;
+        all(|d, x| d.average(x, ..))?;
+        all(|d, x| d.max(x, ..))?;
+        all(|d, x| d.nanmin(x, ..))?;
+        all(|d, x| d.ptp(x, ..).and_then(|y| d.add(y, d.min(x, ..)?)))?;
+        all(|d, x| d.avg_pool(d.reshape(x, [1, 1, -1])?, [70_000]))?;
+        all(|d, x| d.segment_max(x, d.zeros::<i64>([70_000])?, 1))?;
+        all(|d, x| d.segment_mean(x, d.zeros::<i64>([70_000])?, 1))?;
+        all(|d, x| d.logsumexp(x, ..))?;
+        let zeros = b.zeros::<T>([n])?;
+        let read = |x: B::Array<T>| -> Result<f64> { Ok(b.to_vec(&x)?[0].to_f64()) };
+        let log = T::of((n as f64).ln()).to_f64();
+        assert_eq!(read(b.softmax(&zeros, ..)?)?, share);
+        assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
+        assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
+        let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
+        // as near as the logarithm is, which is rounded at 11
+        assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
+        // sums that go to one place, in a row and by columns
+        let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);
+        let sum = T::of(0.25 * n as f64).to_f64();
+        assert_eq!(read(b.segment_sum(&halves, &to, 1)?)?, sum);
+        assert_eq!(read(b.scatter_add(b.zeros::<T>([2])?, &to, &halves, 0)?)?, sum);
+        let columns = b.broadcast_to(b.reshape(&halves, [-1, 1])?, [n, 3])?;
+        assert_eq!(read(b.flatten(b.segment_sum(columns, &to, 2)?)?)?, sum);
+        let mut sums = b.zeros::<T>([3])?;
+        b.add_at(&mut sums, ix![&to], &halves)?;
+        assert_eq!(read(sums)?, sum);
+        let found = slopes::<B, T>(b, &[1.0, 2.0], |d, x| d.multiply(d.take(x, &d.zeros::<i64>([70_000])?, 0)?, T::of(0.25)))?;
+        assert_eq!(found, [sum, 0.0]);
+        Ok(())
+    }
+    of::<B, f16>(b)?;
+    of::<B, bf16>(b)
+}
+
+#[test]
+fn of_counts_beyond_the_dtype() {
+    on_every_backend!(counts);
+}
+
+fn special<B: Backend>(b: &B) -> Checked {
+    let of = |x: &[f64], want: &[f64], f: fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>| -> Checked {
+        near(&slopes::<B, f64>(b, x, f)?, want, 1e-14);
+        Ok(())
+    };
+    of(&[1.0, NAN, 3.0], &[-1.0, 0.0, 1.0], |d, x| d.nanvar(x, ..))?;
+    of(&[1.0, NAN, 3.0], &[-0.5, 0.0, 0.5], |d, x| d.nanstd(x, ..))?;
+    of(&[2.0, 0.0, 5.0], &[0.0, 10.0, 0.0], |d, x| d.prod(x, ..))?;
+    of(&[2.0, 0.0, 5.0], &[0.0, 10.0, 0.0], |d, x| d.segment_prod(x, &d.zeros::<i64>([3])?, 1))?;
+    of(&[0.0, 0.0, 5.0], &[0.0; 3], |d, x| d.segment_prod(x, &d.zeros::<i64>([3])?, 1))?;
+    of(&[2.0, 3.0, 0.0, 4.0], &[3.0, 2.0, 4.0, 0.0], |d, x| {
+        d.segment_prod(x, &d.asarray(vec![0_i64, 0, 1, 1])?, 2)
+    })?;
+    of(&[3.0, 0.0], &[0.0, 21.0], |d, x| d.scatter_mul(d.asarray([7.0])?, d.zeros::<i64>([2])?, x, 0))?;
+    of(&[0.0, 0.0, 2.0], &[1.0, 1.0, 1.0], |d, x| d.kl_div(0.0, x))?;
+    of(&[0.0, 2.0], &[1.0, 1.0], |d, x| expr!(d, 1.0 * kl_div(0.0, x)))?;
+    of(&[1.0, INF, 2.0], &[0.0, NAN, 0.0], |d, x| d.logsumexp(x, ..))?;
+    of(&[-INF, 1.0], &[0.0, 1.0], |d, x| d.logsumexp(x, ..))?;
+    of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
+    of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
+    of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
+    // a second derivative where the first has a choice: the product of the others
+    let x = b.asarray([2.0, 0.0, 5.0])?;
+    let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
+    assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);
+    let x = b.asarray([0.0, 0.0, 5.0])?;
+    let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
+    assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let x = b.asarray([0.0, 3.0])?;
+    let bend = |f: fn(&Diff<Diff<B>>, &Var<Diff<B>, f64>) -> Result<Var<Diff<B>, f64>>| -> Result<Vec<f64>> {
+        b.to_vec(b.flatten(hessian(b, |d, x| d.sum(f(d, x)?, ..), &x)?)?)
+    };
+    // -2 x / (1 + x^2)^2, -x / (1 + x^2)^1.5
+    near(&bend(|d, x| d.atan(x))?, &[0.0, 0.0, 0.0, -0.06], 1e-14);
+    near(&bend(|d, x| d.asinh(x))?, &[0.0, 0.0, 0.0, -0.094_868_329_805_051_38], 1e-14);
+    near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);
+    near(&bend(|d, x| d.sinc(x))?, &[-3.289_868_133_696_453, 0.0, 0.0, 0.222_222_222_222_222_2], 1e-13);
+    // forwards as backwards
+    let along = |x: &[f64], f: fn(&Jvp<B>, &<Jvp<B> as Arrays>::Array<f64>) -> Result<<Jvp<B> as Arrays>::Array<f64>>| {
+        let x = b.asarray(x.to_vec())?;
+        let v = b.add(b.multiply(&x, 0.0)?, 1.0)?;
+        let v = b.r#where(b.isfinite(&x)?, v, 1.0)?;
+        b.to_vec(b.flatten(jvp(b, f, &x, &v)?.1)?)
+    };
+    near(&along(&[2.0, 2.0], |j, x| j.std(x, ..))?, &[0.0], 0.0);
+    near(&along(&[0.0, 0.0], |j, x| j.vector_norm(x))?, &[0.0], 0.0);
+    near(&along(&[1.0, NAN, 4.0], |j, x| j.nanstd(x, ..))?, &[0.0], 0.0);
+    near(&along(&[2.0, 0.0], |j, x| j.segment_prod(x, &j.zeros::<i64>([2])?, 1))?, &[2.0], 0.0);
+    near(&along(&[-INF, 1.0], |j, x| j.logsumexp(x, ..))?, &[1.0], 0.0);
+    Ok(())
+}
+
+#[test]
+fn at_zeros_ties_nan_and_infinities() {
+    on_every_backend!(special);
+}
