@@ -5,6 +5,7 @@
 //! Second derivatives are held to differences of gradients in the same way, and the gradients of narrower dtypes to those of the widest.
 
 mod autograd;
+mod extremes;
 mod point;
 
 use super::{Call, Row, Suite};
@@ -12,7 +13,7 @@ use crate::{
     Backend, Complex, DType, DTypeKind, DynArray, Error, Result,
     grad::{Diff, Jvp},
 };
-use point::{Host, Point, Seeds, arrays, is_float, put, seed};
+use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 
 /// The steps of the differences: the shorter one where the slope changes too much along the longer.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
@@ -147,7 +148,18 @@ impl<B: Backend> Suite<B> {
     /// # Panics
     /// Where they differ, or a call fails.
     pub fn tangents(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>, forward: Call<Jvp<B>>) {
-        self.at_points(row, dtype, given, Cases::All, |b, point| as_tangents(b, row, dtype, &point, call, forward));
+        self.at_points(row, dtype, given, Cases::All, |b, mut point| {
+            as_tangents(b, row, dtype, &point, call, forward)?;
+            for special in Special::ALL {
+                point.move_to(special);
+                // calls that refuse such numbers do so both ways
+                if point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?).is_ok() {
+                    as_tangents(b, row, dtype, &point, call, forward)
+                        .map_err(|why| Error::argument(row.name, format!("at {special:?}: {why}")))?;
+                }
+            }
+            Ok(())
+        });
     }
 
     /// The gradients of a row in other dtypes than float64 and complex128, against those in these.
@@ -161,6 +173,10 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
+            // rows without 16-bit floats are systems of equations, interpolations and the like, whose errors are those of their conditions
+            if dtypes.contains(&DType::Float16) {
+                self.extremes(row, dtype, given, call);
+            }
         }
     }
 }

@@ -81,6 +81,23 @@ pub(super) struct Input {
     pub is_wanted: bool,
 }
 
+/// Points where slopes jump, or are none.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Special {
+    Zeros,
+    Equal,
+    /// One zero in three.
+    Zero,
+    /// One NaN in three.
+    Nan,
+    /// One infinity in three.
+    Infinity,
+}
+
+impl Special {
+    pub const ALL: [Special; 5] = [Special::Zeros, Special::Equal, Special::Zero, Special::Nan, Special::Infinity];
+}
+
 /// A case at a point.
 pub(super) struct Point {
     row: Row,
@@ -88,6 +105,8 @@ pub(super) struct Point {
     pub inputs: Vec<Input>,
     /// Whether of results that are matrices the diagonals alone have weights.
     pub only_diagonal: bool,
+    /// Whether the way back begins with ones.
+    pub of_sum: bool,
 }
 
 /// What a sample is like, and points for gradients are as well.
@@ -192,7 +211,7 @@ impl Point {
         domain: (f64, f64),
     ) -> Result<Option<Point>> {
         let mut numbers = Numbers::of(&format!("{} {text}", row.name));
-        let mut point = Point { row: *row, text, inputs: Vec::new(), only_diagonal: false };
+        let mut point = Point { row: *row, text, inputs: Vec::new(), only_diagonal: false, of_sum: false };
         for (name, value) in case::named(b, row, DTypes { of: dtype, to: None }, text)? {
             let Some(element) = point.element(name, dtype) else { continue };
             let is_wanted = !without.contains(&name);
@@ -250,6 +269,33 @@ impl Point {
         Ok(())
     }
 
+    /// Moves the point to numbers of these magnitudes, of the first input and of the others: whole ones, halves and quarters less, with
+    /// their signs.
+    pub fn scale_to(&mut self, first: f64, others: f64) {
+        for (k, input) in self.inputs.iter_mut().enumerate() {
+            let size = if k == 0 { first } else { others };
+            let scaled = |x: f64| x.signum() * size * (1.0 - (x.abs() * 64.0).floor() % 3.0 / 4.0);
+            input.at.mapv_inplace(|z| Complex::new(scaled(z.re), if z.im == 0.0 { 0.0 } else { scaled(z.im) }));
+        }
+    }
+
+    /// Moves the point to a special one.
+    pub fn move_to(&mut self, special: Special) {
+        for input in &mut self.inputs {
+            for (k, z) in input.at.iter_mut().enumerate() {
+                let x = match special {
+                    Special::Zeros => 0.0,
+                    Special::Zero if k % 3 == 1 => 0.0,
+                    Special::Nan if k % 3 == 1 => f64::NAN,
+                    Special::Infinity if k % 3 == 1 => f64::INFINITY,
+                    Special::Equal => 1.0,
+                    _ => 1.0 + (k % 3) as f64,
+                };
+                *z = Complex::new(x, 0.0);
+            }
+        }
+    }
+
     /// Moves the point to elements of -1, 0 and 1, from numbers in a range.
     pub fn move_to_ties(&mut self, (low, high): (f64, f64)) {
         let third = |x: f64| ((x - low) / (high - low) * 3.0).floor() - 1.0;
@@ -288,6 +334,9 @@ impl Point {
 
     /// The gradient of a result that the way back begins with: always the same, of numbers that every dtype has.
     pub fn weights(&self, k: usize, shape: &[usize], dtype: DType) -> Host {
+        if self.of_sum {
+            return Host::from_elem(IxDyn(shape), Complex::new(1.0, 0.0));
+        }
         let mut u = Numbers::of(&format!("{} {} {k}", self.row.name, self.text)).array(shape, (-1.0, 1.0));
         let is_real = dtype.kind() == DTypeKind::Real;
         u.mapv_inplace(|z| {

@@ -1,0 +1,87 @@
+//! Gradients at the ends of the range of a dtype, where squares and counts are beyond it, and at points where slopes jump.
+
+use super::{Gradients, Host, on_host, point::Point};
+use crate::{
+    Backend, DType, Error, Result,
+    conformance::{Call, Row, Suite},
+    grad::Diff,
+};
+
+/// Magnitudes of the inputs: the squares of the outer ones are beyond the dtype.
+fn magnitudes(dtype: DType) -> &'static [f64] {
+    match dtype {
+        DType::Float16 => &[1e-3, 1.0, 300.0, 6e4],
+        DType::Float32 => &[1e-25, 1.0, 1e25],
+        _ => &[],
+    }
+}
+
+/// The unit in the last place of 1, the smallest and the largest number.
+fn limits(dtype: DType) -> (f64, f64, f64) {
+    match dtype {
+        DType::Float16 => (2.0_f64.powi(-10), 2.0_f64.powi(-24), 65504.0),
+        _ => (2.0_f64.powi(-23), 2.0_f64.powi(-149), f64::from(f32::MAX)),
+    }
+}
+
+/// Largest difference, in units in the last place of the largest gradient.
+const MOST: f64 = 32.0;
+
+impl<B: Backend> Suite<B> {
+    /// The gradients of a row at inputs of the outer magnitudes of a dtype, as those in float64 of the same inputs, rounded.
+    pub(super) fn extremes(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
+        let Some(b) = self.backend() else { return };
+        // draws are others in another dtype
+        if row.seed.is_some() {
+            return;
+        }
+        let (mut wrong, all) = (Vec::new(), magnitudes(dtype));
+        // options make another function, layouts do not
+        let cases = row.cases.iter().enumerate().filter(|(k, text)| *k == 0 || text.contains('='));
+        for (_, text) in cases {
+            let point = Point::of(b, row, DType::Float64, text, given.without, given.domain);
+            let Ok(Some(point)) = point else { continue };
+            // each magnitude of the first input with each of the others, of both signs
+            let several = point.inputs.len() > 1;
+            let firsts = all.iter().flat_map(|&size| [size, -size]);
+            let pairs = firsts.flat_map(|first| all.iter().map(move |&others| (first, others)));
+            for (k, (first, others)) in pairs.enumerate() {
+                if !several && k % all.len() > 0 {
+                    continue;
+                }
+                let Ok(Some(mut at)) = Point::of(b, row, DType::Float64, text, given.without, given.domain) else { break };
+                at.scale_to(first, others);
+                // a slope beyond the dtype is infinite, and so is a part of it
+                at.of_sum = true;
+                if let Err(why) = at.round(dtype).and_then(|()| rounded_as(b, row, dtype, &at, call)) {
+                    wrong.push(format!("{}({text}) in {dtype} at {first:e}, {others:e}: {why}", row.name));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+/// Whether the gradients in a dtype are those of float64, rounded.
+fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
+    let in_dtype = |dtype| on_host(b, point, &point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?);
+    // calls that refuse such numbers do so in both dtypes
+    let Ok(wide) = in_dtype(DType::Float64) else { return Ok(()) };
+    let narrow = in_dtype(dtype)?;
+    let (unit, least, most) = limits(dtype);
+    for (narrow, wide) in narrow.iter().zip(&wide) {
+        let parts = |x: &Host| x.iter().flat_map(|z| [z.re, z.im]).collect::<Vec<f64>>();
+        let (narrow, wide) = (parts(narrow), parts(wide));
+        let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
+        let tolerance = MOST * (unit * largest + least);
+        let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
+            // a number at the end of the range, or beyond
+            true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
+            false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
+        };
+        if let Some((a, b)) = narrow.iter().zip(&wide).find(|&(a, b)| far((a, b))) {
+            return Err(Error::argument(row.name, format!("{a:e} in {dtype}, {b:e} in float64")));
+        }
+    }
+    Ok(())
+}
