@@ -186,4 +186,3 @@ fn powers_in_both_precisions<B: Backend>(b: &B) -> Checked {
 fn powers_of_zero() {
     on_every_backend!(powers_in_both_precisions);
 }
-

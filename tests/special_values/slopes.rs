@@ -72,7 +72,11 @@ fn squares<B: Backend>(b: &B) -> Checked {
     // the density of a gamma distribution of order n at n is about 1 / sqrt(2 pi n)
     near(&slopes::<B, f16>(b, &[300.0], |d, x| d.gammainc(f16::of(300.0), x))?, &[0.023_026_6], 1e-3);
     near(&slopes::<B, f32>(b, &[1e12], |d, x| d.gammaincc(1e12_f32, x))?, &[-3.989_423e-7], 1e-5);
-    near(&slopes::<B, f64>(b, &[2.0, 0.0, INF], |d, x| d.gammainc(3.0, x))?, &[0.270_670_566_473_225_4, 0.0, 0.0], 1e-13);
+    near(
+        &slopes::<B, f64>(b, &[2.0, 0.0, INF], |d, x| d.gammainc(3.0, x))?,
+        &[0.270_670_566_473_225_4, 0.0, 0.0],
+        1e-13,
+    );
     near(&slopes::<B, f64>(b, &[19.0], |d, x| d.gammainc(17.0, x))?, &[0.077_240_106_746_078_01], 1e-13);
     Ok(())
 }
@@ -120,7 +124,8 @@ fn counts<B: Backend>(b: &B) -> Checked {
         let mut sums = b.zeros::<T>([3])?;
         b.add_at(&mut sums, ix![&to], &halves)?;
         assert_eq!(read(sums)?, sum);
-        let found = slopes::<B, T>(b, &[1.0, 2.0], |d, x| d.multiply(d.take(x, &d.zeros::<i64>([70_000])?, 0)?, T::of(0.25)))?;
+        let found =
+            slopes::<B, T>(b, &[1.0, 2.0], |d, x| d.multiply(d.take(x, &d.zeros::<i64>([70_000])?, 0)?, T::of(0.25)))?;
         assert_eq!(found, [sum, 0.0]);
         Ok(())
     }
@@ -143,9 +148,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 0.0, 5.0], &[0.0, 10.0, 0.0], |d, x| d.prod(x, ..))?;
     of(&[2.0, 0.0, 5.0], &[0.0, 10.0, 0.0], |d, x| d.segment_prod(x, &d.zeros::<i64>([3])?, 1))?;
     of(&[0.0, 0.0, 5.0], &[0.0; 3], |d, x| d.segment_prod(x, &d.zeros::<i64>([3])?, 1))?;
-    of(&[2.0, 3.0, 0.0, 4.0], &[3.0, 2.0, 4.0, 0.0], |d, x| {
-        d.segment_prod(x, &d.asarray(vec![0_i64, 0, 1, 1])?, 2)
-    })?;
+    of(&[2.0, 3.0, 0.0, 4.0], &[3.0, 2.0, 4.0, 0.0], |d, x| d.segment_prod(x, &d.asarray(vec![0_i64, 0, 1, 1])?, 2))?;
     of(&[3.0, 0.0], &[0.0, 21.0], |d, x| d.scatter_mul(d.asarray([7.0])?, d.zeros::<i64>([2])?, x, 0))?;
     of(&[0.0, 0.0, 2.0], &[1.0, 1.0, 1.0], |d, x| d.kl_div(0.0, x))?;
     of(&[0.0, 2.0], &[1.0, 1.0], |d, x| expr!(d, 1.0 * kl_div(0.0, x)))?;
@@ -171,12 +174,13 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);
     near(&bend(|d, x| d.sinc(x))?, &[-3.289_868_133_696_453, 0.0, 0.0, 0.222_222_222_222_222_2], 1e-13);
     // forwards as backwards
-    let along = |x: &[f64], f: fn(&Jvp<B>, &<Jvp<B> as Arrays>::Array<f64>) -> Result<<Jvp<B> as Arrays>::Array<f64>>| {
-        let x = b.asarray(x.to_vec())?;
-        let v = b.add(b.multiply(&x, 0.0)?, 1.0)?;
-        let v = b.r#where(b.isfinite(&x)?, v, 1.0)?;
-        b.to_vec(b.flatten(jvp(b, f, &x, &v)?.1)?)
-    };
+    let along =
+        |x: &[f64], f: fn(&Jvp<B>, &<Jvp<B> as Arrays>::Array<f64>) -> Result<<Jvp<B> as Arrays>::Array<f64>>| {
+            let x = b.asarray(x.to_vec())?;
+            let v = b.add(b.multiply(&x, 0.0)?, 1.0)?;
+            let v = b.r#where(b.isfinite(&x)?, v, 1.0)?;
+            b.to_vec(b.flatten(jvp(b, f, &x, &v)?.1)?)
+        };
     near(&along(&[2.0, 2.0], |j, x| j.std(x, ..))?, &[0.0], 0.0);
     near(&along(&[0.0, 0.0], |j, x| j.vector_norm(x))?, &[0.0], 0.0);
     near(&along(&[1.0, NAN, 4.0], |j, x| j.nanstd(x, ..))?, &[0.0], 0.0);

@@ -49,7 +49,9 @@ impl<B: Backend> Suite<B> {
                 if !several && k % all.len() > 0 {
                     continue;
                 }
-                let Ok(Some(mut at)) = Point::of(b, row, DType::Float64, text, given.without, given.domain) else { break };
+                let Ok(Some(mut at)) = Point::of(b, row, DType::Float64, text, given.without, given.domain) else {
+                    break;
+                };
                 at.scale_to(first, others);
                 // a slope beyond the dtype is infinite, and so is a part of it
                 at.of_sum = true;

@@ -2,7 +2,8 @@
 
 use super::{i, in_float32, number, whole};
 use crate::{
-    Backend, DTypeKind, Float, Real, Result, grad::recording::whole as whole_operand, runtime::Operand, segments::is_16_bit,
+    Backend, DTypeKind, Float, Real, Result, grad::recording::whole as whole_operand, runtime::Operand,
+    segments::is_16_bit,
 };
 
 /// `abs`: along the direction of `x`; 0 at 0.

@@ -5,7 +5,9 @@ use super::{
     shapes::{axis_of, part, signed},
     whole,
 };
-use crate::{ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit};
+use crate::{
+    ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit,
+};
 
 /// The axes of a reduction. A number has none, and is reduced along its first and last all the same.
 fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
