@@ -441,6 +441,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "add",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x1", crate::runtime::Arg::operand(&x1)),
@@ -495,6 +496,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "leaky",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x", crate::runtime::Arg::array(&*x)),
@@ -556,6 +558,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "threshold",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x", crate::runtime::Arg::array(&*x)),
@@ -629,6 +632,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "sum",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x", crate::runtime::Arg::array(&*x)),
@@ -674,6 +678,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "rms",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x", crate::runtime::Arg::array(&*x)),
@@ -769,6 +774,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "ends",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[
                                     ("x", crate::runtime::Arg::array(&*x)),
@@ -821,6 +827,7 @@ impl Elementwise for crate::AnyBackend {
                                 op: "is_flat",
                                 dtype: <T as crate::runtime::Element>::DTYPE,
                                 to: None,
+                                formula: ::core::option::Option::None,
                                 is_composed: false,
                                 args: &[("x", crate::runtime::Arg::array(&*x))],
                             },
@@ -1253,13 +1260,15 @@ impl crate::runtime::Arrays for AnyBackend {
             }
         }
     }
+    const WATCHES: bool = true;
     fn begin_fused(
         &self,
         op: &'static str,
         dtype: crate::runtime::DType,
+        told: &dyn crate::runtime::formula::Told,
     ) -> crate::runtime::Result<Option<Box<dyn ::core::any::Any>>> {
         if let AnyBackend::Watched(b) = self {
-            b.begin_fused(op, dtype)
+            b.begin_fused(op, dtype, told)
         } else {
             Ok(None)
         }
