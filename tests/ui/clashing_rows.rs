@@ -1,0 +1,15 @@
+//! Rows with the names of methods, and one whose composition gives an unknown option: one error each, and none of code beside them.
+
+use backends::prelude::*;
+
+backends::backend! { table = "../../../../tests/ui/clashing_rows.toml", trait = Clashing }
+
+fn of_any<B: Backend + Clashing>(b: &B, x: &B::Array<f64>) -> Result<Vec<usize>> {
+    let (b, x) = (b.clone(), b.third(b.halves(x.clone())?)?);
+    Ok(b.shape(&x).to_vec())
+}
+
+fn main() -> Result<()> {
+    let b = Numpyish::new();
+    of_any(&b, &b.asarray([1.0])?).map(drop)
+}

@@ -1,0 +1,35 @@
+//! What those who come from NumPy write first.
+
+use backends::{expr, ix, lazy, prelude::*};
+
+fn counts<B: Backend>(b: &B, x: &B::Array<f64>, n: usize) -> Result<B::Array<f64>> {
+    b.multiply(x, n)
+}
+
+fn lazy_counts<B: Backend>(b: &B, x: &B::Array<f64>, n: usize) -> Result<B::Array<f64>> {
+    (lazy(x) * n).eval(b)
+}
+
+fn formula_counts<B: Backend>(b: &B, x: &B::Array<f64>, n: usize) -> Result<B::Array<f64>> {
+    expr!(b, x * n)
+}
+
+fn elements_of_rust<B: Backend>(b: &B, x: &[f64; 2], y: &B::Array<f64>) -> Result<B::Array<f64>> {
+    expr!(b, x[0] + y)
+}
+
+fn elements_of_vectors<B: Backend>(b: &B, x: &Vec<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
+    expr!(b, x[0] * y)
+}
+
+fn main() -> Result<()> {
+    let b = Numpyish::new();
+    let (x, n) = (b.zeros::<f64>([2, 3, 4])?, 3_usize);
+    let _ = b.get(&x, ix![1.., :, 0])?;
+    let _ = b.get(&x, ix![:, 0, ::2])?;
+    let _ = expr!(b, x[1.., :] + 1)?;
+    let _ = expr!(b, x / n as f64)?;
+    let _ = expr!(b, sum(x, axes = 0))?;
+    let _ = expr!(b, sum(x))?;
+    Ok(())
+}
