@@ -17,7 +17,8 @@ pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     })
 }
 
-/// The script of a text, whose lines may have `;` between them. A `;` within brackets is that of a step, one in a text or a note stands for itself.
+/// The script of a text, whose lines may have `;` between them. A `;` within brackets is that of a step, one in a text
+/// or a note stands for itself.
 pub fn script(text: &str) -> Outcome<Script> {
     let mut lines = String::with_capacity(text.len());
     for line in text.lines() {
@@ -113,7 +114,8 @@ fn program(file: &str) -> Outcome<Text> {
     String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
 }
 
-/// Runs a script, writes the results, and gives what is to be shown. The variables of the arguments come before those of `known`.
+/// Runs a script, writes the results, and gives what is to be shown. The variables of the arguments come before those
+/// of `known`.
 fn computed(
     arguments: &Arguments,
     script: &Script,

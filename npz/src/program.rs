@@ -32,7 +32,8 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file of the text, as the member `script.txt`, and of the constants by their names: NumPy's `load` reads both.
+    /// Writes an `.npz` file of the text, as the member `script.txt`, and of the constants by their names: NumPy's
+    /// `load` reads both.
     /// A file that is there is written over.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;

@@ -269,7 +269,8 @@ pub(crate) struct Record<B: Backend> {
     shapes: Vec<IxDyn>,
     /// Where an array is the last result of an op: its rules, and the place of the first.
     rules: Vec<Option<Rules<B>>>,
-    /// The formulas that are several ops here, where someone watches: the places of their first array and behind their last, in order.
+    /// The formulas that are several ops here, where someone watches: the places of their first array and behind their
+    /// last, in order.
     formulas: Vec<(usize, usize, KeptTold)>,
 }
 

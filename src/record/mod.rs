@@ -19,7 +19,8 @@ backend! { overlay = "src/record/recorded.toml" }
 
 /// Any backend, whose calls are written down: what a generic program did on its data, without the program.
 ///
-/// Ops that are composed of others, and formulas, are written as these; before those of a formula stands its text, as a note for people. The arrays that come from the host are kept as constants.
+/// Ops that are composed of others, and formulas, are written as these; before those of a formula stands its text, as a
+/// note for people. The arrays that come from the host are kept as constants.
 /// Random numbers are those of the backend that the script runs on: a program that calls [`seed`](Arrays::seed) has the same ones again.
 ///
 /// ```
@@ -131,7 +132,8 @@ impl<B: Backend> Recorded<B> {
         self.constants().into_iter().map(on).collect()
     }
 
-    /// Gives an array a name in the script: letters of any language, digits and `_`. With another name, the script has an error there.
+    /// Gives an array a name in the script: letters of any language, digits and `_`. With another name, the script has
+    /// an error there.
     pub fn give<T: Element>(&self, name: &str, x: &RecordedArray<B::Array<T>>) {
         let line = format!("{name} = v{}\n", x.number);
         self.state().text.push_str(&line);

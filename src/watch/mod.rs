@@ -89,8 +89,9 @@ impl Seen<'_> {
 
 /// Any backend, whose calls are told to a [`Watch`]. Its arrays are those of the backend within.
 ///
-/// Ops that are composed of others are told with the others within them. A formula is one call, of the op `expr!` or that of the reduction around it, with the text that
-/// the user wrote ([`Call::formula`]); so is each gradient of one. What is copied from the host is `from_ndarray`, to the host `to_ndarray`.
+/// Ops that are composed of others are told with the others within them. A formula is one call, of the op `expr!` or that of
+/// the reduction around it, with the text that the user wrote ([`Call::formula`]); so is each gradient of one. What is copied
+/// from the host is `from_ndarray`, to the host `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
     within: B,

@@ -61,7 +61,8 @@ struct State {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span; the whole text of a formula, as the user wrote it: `exp(-x**2)`, `gradient of exp(-x**2)`.
+    /// Name of the op or the span; the whole text of a formula, as the user wrote it: `exp(-x**2)`,
+    /// `gradient of exp(-x**2)`.
     pub name: String,
     /// Name of the op, `expr!` of a formula; empty for spans.
     pub op: &'static str,

@@ -4,7 +4,8 @@ use super::{Call, Running, Seen, Watch, Watched, described};
 use crate::{Backend, Result};
 use ::tracing::{Level, field, span::EnteredSpan};
 
-/// Each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields `op`, `args`, `results`, and of a formula its text as `formula`. Of the feature `tracing`.
+/// Each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields `op`, `args`,
+/// `results`, and of a formula its text as `formula`. Of the feature `tracing`.
 ///
 /// ```
 /// use backends::{prelude::*, watch::Tracing};

@@ -132,7 +132,8 @@ impl Steps<'_> {
         }
     }
 
-    /// The text of a formula for those who watch: the first that is asked for is what the user wrote, the others are parts of it.
+    /// The text of a formula for those who watch: the first that is asked for is what the user wrote, the others are
+    /// parts of it.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }

@@ -1,4 +1,5 @@
-//! Formulas as text, for those who watch a program: what the user wrote, and the parts of it that are passes of their own.
+//! Formulas as text, for those who watch a program: what the user wrote, and the parts of it that are passes of their
+//! own.
 
 use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
 use proc_macro2::{TokenStream, TokenTree};

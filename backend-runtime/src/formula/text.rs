@@ -1,4 +1,5 @@
-//! What those that watch a backend are told of a formula: its text, and what it is over. Nothing of it is made for a backend that is not watched.
+//! What those that watch a backend are told of a formula: its text, and what it is over. Nothing of it is made for a
+//! backend that is not watched.
 
 use super::{
     gradient::{Kept, Sink},
