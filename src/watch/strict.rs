@@ -150,7 +150,7 @@ mod tests {
         let without = Strict::new().without("sum").watch(Numpyish::new()).unwrap();
         assert_eq!(expr!(without, sum(1.0 / x, 0)).unwrap_err(), Error::unsupported("sum", "strict"));
         // the formula is fine, and its gradient is not
-        let why = expect(grad(&b, |b, x| expr!(b, sum(sqrt(x), ..)), &x));
+        let why = expect(crate::grad::grad(&b, |b, x| expr!(b, sum(sqrt(x), ..)), &x));
         assert!(why.contains("of `gradient of sqrt(x)` are NaN or infinite"), "{why}");
         let mut y = b.ones::<f64>([3]).unwrap();
         assert!(b.set(&mut y, slices![1], f64::INFINITY).is_err(), "an array that is changed");
