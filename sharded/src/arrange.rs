@@ -154,7 +154,7 @@ impl<B: Backend> Sharded<B> {
             );
             return Err(Error::argument(op, why));
         }
-        self.count_gathered(bytes);
+        self.count_gathered(op, bytes);
         self.gather(op, x).map_err(|why| why.within(op))
     }
 

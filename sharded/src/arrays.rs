@@ -11,7 +11,7 @@ use backends::{
     runtime::formula::{self, Kept, Leaves, MOST, Typed, Visitor, run_kept},
 };
 use backends_world::Kind;
-use std::{any::Any, borrow::Cow, collections::HashMap};
+use std::{any::Any, borrow::Cow, collections::HashMap, sync::atomic::Ordering::Relaxed};
 
 impl<B: Backend> Arrays for Sharded<B> {
     type Array<T: Element> = ShardedArray<B, T>;
@@ -32,6 +32,7 @@ impl<B: Backend> Arrays for Sharded<B> {
 
     /// An array of which every rank gives all. Nothing is sent: each keeps its part.
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<ShardedArray<B, T>> {
+        self.compare_host("from_ndarray", &x)?;
         match self.usual_axis(x.shape()) {
             None => {
                 let layout = Layout::whole(x.shape());
@@ -60,6 +61,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         leaves.visit(&mut arrays);
         e.check()?;
         let layouts: Vec<Option<&Layout>> = arrays.0.iter().map(|(layout, _)| Some(*layout)).collect();
+        self.compare_formula::<E>(&layouts, &leaves.scalars())?;
         let plan = self.plan_each(formula::NAME, &layouts)?;
         let parts = Vec::with_capacity(layouts.len());
         let mut parts = Parts { b: self, plan: &plan, all: &arrays.0, moved: HashMap::new(), parts, failed: None };
@@ -106,6 +108,7 @@ impl<B: Backend> Arrays for Sharded<B> {
 
     /// The same seed on all ranks gives one stream of random numbers, which is that of the backend within on one.
     fn seed(&self, seed: u64) {
+        self.seen.seed.store(seed, Relaxed);
         self.within.seed(seed);
     }
 

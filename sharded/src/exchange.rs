@@ -6,7 +6,7 @@ use backends::{
     Arrays, Backend, DType, Element, Error, HostArray, Result, Slice,
     runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
 };
-use backends_world::Kind;
+use backends_world::{Kind, Tag};
 use ndarray::{Array1, IxDyn};
 
 /// A dtype in the words of the ranks.
@@ -29,6 +29,16 @@ pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
         DType::Complex128 => Kind::Complex128,
         other => return Err(Error::argument(op, format!("the elements are {other}, which ranks cannot exchange"))),
     })
+}
+
+/// What an exchange of elements is for: the op, the dtype, and lengths that are the same on all ranks.
+fn tag<T: Element>(op: &'static str, lengths: &[usize]) -> Tag {
+    let mut numbers = [0; 17];
+    // of many ranks the first few do: all parts follow from one shape
+    let some = lengths.len().min(16);
+    numbers[0] = T::DTYPE as usize;
+    numbers[1..=some].copy_from_slice(&lengths[..some]);
+    Tag::new(op, &numbers[..=some])
 }
 
 /// Elements that have come, to be taken as arrays in their order: on the host, or where the backend has them.
@@ -106,8 +116,10 @@ impl<B: Backend> Sharded<B> {
             self.count_linked(others * size_of::<T>());
             return Ok(Received::there(self.within.gather_linked(op, link, part, counts)?));
         }
-        let mut through =
-            |own: &[u8], to: &mut [u8]| self.world.all_gather(own, to, counts, kind(op, T::DTYPE)?).map_err(failed(op));
+        let tag = tag::<T>(op, counts);
+        let mut through = |own: &[u8], to: &mut [u8]| {
+            self.world.all_gather_for(tag, own, to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+        };
         let part_alone = std::slice::from_ref(part);
         if let Some(all) = self.within.staged(op, part_alone, counts.iter().sum(), &mut through) {
             return Ok(Received::there(all?));
@@ -133,7 +145,9 @@ impl<B: Backend> Sharded<B> {
         }
         let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
         let mut through = |own: &[u8], from: &mut [u8]| {
-            self.world.all_to_all(own, &to, from, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+            self.world
+                .all_to_all_for(tag::<T>(op, &[]), own, &to, from, counts, kind(op, T::DTYPE)?)
+                .map_err(failed(op))
         };
         if let Some(all) = self.within.staged(op, &pieces, counts.iter().sum(), &mut through) {
             return Ok(Received::there(all?));
@@ -151,8 +165,9 @@ impl<B: Backend> Sharded<B> {
 
     /// `counts[r]` elements of rank r, on the host.
     pub(crate) fn gather_counted<T: Element>(&self, op: &'static str, own: &[T], counts: &[usize]) -> Result<Vec<T>> {
+        let tag = tag::<T>(op, counts);
         bytes::written(op, counts.iter().sum(), |to| {
-            self.world.all_gather(bytes::as_bytes(own), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+            self.world.all_gather_for(tag, bytes::as_bytes(own), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
         })
     }
 
@@ -165,8 +180,10 @@ impl<B: Backend> Sharded<B> {
         from: &[usize],
     ) -> Result<Vec<T>> {
         self.agree(op, || format!("elements of {} to each rank", T::DTYPE))?;
+        let tag = tag::<T>(op, &[]);
         bytes::written(op, from.iter().sum(), |all| {
-            self.world.all_to_all(bytes::as_bytes(own), to, all, from, kind(op, T::DTYPE)?).map_err(failed(op))
+            let own = bytes::as_bytes(own);
+            self.world.all_to_all_for(tag, own, to, all, from, kind(op, T::DTYPE)?).map_err(failed(op))
         })
     }
 

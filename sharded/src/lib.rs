@@ -36,6 +36,7 @@ mod arrange;
 mod array;
 mod arrays;
 mod collectives;
+mod compare;
 mod creation;
 mod exchange;
 mod fft;
@@ -64,9 +65,10 @@ pub use plan::Plan;
 
 use backends::{Backend, Error, Result, runtime::link::Link};
 use std::{
+    cmp::Reverse,
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
@@ -128,14 +130,40 @@ impl Default for Policy {
     }
 }
 
-/// How often whole arrays were gathered by ops without a better way, and how much of them came from other ranks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How often whole arrays were gathered by ops without a better way, of how many bytes, and by which ops.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gathered {
     /// How often.
     pub count: u64,
     /// Bytes of the arrays.
     pub bytes: u64,
+    /// The ops, the one with the most bytes first.
+    pub ops: Vec<GatheredBy>,
+}
+
+/// What one op has gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GatheredBy {
+    /// The name of the op.
+    pub op: &'static str,
+    /// How many arrays.
+    pub count: u64,
+    /// Bytes of the arrays.
+    pub bytes: u64,
+}
+
+impl fmt::Display for Gathered {
+    /// `3 arrays of 24000 bytes: 2 of 16000 bytes by unique_values, 1 of 8000 bytes by histogram`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrays = if self.count == 1 { "array" } else { "arrays" };
+        write!(f, "{} {arrays} of {} bytes", self.count, self.bytes)?;
+        for (k, GatheredBy { op, count, bytes }) in self.ops.iter().enumerate() {
+            write!(f, "{} {count} of {bytes} bytes by {op}", if k == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
 }
 
 /// Any backend, whose arrays are split over ranks: one rank's view of it. Clones share all.
@@ -152,8 +180,10 @@ pub struct Sharded<B> {
 /// What a backend has counted.
 #[derive(Default)]
 struct Seen {
-    gathers: AtomicU64,
-    gathered: AtomicU64,
+    /// By op.
+    gathered: Mutex<Vec<GatheredBy>>,
+    /// The seed that was given last.
+    seed: AtomicU64,
     largest: AtomicU64,
     linked: AtomicU64,
 }
@@ -196,9 +226,11 @@ impl<B: Backend> Sharded<B> {
         self.policy
     }
 
-    /// What ops that need whole arrays have gathered so far: of this backend and its clones.
+    /// What ops that need whole arrays have gathered so far, by op: of this backend and its clones.
     pub fn gathered(&self) -> Gathered {
-        Gathered { count: self.seen.gathers.load(Relaxed), bytes: self.seen.gathered.load(Relaxed) }
+        let mut ops = self.seen.gathered.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        ops.sort_by_key(|by| (Reverse(by.bytes), Reverse(by.count), by.op));
+        Gathered { count: ops.iter().map(|by| by.count).sum(), bytes: ops.iter().map(|by| by.bytes).sum(), ops }
     }
 
     /// Bytes of the largest part of an array that this rank has had so far: of this backend and its clones.
@@ -223,9 +255,15 @@ impl<B: Backend> Sharded<B> {
         self.seen.linked.fetch_add(bytes as u64, Relaxed);
     }
 
-    pub(crate) fn count_gathered(&self, bytes: usize) {
-        self.seen.gathers.fetch_add(1, Relaxed);
-        self.seen.gathered.fetch_add(bytes as u64, Relaxed);
+    pub(crate) fn count_gathered(&self, op: &'static str, bytes: usize) {
+        let mut ops = self.seen.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        match ops.iter_mut().find(|by| by.op == op) {
+            Some(by) => {
+                by.count += 1;
+                by.bytes += bytes as u64;
+            }
+            None => ops.push(GatheredBy { op, count: 1, bytes: bytes as u64 }),
+        }
     }
 
     #[inline]

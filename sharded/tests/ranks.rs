@@ -330,3 +330,191 @@ fn files_are_read_and_written_by_parts() {
     same_on_all(program);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Whether this process is a rank that a test has started, and which mistake it makes.
+const MISTAKE: &str = "BACKENDS_MISTAKE";
+
+/// Mistakes of rank 1, each with what the error on every rank says. All others make the same call with the same arguments.
+const MISTAKES: [(&str, &str); 19] = [
+    ("data", "asarray of float64, x host data float64[1000] with the hash"),
+    ("data of one element", "asarray of float64, x host data float64[1000] with the hash"),
+    ("minus zero", "asarray of float64, x host data float64[3] with the hash"),
+    ("ndarray", "from_ndarray of host data float64[5] with the hash"),
+    ("iterator", "from_ndarray of host data int64[10] with the hash"),
+    ("dtype", "asarray of float32, x host data float32[100]"),
+    ("shape", "asarray of float64, x host data float64[101]"),
+    ("scalar", "multiply of float64, x1 float64[1000], x2 = 1.0"),
+    ("scalar of minus zero", "multiply of float64, x1 float64[1000], x2 = -0.0"),
+    ("fill", "full of float64"),
+    ("option", "std of float64"),
+    ("axis", "sum of float64"),
+    ("index", "getitem of float64"),
+    ("shift", "roll of float64"),
+    ("seed", "seed 8"),
+    ("formula", "scalars"),
+    ("op", "prod"),
+    ("op of elements", "subtract of float64"),
+    ("one draws more", "random"),
+];
+
+/// A program that is right, but for the mistake of a rank.
+fn program<B: Backend>(b: &B, mistake: &str, is_wrong: bool) -> Result<()> {
+    let pick = |right: f64, wrong: f64| if is_wrong { wrong } else { right };
+    let x = b.linspace(0.0, 1.0, 1000)?;
+    match mistake {
+        "data" => drop(b.asarray(vec![pick(2.0, 1.0); 1000])?),
+        "data of one element" => {
+            let mut all = vec![2.0; 1000];
+            all[999] = pick(2.0, 2.0 + f64::EPSILON * 2.0);
+            b.asarray(all)?;
+        }
+        "minus zero" => drop(b.asarray([1.0, f64::NAN, pick(0.0, -0.0)])?),
+        "ndarray" => drop(b.from_ndarray(ndarray::arr1(&[pick(1.0, 2.0); 5]).into_dyn().into_shared())?),
+        "iterator" => drop(b.from_iter((0..10_i64).map(|k| k + i64::from(is_wrong)))?),
+        "dtype" if is_wrong => drop(b.asarray(vec![1.0_f32; 100])?),
+        "dtype" => drop(b.asarray(vec![1.0_f64; 100])?),
+        "shape" => drop(b.asarray(vec![1.0; if is_wrong { 101 } else { 100 }])?),
+        "scalar" => drop(b.multiply(&x, pick(0.0, 1.0))?),
+        "scalar of minus zero" => drop(b.multiply(&x, pick(0.0, -0.0))?),
+        "fill" => drop(b.full([100], pick(0.0, 1.0))?),
+        "option" => drop(b.std_with(&x, .., StdOptions::new().correction(pick(0.0, 1.0)))?),
+        "axis" => {
+            let x = b.reshape(&x, [10, 100])?;
+            b.sum(&x, if is_wrong { 0 } else { 1 })?;
+        }
+        "index" => drop(b.getitem(&x, slices![if is_wrong { 1 } else { 0 }..])?),
+        "shift" => drop(b.roll(&x, if is_wrong { 3 } else { 2 }, 0)?),
+        "seed" => {
+            b.seed(if is_wrong { 8 } else { 9 });
+            b.random_normal::<f64>([100])?;
+        }
+        "formula" => {
+            let s = pick(1.0, 2.0);
+            let y: B::Array<f64> = expr!(b, x * s + 1.0)?;
+            drop(y);
+        }
+        "op" if is_wrong => drop(b.prod(&x, ..)?),
+        "op" => drop(b.sum(&x, ..)?),
+        "op of elements" if is_wrong => drop(b.subtract(&x, 1.0)?),
+        "op of elements" => drop(b.add(&x, 1.0)?),
+        "one draws more" => {
+            if is_wrong {
+                b.random_uniform::<f64>([100])?;
+            }
+            b.random_normal::<f64>([100])?;
+        }
+        "none" => {
+            // NaN is NaN
+            b.asarray([f64::NAN, 1.0])?;
+            b.multiply(&x, f64::NAN)?;
+        }
+        // rank 1 skips a call of a loop, or makes one more
+        "skip" | "extra" => {
+            for k in 0..10 {
+                if mistake == "extra" || !is_wrong || k != 5 {
+                    b.sum(b.multiply(&x, f64::from(k))?, ..)?;
+                }
+            }
+            if mistake == "extra" && is_wrong {
+                b.sum(&x, ..)?;
+            }
+        }
+        "panic" if is_wrong => panic!("on purpose"),
+        "panic" => drop(b.sum(&x, ..)?),
+        other => panic!("no mistake: {other}"),
+    }
+    b.to_vec(&b.sum(&x, ..)?)?;
+    Ok(())
+}
+
+#[test]
+fn with_checks_every_rank_names_what_one_gives_that_others_do_not() {
+    for ranks in [2, 4] {
+        let run = |mistake: &str| {
+            threads::run(ranks, |world| {
+                world.set_check(true);
+                let b = Sharded::new(Numpyish::seeded(0), world.clone()).unwrap();
+                b.seed(7);
+                program(&b, mistake, world.rank() == 1).map_err(|why| why.to_string())
+            })
+        };
+        assert!(run("none").iter().all(|result| result.is_ok()), "{:?}", run("none"));
+        for (mistake, text) in MISTAKES {
+            for (rank, result) in run(mistake).into_iter().enumerate() {
+                let why = result.expect_err(mistake);
+                assert!(why.contains("ranks diverged") && why.contains(text), "{mistake}, rank {rank}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_checks_an_exchange_for_another_op_is_an_error() {
+    for (ranks, n) in [(2, 1000), (3, 1000), (4, 1_000_000)] {
+        let results = threads::run(ranks, |world| {
+            let b = Sharded::new(Numpyish::seeded(0), world.clone()).unwrap();
+            let x = b.ones::<f64>([n]).unwrap();
+            let rank = world.rank();
+            let product = if rank == 1 { b.prod(&x, ..) } else { b.sum(&x, ..) };
+            product.map(drop).map_err(|why| why.to_string())
+        });
+        for why in results.into_iter().map(|result| result.unwrap_err()) {
+            assert!(why.contains("diverged") && why.contains("prod") && why.contains("sum"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn what_was_gathered_is_said_by_op() {
+    on(3, Policy::new(), |b| {
+        let x = b.arange(0.0, 1000.0, 1.0)?;
+        b.unique_values(&x)?;
+        b.unique_values(&x)?;
+        b.median(&x, ..)?;
+        let gathered = b.gathered();
+        let text = gathered.to_string();
+        assert!(gathered.ops.iter().any(|by| (by.op, by.count, by.bytes) == ("unique_values", 2, 16000)), "{text}");
+        assert!(text.contains("2 of 16000 bytes by unique_values"), "{text}");
+        assert_eq!(gathered.count, gathered.ops.iter().map(|by| by.count).sum::<u64>());
+        Ok(())
+    });
+}
+
+/// A rank under a launcher: nothing, unless the test below has started it.
+#[test]
+fn a_mistake_of_a_rank() {
+    let Ok(mistake) = std::env::var(MISTAKE) else { return };
+    backends_sharded::run(|world: &World| -> Result<()> {
+        let b = Sharded::new(Numpyish::seeded(0), world.clone())?;
+        b.seed(7);
+        program(&b, &mistake, world.rank() == 1)
+    })
+}
+
+#[test]
+fn mistakes_end_under_each_library_of_mpi() {
+    use backends_sharded::world::testing::{Mpi, finish, folder, mpiexec};
+    let Some(folder) = folder() else { return };
+    let program = std::env::current_exe().unwrap();
+    for mpi in Mpi::ALL {
+        // with checks on or off, the status, what is said by one rank at least
+        for (mistake, check, code, text) in [
+            ("data", "1", 1, "asarray of float64, x host data float64[1000] with the hash"),
+            ("scalar", "1", 1, "multiply of float64, x1 float64[1000], x2 = 1.0"),
+            ("op", "0", 1, "prod"),
+            ("skip", "0", 70, "rank 1 has left without it"),
+            ("extra", "0", 70, "rank 0 has left without it"),
+            ("skip", "1", 1, "ranks diverged"),
+            ("panic", "0", 101, "on purpose"),
+            ("none", "1", 0, ""),
+        ] {
+            let mut command = mpiexec(mpi, &folder, 2);
+            command.env("WORLD_CHECK", check).env(MISTAKE, mistake).env("RAYON_NUM_THREADS", "1").arg(&program);
+            command.args(["--exact", "a_mistake_of_a_rank", "--nocapture", "--test-threads=1"]);
+            let finished = finish(&mut command, std::time::Duration::from_secs(30)).unwrap();
+            let found = finished.status.and_then(|status| status.code());
+            assert_eq!(found, Some(code), "{mpi}, {mistake}, {check}: {}", finished.output);
+            assert!(finished.output.contains(text), "{mpi}, {mistake}, {check}: {}", finished.output);
+        }
+    }
+}

@@ -21,6 +21,14 @@ pub fn make(world: &World, what: &str) -> Result<()> {
                 world.recv(&mut [0], Kind::UInt8, 0)?;
             }
             "kill" => std::process::abort(),
+            // others wait for it in a call of all, or for its message
+            "leaves" | "leaves-message" => return Ok(()),
+            "extra" => world.barrier()?,
+            // others go on without it
+            "leaves-in-order" => {
+                world.barrier()?;
+                return Ok(());
+            }
             "abort" => world.abort(42),
             "diverge" => {
                 world.broadcast(&mut [0; 24], Kind::Float64, 0)?;
@@ -53,6 +61,17 @@ pub fn make(world: &World, what: &str) -> Result<()> {
         "threads" => several_threads(world)?,
         "many" => many_elements(world)?,
         "short-counts" => short_counts(world)?,
+        "leaves-message" => world.recv(&mut [0], Kind::UInt8, last)?,
+        "leaves-in-order" => {
+            world.barrier()?;
+            thread::sleep(Duration::from_secs(if rank == 0 { 3 } else { 0 }));
+            match rank {
+                0 => world.send(&[7], Kind::UInt8, 1)?,
+                _ => world.recv(&mut [0], Kind::UInt8, 0)?,
+            }
+            println!("rank {rank} came through");
+            return Ok(());
+        }
         "listen" => thread::sleep(Duration::from_millis(1500)),
         _ => {}
     }

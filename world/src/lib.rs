@@ -35,7 +35,8 @@
 //! |---|---|
 //! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] has the places that are searched without it) |
 //! | `WORLD_CHECK=1` | ranks compare what they are about to call, and name what differs ([`World::agree`]) |
-//! | `WORLD_TIMEOUT` | the longest time of a call, in seconds ([`World::set_timeout`]) |
+//! | `WORLD_TIMEOUT` | the longest time of a call, in seconds, or `none` ([`World::set_timeout`]) |
+//! | `WORLD_DEADLOCK` | for how many seconds all ranks of one machine may wait for each other, 60 by default |
 //! | `WORLD_TESTS=1` | ranks end by `exit`, as harnesses of tests do: MPI is finalised there |
 //!
 //! # Buffers
@@ -59,6 +60,7 @@
 //! ```
 
 mod alone;
+mod board;
 pub mod bytes;
 mod check;
 mod describe;
@@ -72,6 +74,7 @@ mod queue;
 mod run;
 mod say;
 pub mod status;
+mod tagged;
 #[doc(hidden)]
 pub mod testing;
 pub mod threads;
@@ -83,5 +86,6 @@ pub use error::{Error, Result};
 pub use kind::{Join, Kind};
 pub use pending::Pending;
 pub use run::run;
+pub use tagged::Tag;
 pub use transport::{Request, Transport};
 pub use world::{Spent, World};

@@ -44,7 +44,7 @@ impl Pending {
     /// Those of the call; then `wait` gives the error as well.
     pub fn is_done(&mut self) -> Result<bool> {
         match &mut self.work {
-            Work::Request(request) => self.world.call(self.call, 0, |transport| request.is_done(transport)),
+            Work::Request(request) => self.world.wait_for(self.call, |transport| request.is_done(transport)),
             Work::Own { number, .. } => Ok(self.world.own().has(*number)),
             Work::Done(_) | Work::Taken => Ok(true),
         }
@@ -52,7 +52,7 @@ impl Pending {
 
     fn finish(&mut self) -> Result<Vec<u8>> {
         match std::mem::replace(&mut self.work, Work::Taken) {
-            Work::Request(request) => self.world.call(self.call, 0, |transport| request.wait(transport)),
+            Work::Request(request) => self.world.wait_for(self.call, |transport| request.wait(transport)),
             Work::Own { number, mut buf, kind } => {
                 let message = self.world.own().take(number).ok_or_else(|| self.world.nothing_of_own())?;
                 queue::deliver(message, &mut buf, kind, self.world.rank())?;

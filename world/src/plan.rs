@@ -166,6 +166,10 @@ impl Transport for Plan {
         self.size
     }
 
+    fn has_tags(&self) -> bool {
+        false
+    }
+
     fn note(&self, op: &str) {
         self.record().op = op.into();
     }

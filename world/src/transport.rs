@@ -35,6 +35,11 @@ pub trait Transport: Send + Sync {
     /// Ends every rank, with this exit status.
     fn abort(&self, code: i32) -> !;
 
+    /// Whether exchanges carry the [`Tag`](crate::Tag) of what they are for: not where nobody answers.
+    fn has_tags(&self) -> bool {
+        true
+    }
+
     /// The next calls are made for this op. The body does nothing.
     fn note(&self, _op: &str) {}
 
@@ -164,7 +169,7 @@ pub trait Transport: Send + Sync {
     fn expire(&self, waited: &Waited) {
         say(&waited.to_string());
         std::thread::sleep(waited.grace);
-        self.abort(status::TIMED_OUT)
+        self.abort(waited.status)
     }
 }
 
@@ -184,6 +189,10 @@ pub struct Waited {
     pub seconds: f64,
     /// How long other ranks should be given to say the same.
     pub grace: Duration,
+    /// Why it waits no longer.
+    pub why: String,
+    /// The exit status of all ranks.
+    pub status: i32,
 }
 
 impl Waited {
@@ -195,7 +204,8 @@ impl Waited {
         waited: Duration,
         grace: Duration,
     ) -> Waited {
-        Waited { rank, size, call, op, seconds: waited.as_secs_f64(), grace }
+        let (seconds, why) = (waited.as_secs_f64(), "that is the time limit".into());
+        Waited { rank, size, call, op, seconds, grace, why, status: status::TIMED_OUT }
     }
 }
 
@@ -205,7 +215,7 @@ impl std::fmt::Display for Waited {
         if let Some(op) = &self.op {
             write!(f, ", in the op {op}")?;
         }
-        write!(f, ": that is the time limit, all ranks end")
+        write!(f, ": {}, all ranks end", self.why)
     }
 }
 

@@ -1,14 +1,20 @@
 //! Time limits: a thread that sees for how long a call has run.
 //!
-//! A call stores one number when it begins and one when it ends, and where there is no limit not even those. The thread takes the
-//! time itself, by looking now and then whether the number is still the same.
+//! A call stores one number when it begins and one when it ends. The thread takes the time itself, by looking now and then whether the number is still the same;
+//! and it looks at what the other ranks of the machine show, to see that one has left, or that all wait.
 
-use crate::{Error, Result, Transport, say::say, transport::Waited};
+use crate::{
+    Error, Result, Transport,
+    board::{Board, Doing},
+    say::say,
+    status,
+    transport::Waited,
+};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{
-            AtomicBool, AtomicU64,
+            AtomicBool, AtomicU64, AtomicUsize,
             Ordering::{AcqRel, Relaxed},
         },
     },
@@ -30,6 +36,11 @@ macro_rules! calls {
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Call::$call => $name),* }
             }
+
+            /// Whether all ranks make it.
+            pub(crate) fn is_of_all(self) -> bool {
+                !matches!(self, Call::Send | Call::Recv | Call::StartSend | Call::StartRecv)
+            }
         }
     };
 }
@@ -43,49 +54,93 @@ calls! {
     StartSend "start_send", StartRecv "start_recv",
 }
 
+/// In the number of a call: whether it is one of all ranks of the world.
+const MEETS: u64 = 1 << 8;
+
+/// How long a rank waits for one that has left, from when it has seen that.
+const MISSED: Duration = Duration::from_millis(1500);
+
+/// How long all ranks of a world may wait without one that computes, unless `WORLD_DEADLOCK` says another number of seconds.
+const DEADLOCK: Duration = Duration::from_secs(60);
+
+/// How long a rank waits where nobody has set a limit and it is not known what others do.
+pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
+
 /// What a rank does at the moment, and for how long it may.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// Nanoseconds that a call may take; 0 is no limit.
     limit: AtomicU64,
-    /// The call that runs: its number among the calls of this rank, and in the low byte which one it is; 0 is none.
+    /// Whether nobody has set that.
+    is_default: AtomicBool,
+    /// The call that runs: its number among the calls of this rank, whether all ranks make it, and in the low byte which one it is; 0 is none.
     now: AtomicU64,
+    /// The rank of a message that is sent or waited for, and 1; 0 is none.
+    peer: AtomicUsize,
     /// The op for which calls are made, as `agree` was told.
-    op: Mutex<Option<String>>,
+    op: Mutex<String>,
     /// Whether the thread was started.
     started: AtomicBool,
+    /// What other ranks of this machine do.
+    board: OnceLock<Arc<Board>>,
 }
 
 impl Watch {
-    /// A call begins, the `number`th of this rank. The rank makes one call at a time.
+    /// A call begins, the `number`th of this rank. The rank makes one call at a time. `is_of_all`: all ranks of the world make it.
     #[inline]
-    pub(crate) fn begin(&self, call: Call, number: u64) {
-        if self.limit.load(Relaxed) != 0 {
-            self.now.store((number + 1) << 8 | call as u64, Relaxed);
+    pub(crate) fn begin(&self, call: Call, number: u64, is_of_all: bool) {
+        if is_of_all && let Some(board) = self.board.get() {
+            board.meet();
         }
+        self.now.store((number + 1) << 9 | if is_of_all { MEETS } else { 0 } | call as u64, Relaxed);
     }
 
     /// The call has ended.
     #[inline]
     pub(crate) fn end(&self) {
-        if self.limit.load(Relaxed) != 0 {
-            self.now.store(0, Relaxed);
-        }
+        self.now.store(0, Relaxed);
+    }
+
+    /// The next call is a message to or from this rank of the world; of none that is known where there is none.
+    #[inline]
+    pub(crate) fn set_peer(&self, rank: Option<usize>) {
+        self.peer.store(rank.map_or(0, |rank| rank + 1), Relaxed);
     }
 
     /// The next calls are made for this op.
     #[inline]
     pub(crate) fn note(&self, op: &str) {
-        if self.limit.load(Relaxed) != 0 {
-            *self.op.lock().unwrap_or_else(PoisonError::into_inner) = Some(op.into());
+        if self.started.load(Relaxed) {
+            let mut own = self.op.lock().unwrap_or_else(PoisonError::into_inner);
+            own.clear();
+            own.push_str(op);
         }
     }
 
     /// Sets the limit, and starts the thread with the first one. It ends with the transport.
     pub(crate) fn set_limit(self: &Arc<Watch>, limit: Option<Duration>, transport: &Arc<dyn Transport>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).max(1));
+        self.is_default.store(false, Relaxed);
         self.limit.store(nanos, Relaxed);
-        if nanos != 0 && !self.started.swap(true, AcqRel) {
+        if nanos != 0 {
+            self.start(transport);
+        }
+    }
+
+    /// Looks at what other ranks do, and waits for the default limit where nothing is known of them and nobody has set another.
+    pub(crate) fn look(self: &Arc<Watch>, board: Option<Arc<Board>>, is_default: bool, transport: &Arc<dyn Transport>) {
+        if let Some(board) = board {
+            let _ = self.board.set(board);
+        }
+        if is_default {
+            self.limit.store(DEFAULT.as_nanos() as u64, Relaxed);
+            self.is_default.store(true, Relaxed);
+        }
+        self.start(transport);
+    }
+
+    fn start(self: &Arc<Watch>, transport: &Arc<dyn Transport>) {
+        if !self.started.swap(true, AcqRel) {
             let (watch, transport) = (self.clone(), Arc::downgrade(transport));
             let thread = thread::Builder::new().name("time limit of ranks".into()).stack_size(256 << 10);
             if let Err(why) = thread.spawn(move || watch.run(&transport)) {
@@ -95,50 +150,181 @@ impl Watch {
     }
 
     fn run(&self, transport: &Weak<dyn Transport>) {
+        let deadlock = seconds_of("WORLD_DEADLOCK").unwrap_or(DEADLOCK);
         let (mut last, mut since) = (0, Instant::now());
+        // since when a rank is missed, and since when the others do what they do
+        let (mut missed, mut doing, mut still) = (None, Vec::new(), Instant::now());
+        let mut has_said = 0;
         loop {
             let limit = Duration::from_nanos(self.limit.load(Relaxed));
-            let pause = (limit / 20).clamp(Duration::from_millis(2), Duration::from_millis(200));
+            let least = Duration::from_millis(2);
+            let pause = (if limit.is_zero() { DEFAULT } else { limit } / 20).clamp(least, Duration::from_millis(200));
             thread::sleep(pause);
             if transport.strong_count() == 0 {
                 return;
             }
             let now = self.now.load(Relaxed);
-            if now != last || now == 0 || limit.is_zero() {
+            let board = self.board.get();
+            if let Some(board) = board {
+                board.show(now);
+            }
+            if now != last || now == 0 {
                 (last, since) = (now, Instant::now());
+                (missed, still) = (None, since);
                 continue;
             }
             let waited = since.elapsed();
-            if waited < limit {
-                continue;
+            let mut found = None;
+            if let Some(board) = board {
+                let absent = self.absent(board, now);
+                missed =
+                    absent.map(|rank| missed.filter(|(other, _)| *other == rank).unwrap_or((rank, Instant::now())));
+                let others: Vec<_> = board.others().collect();
+                if others != doing {
+                    (doing, still) = (others, Instant::now());
+                }
+                if let Some((rank, _)) = missed.filter(|(_, since)| since.elapsed() >= MISSED) {
+                    found = Some((format!("rank {rank} has left without it"), status::LEFT));
+                } else if board.is_whole && nobody_computes(&doing) && still.elapsed() >= deadlock {
+                    found = Some((format!("no rank computes ({})", in_words(&doing)), status::TIMED_OUT));
+                }
             }
+            if found.is_none() {
+                if limit.is_zero() || waited < limit {
+                    continue;
+                }
+                let is_default = self.is_default.load(Relaxed);
+                found = Some(match is_default {
+                    false => ("that is the time limit".into(), status::TIMED_OUT),
+                    // a rank that computes will answer
+                    true if board.is_some_and(|board| board.is_whole) => {
+                        if has_said != now {
+                            let others = in_words(&doing);
+                            has_said = now;
+                            say(&format!(
+                                "a rank has waited for {:.0} s in {}: {others}; it goes on waiting, WORLD_TIMEOUT sets a limit in seconds",
+                                waited.as_secs_f64(),
+                                name_of(now)
+                            ));
+                        }
+                        continue;
+                    }
+                    true => (
+                        "nobody has answered in the default time limit, which WORLD_TIMEOUT changes (seconds, or none)"
+                            .into(),
+                        status::TIMED_OUT,
+                    ),
+                });
+            }
+            let Some((why, status)) = found else { continue };
             // held for the moment only: who drops the last handle finalises
             let Some(transport) = transport.upgrade() else { return };
-            let call = Call::ALL[(now & 0xff) as usize].name();
             let op = self.op.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let grace = (pause * 4).max(Duration::from_millis(300));
-            transport.expire(&Waited::new(transport.rank(), transport.size(), call, op, waited, grace));
+            let mut waited = Waited::new(
+                transport.rank(),
+                transport.size(),
+                name_of(now),
+                (!op.is_empty()).then_some(op),
+                waited,
+                grace,
+            );
+            (waited.why, waited.status) = (why, status);
+            transport.expire(&waited);
             since = Instant::now();
+        }
+    }
+
+    /// A rank that has left, and that the call `now` waits for.
+    fn absent(&self, board: &Board, now: u64) -> Option<usize> {
+        if now & MEETS != 0 {
+            return board.missed();
+        }
+        self.peer.load(Relaxed).checked_sub(1).filter(|rank| board.has_left(*rank))
+    }
+}
+
+fn name_of(now: u64) -> &'static str {
+    Call::ALL[(now & 0xff) as usize].name()
+}
+
+fn nobody_computes(doing: &[(usize, Doing)]) -> bool {
+    doing.iter().all(|(_, doing)| matches!(doing, Doing::Left | Doing::Calls(_)))
+}
+
+/// `rank 1 is in recv, rank 2 computes`
+fn in_words(doing: &[(usize, Doing)]) -> String {
+    let one = |(rank, doing): &(usize, Doing)| match doing {
+        Doing::Unknown => format!("rank {rank} shows nothing"),
+        Doing::Computes => format!("rank {rank} computes"),
+        Doing::Calls(now) => format!("rank {rank} is in {}", name_of(*now)),
+        Doing::Left => format!("rank {rank} has left"),
+    };
+    // of many ranks the first do
+    let some: Vec<String> = doing.iter().take(8).map(one).collect();
+    some.join(", ")
+}
+
+/// What the environment says of a time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Nothing.
+    Default,
+    /// There is none.
+    Never,
+    /// This long.
+    Of(Duration),
+}
+
+impl Limit {
+    /// As nothing but a number, which goes between ranks.
+    pub(crate) fn to_number(self) -> u64 {
+        match self {
+            Limit::Default => 0,
+            Limit::Never => u64::MAX,
+            Limit::Of(limit) => u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX - 1).clamp(1, u64::MAX - 1),
+        }
+    }
+
+    pub(crate) fn of_number(number: u64) -> Limit {
+        match number {
+            0 => Limit::Default,
+            u64::MAX => Limit::Never,
+            nanos => Limit::Of(Duration::from_nanos(nanos)),
+        }
+    }
+
+    /// The limit that is set.
+    pub(crate) fn given(self) -> Option<Duration> {
+        match self {
+            Limit::Of(limit) => Some(limit),
+            _ => None,
         }
     }
 }
 
-/// The limit that the environment sets: `WORLD_TIMEOUT`, in seconds.
-pub(crate) fn limit_of_environment() -> Result<Option<Duration>> {
+fn seconds_of(name: &str) -> Option<Duration> {
+    limit_of_text(&std::env::var(name).ok()?).ok()?.given()
+}
+
+/// The limit that the environment sets: `WORLD_TIMEOUT`, in seconds, or `none`.
+pub(crate) fn limit_of_environment() -> Result<Limit> {
     match std::env::var("WORLD_TIMEOUT") {
         Ok(text) => limit_of_text(&text),
-        Err(_) => Ok(None),
+        Err(_) => Ok(Limit::Default),
     }
 }
 
-fn limit_of_text(text: &str) -> Result<Option<Duration>> {
+fn limit_of_text(text: &str) -> Result<Limit> {
     let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
+    match text {
+        "" => return Ok(Limit::Default),
+        "none" => return Ok(Limit::Never),
+        _ => {}
     }
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
     match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-        Some(limit) => Ok(Some(limit)),
+        Some(limit) => Ok(Limit::Of(limit)),
         None => Err(Error::Argument {
             call: "init",
             why: format!("WORLD_TIMEOUT is {text:?}, which is no number of seconds"),
@@ -160,8 +346,12 @@ mod tests {
 
     #[test]
     fn limits_are_seconds() {
-        assert_eq!(limit_of_text(" 2.5 "), Ok(Some(Duration::from_millis(2500))));
-        assert_eq!(limit_of_text(""), Ok(None));
+        assert_eq!(limit_of_text(" 2.5 "), Ok(Limit::Of(Duration::from_millis(2500))));
+        assert_eq!(limit_of_text(""), Ok(Limit::Default));
+        assert_eq!(limit_of_text("none"), Ok(Limit::Never));
+        for limit in [Limit::Default, Limit::Never, Limit::Of(Duration::from_millis(2500))] {
+            assert_eq!(Limit::of_number(limit.to_number()), limit);
+        }
         for wrong in ["0", "-1", "5 s", "inf", "nan"] {
             assert!(limit_of_text(wrong).unwrap_err().to_string().contains(wrong), "{wrong}");
         }

@@ -3,10 +3,12 @@
 use crate::{
     Error, Join, Kind, Result, Transport,
     alone::Alone,
+    board::Board,
     bytes, check, describe, join, mpi,
     pending::{Pending, Work},
     queue::{self, Queue},
     say::say,
+    tagged::Tag,
     transport::Start,
     watch::{self, Call, Watch},
 };
@@ -124,9 +126,9 @@ impl World {
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
             say(&format!("{why}: there is no time limit"));
-            None
+            watch::Limit::Never
         });
-        World::with(transport, checks_of_environment(), limit)
+        World::with(transport, checks_of_environment(), limit.given())
     }
 
     /// As [`World::new`], with settings that all ranks have agreed on.
@@ -142,6 +144,11 @@ impl World {
         let world = World::of(transport, Arc::new(state), None);
         world.set_timeout(limit);
         world
+    }
+
+    /// Looks at what other ranks do, and waits no longer than the default limit where `is_default` says so.
+    pub(crate) fn look(&self, board: Option<Arc<Board>>, is_default: bool) {
+        self.0.state.watch.look(board, is_default, &self.0.transport);
     }
 
     fn of(transport: Box<dyn Transport>, state: Arc<State>, parent: Option<World>) -> World {
@@ -207,8 +214,12 @@ impl World {
         }
     }
 
-    /// Sets for how long a call may take, from the next call on; `None` is without limit, as is the beginning unless `WORLD_TIMEOUT` says it in
-    /// seconds. The limit is of this rank, its groups included. Not collective.
+    /// Sets for how long a call may take, from the next call on; `None` is without limit. The beginning is what `WORLD_TIMEOUT` says, in seconds or `none`.
+    /// The limit is of this rank, its groups included. Not collective.
+    ///
+    /// Without that, MPI ends a wait that nobody answers: for a rank of the same machine that has left, within a few seconds; where all ranks are on one machine
+    /// and all of them wait, after 60 s (`WORLD_DEADLOCK`); where ranks are on other machines, after 30 minutes, whatever those do. A rank of one machine that
+    /// waits for one that computes goes on waiting, and says so after 30 minutes.
     ///
     /// A call that takes longer is named on stderr by every rank that waits so long, then all ranks end with status
     /// [`TIMED_OUT`](crate::status::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
@@ -238,11 +249,44 @@ impl World {
 
     /// Makes a call of the transport, alone and watched.
     pub(crate) fn call<R>(&self, call: Call, bytes: usize, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
+        self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
+    }
+
+    /// The same of a call that was begun before.
+    pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
+        self.watched(call, 0, false, f)
+    }
+
+    /// The same of a message to or from a rank.
+    fn message<R>(
+        &self,
+        call: Call,
+        bytes: usize,
+        peer: usize,
+        f: impl FnOnce(&dyn Transport) -> Result<R>,
+    ) -> Result<R> {
+        // of a group's ranks it is not known which ranks of the world they are
+        let peer = Some(peer).filter(|_| self.0.parent.is_none());
+        self.watched(call, bytes, false, |transport| {
+            self.0.state.watch.set_peer(peer);
+            let result = f(transport);
+            self.0.state.watch.set_peer(None);
+            result
+        })
+    }
+
+    fn watched<R>(
+        &self,
+        call: Call,
+        bytes: usize,
+        is_of_all: bool,
+        f: impl FnOnce(&dyn Transport) -> Result<R>,
+    ) -> Result<R> {
         let state = &*self.0.state;
         let turn = state.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.calls.fetch_add(1, Relaxed);
         state.bytes.fetch_add(bytes as u64, Relaxed);
-        state.watch.begin(call, number);
+        state.watch.begin(call, number, is_of_all);
         // a call of one rank takes less time than asking for the time
         let start = (self.0.size > 1).then(Instant::now);
         let result = f(&*self.0.transport);
@@ -270,7 +314,9 @@ impl World {
         })
     }
 
-    fn checks(&self) -> bool {
+    /// Whether ranks compare what they are about to call, by `WORLD_CHECK=1` or [`set_check`](World::set_check). Not collective.
+    #[inline]
+    pub fn checks(&self) -> bool {
         self.0.size > 1 && self.0.state.check.load(Relaxed)
     }
 
@@ -351,6 +397,46 @@ impl World {
         check::length("all_gather", "recv", recv, sum, kind)?;
         self.compare(|| describe::all_gather(counts, kind))?;
         self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
+    }
+
+    /// As [`all_gather`](World::all_gather), with what it is for: where ranks gather for different ops it is an error on all of them. A short message has the
+    /// tag in it, a long one before it.
+    ///
+    /// # Errors
+    /// As those; [`Error::Diverged`] with the ops.
+    pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+        if self.size() == 1 || !self.0.transport.has_tags() {
+            return self.all_gather(send, recv, counts, kind);
+        }
+        let sum = check::counts("all_gather", "counts", counts, self.size())?;
+        check::length("all_gather", "send", send, counts[self.rank()], kind)?;
+        check::length("all_gather", "recv", recv, sum, kind)?;
+        self.compare(|| describe::all_gather(counts, kind))?;
+        self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
+    }
+
+    /// As [`all_to_all`](World::all_to_all), with what it is for: two ranks that exchange a short part for different ops get an error.
+    ///
+    /// # Errors
+    /// As those; [`Error::Diverged`] with the ops.
+    pub fn all_to_all_for(
+        &self,
+        tag: Tag,
+        send: &[u8],
+        to: &[usize],
+        recv: &mut [u8],
+        from: &[usize],
+        kind: Kind,
+    ) -> Result<()> {
+        if self.size() == 1 || !self.0.transport.has_tags() {
+            return self.all_to_all(send, to, recv, from, kind);
+        }
+        self.check_all_to_all(send, to, from, kind)?;
+        check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
+        self.compare(|| describe::all_to_all(kind))?;
+        self.compare_counts(to, from)?;
+        let bytes = send.len() - to[self.rank()] * kind.size();
+        self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), kind))
     }
 
     /// The parts of all ranks to rank `root`, one after the other. `counts` are as in [`all_gather`](World::all_gather); `recv` is what the
@@ -477,7 +563,7 @@ impl World {
             self.own().send(buf.to_vec(), kind);
             return Ok(());
         }
-        self.call(Call::Send, buf.len(), |transport| transport.send(buf, kind, to))
+        self.message(Call::Send, buf.len(), to, |transport| transport.send(buf, kind, to))
     }
 
     /// Receives the next message from rank `from`. Not collective.
@@ -494,7 +580,7 @@ impl World {
             own.ask();
             return queue::deliver(message, buf, kind, from);
         }
-        self.call(Call::Recv, 0, |transport| transport.recv(buf, kind, from))
+        self.message(Call::Recv, 0, from, |transport| transport.recv(buf, kind, from))
     }
 
     /// The error of a receive of what this rank has not sent to itself.

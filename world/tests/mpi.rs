@@ -213,6 +213,48 @@ fn a_time_limit_names_the_calls_that_wait() {
 }
 
 #[test]
+fn a_rank_that_leaves_ends_those_that_wait_for_it_and_nobody_else() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        for (mistake, call) in [("leaves", "barrier"), ("leaves-message", "recv")] {
+            let finished = run(&mut testing::mpiexec(mpi, &folder, 3), &[mistake]);
+            fails(&finished, status::LEFT);
+            for rank in 0..2 {
+                once(&finished, &format!("rank {rank} of 3 has waited for "));
+            }
+            assert_eq!(finished.output.matches(&format!(" s in {call}: rank 2 has left without it")).count(), 2);
+        }
+        let finished = run(&mut testing::mpiexec(mpi, &folder, 2), &["extra"]);
+        assert_eq!(finished.status.and_then(|status| status.code()), Some(status::LEFT), "{}", finished.output);
+        once(&finished, "rank 1 of 2 has waited for ");
+        has(&finished, "s in barrier: rank 0 has left without it, all ranks end");
+        assert!(finished.time < SOON, "{finished:?}");
+        let finished = run(&mut testing::mpiexec(mpi, &folder, 3), &["leaves-in-order"]);
+        succeeds(&finished);
+        assert_eq!(finished.output.matches("came through").count(), 2, "{}", finished.output);
+    }
+}
+
+#[test]
+fn ranks_that_all_wait_end_without_a_limit() {
+    let Some(folder) = folder() else { return };
+    for mpi in Mpi::ALL {
+        let ring = run(testing::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "1"), &["ring"]);
+        fails(&ring, status::TIMED_OUT);
+        for rank in 0..3 {
+            once(&ring, &format!("rank {rank} of 3 has waited for "));
+        }
+        has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
+        // one that computes will answer
+        let finished = run(
+            testing::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
+            &["listen"],
+        );
+        succeeds(&finished);
+    }
+}
+
+#[test]
 fn calls_of_several_threads_are_made_one_after_the_other() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {

@@ -54,8 +54,8 @@ impl Expand<'_> {
             return quote!(#[inline] #signature { #convert #body });
         }
         if backend.splits {
-            let (convert, body) = (self.convert(op), self.split(op, backend));
-            return quote!(#[inline] #signature { #convert #body });
+            let (convert, compared, body) = (self.convert(op), self.compared(op), self.split(op, backend));
+            return quote!(#[inline] #signature { #convert #compared #body });
         }
         let (convert, begin) = (self.convert(op), self.begin(op, &quote!(self), !is_wrapped));
         let run = match is_wrapped {

@@ -42,6 +42,16 @@ impl Class {
 }
 
 impl Expand<'_> {
+    /// The statement by which ranks compare what they are called with, where they do that.
+    pub(super) fn compared(&self, op: &Op) -> TokenStream {
+        let (rt, call) = (self.rt(), self.call_described(op, false));
+        quote! {
+            if self.compares() {
+                #rt::rarely(|| self.compare_call(&#call))?;
+            }
+        }
+    }
+
     /// The body of a method, after the conversion of its arguments.
     pub(super) fn split(&self, op: &Op, backend: &Backend) -> TokenStream {
         if op.maps.contains_key(&backend.name) {

@@ -5,8 +5,19 @@ use super::*;
 impl Expand<'_> {
     /// The statement that begins a call of `wrapper`; arguments are converted already, options are whole.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
+        let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
+        // what composes other ops needs no more than to know when it ends
+        let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
+        quote! {
+            #unused
+            let mut #running = #rt::Wrap::begin(#wrapper, &#call)?;
+        }
+    }
+
+    /// A call with its arguments, as data.
+    pub(super) fn call_described(&self, op: &Op, is_composed: bool) -> TokenStream {
         let (rt, name, item) = (self.rt(), &op.name, self.item_path(op));
-        let (running, options) = (hidden("running"), hidden("options"));
+        let options = hidden("options");
         let positional = op.positional().map(|p| {
             let n = id(&p.name);
             let arg = match p.kind {
@@ -32,11 +43,8 @@ impl Expand<'_> {
         });
         let args = positional.chain(optional).map(|(name, arg)| quote!((#name, #rt::Arg::#arg)));
         let to = if op.second.is_some() { quote!(Some(<U as #rt::Element>::DTYPE)) } else { quote!(None) };
-        // what composes other ops needs no more than to know when it ends
-        let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
         quote! {
-            #unused
-            let mut #running = #rt::Wrap::begin(#wrapper, &#rt::Call {
+            #rt::Call {
                 info: Some(#item::INFO),
                 op: #name,
                 dtype: <T as #rt::Element>::DTYPE,
@@ -44,7 +52,7 @@ impl Expand<'_> {
                 formula: ::core::option::Option::None,
                 is_composed: #is_composed,
                 args: &[#(#args),*],
-            })?;
+            }
         }
     }
 

@@ -30,7 +30,7 @@ pub trait Layout: 'static {
     /// One element of each leaf.
     type Elements: Copy + Loaded;
     /// The values of the scalars.
-    type Scalars: Copy + Send + Sync + 'static;
+    type Scalars: Copy + std::fmt::Debug + Send + Sync + 'static;
     /// What elements are loaded from.
     type Bound: Copy;
     /// How many arrays there are.

@@ -154,8 +154,10 @@ impl Ranks {
         let Some(world) = &self.0 else { return };
         let (spent, gathered) = (world.spent(), b.map(Sharded::gathered).unwrap_or_default());
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let ops: Vec<String> = gathered.ops.iter().map(|by| format!("{} by {}", by.count, by.op)).collect();
+        let by = if ops.is_empty() { String::new() } else { format!(": {}", ops.join(", ")) };
         console.say(format!(
-            "rank 0: {:.2} s in {} calls between ranks, {:.1} MiB sent; {} whole arrays of {:.1} MiB gathered",
+            "rank 0: {:.2} s in {} calls between ranks, {:.1} MiB sent; {} whole arrays of {:.1} MiB gathered{by}",
             spent.seconds,
             spent.calls,
             mib(spent.bytes),

@@ -4,9 +4,11 @@ use super::{
     functions::{Aint, Count, Functions, Long, Ptr, Status, Word},
     request,
     session::Session,
+    shared,
 };
 use crate::{
-    Error, Join, Kind, Request, Result, Transport, bytes, join, queue::another, say::say, status, transport::Start,
+    Error, Join, Kind, Request, Result, Transport, board::Board, bytes, join, queue::another, say::say, status,
+    transport::Start,
 };
 use std::{ffi::c_int, sync::Arc};
 
@@ -46,6 +48,25 @@ impl Mpi {
         world.all_gather(bytes::of(&mine), bytes::of_mut(&mut machines), &vec![1; world.size], Kind::UInt64)?;
         world.machines = machines.into();
         Ok(world)
+    }
+
+    /// What the ranks of this machine show each other. Collective; nothing where one of them cannot.
+    pub fn board(&self) -> Result<Option<Arc<Board>>> {
+        let (session, abi) = (self.session, &self.session.loaded.abi);
+        let mut shared = 0;
+        // SAFETY: the communicator lives.
+        let code = unsafe { (self.f().split_type)(self.comm, abi.shared_memory, 0, abi.no_info, &mut shared) };
+        session.check("MPI_Comm_split_type", code)?;
+        let machine = Mpi::of(session, shared, false)?;
+        let slots = if machine.size > 1 { shared::slots(&machine) } else { None };
+        let number = self.machines[self.rank];
+        let ranks: Vec<usize> = (0..self.size).filter(|rank| self.machines[*rank] == number).collect();
+        Ok(slots.filter(|slots| slots.len() == ranks.len()).and_then(|slots| {
+            let own = ranks.iter().position(|rank| *rank == self.rank)?;
+            let board = Arc::new(Board::new(slots, ranks, own, self.size));
+            session.set_board(board.clone());
+            Some(board)
+        }))
     }
 
     /// A communicator that was just made.

@@ -34,12 +34,13 @@ mod load;
 mod reduce;
 mod request;
 mod session;
+mod shared;
 mod trust;
 
 use crate::{
     Error, Kind, Result, Transport, World, bytes,
     say::say,
-    watch,
+    watch::{self, Limit},
     world::{WeakWorld, checks_of_environment},
 };
 use comm::Mpi;
@@ -112,10 +113,15 @@ fn begin() -> Result<World> {
         });
     }
     // the environment of rank 0 is that of all: launchers do not carry every variable to every machine
-    let mut settings = [u64::from(check), limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))];
+    let mut settings = [u64::from(check), limit.to_number()];
     mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
-    let limit = (settings[1] > 0).then(|| Duration::from_nanos(settings[1]));
-    Ok(World::with(Box::new(mpi), settings[0] != 0, limit))
+    let limit = Limit::of_number(settings[1]);
+    let (size, board) = (mpi.size(), mpi.board()?);
+    let world = World::with(Box::new(mpi), settings[0] != 0, limit.given());
+    if size > 1 {
+        world.look(board, limit == Limit::Default);
+    }
+    Ok(world)
 }
 
 /// The program is done, whoever still has a handle of the world: from now on `exit` is no failure.

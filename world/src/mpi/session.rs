@@ -5,12 +5,12 @@ use super::{
     load::Loaded,
     reduce,
 };
-use crate::{Error, Join, Kind, Result, say::say, status};
+use crate::{Error, Join, Kind, Result, board::Board, say::say, status};
 use std::{
     ffi::c_int,
     io::Write,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     thread::{self, ThreadId},
@@ -32,6 +32,8 @@ pub(super) struct Session {
     operations: Mutex<Vec<((Kind, Join), Word)>>,
     /// Communicators that nobody has any more.
     left_over: Mutex<Vec<Word>>,
+    /// Where this rank says that it leaves.
+    board: OnceLock<Arc<Board>>,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -87,6 +89,7 @@ impl Session {
             most,
             operations: Mutex::default(),
             left_over: Mutex::default(),
+            board: OnceLock::new(),
         };
         let session = SESSION.get_or_init(|| session);
         if ours {
@@ -105,6 +108,11 @@ impl Session {
     pub fn set_rank(&self, rank: usize, size: usize) {
         RANK.store(rank, Relaxed);
         SIZE.store(size, Relaxed);
+    }
+
+    /// Where this rank shows what it does.
+    pub fn set_board(&self, board: Arc<Board>) {
+        let _ = self.board.set(board);
     }
 
     /// An error of a call, if it has one.
@@ -187,6 +195,10 @@ impl Session {
     }
 
     fn finalize(&self) {
+        // those that wait for this rank end all
+        if let Some(board) = self.board.get() {
+            board.leave();
+        }
         if !self.is_finalized() {
             // SAFETY: initialised here, not finalised, and no call is under way: nobody has a handle any more.
             unsafe { (self.loaded.functions.finalize)() };

@@ -1,0 +1,124 @@
+//! What the ranks of one machine show each other in memory that they share: what each of them does at the moment, and whether it has left. No call of a library is
+//! needed to look at it, so that a rank that waits in one finds out that nobody will answer.
+
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+/// What one rank shows.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub(crate) struct Slot {
+    /// 0 is a rank that shows nothing.
+    state: AtomicU64,
+    /// The call that runs, as [`Watch`](crate::watch::Watch) has it; 0 is none.
+    now: AtomicU64,
+    /// Calls of all ranks that it has come to.
+    meetings: AtomicU64,
+}
+
+const HERE: u64 = 1;
+const LEFT: u64 = 2;
+
+/// What is known of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// Nothing.
+    Unknown,
+    /// It computes.
+    Computes,
+    /// It is in a call.
+    Calls(u64),
+    /// Its program is done.
+    Left,
+}
+
+/// The slots of all ranks of this machine.
+pub(crate) struct Board {
+    slots: &'static [Slot],
+    /// Which ranks of the world these are.
+    ranks: Vec<usize>,
+    /// The slot of this rank.
+    own: usize,
+    /// Whether these are all ranks of the world.
+    pub(crate) is_whole: bool,
+}
+
+impl Board {
+    pub(crate) fn new(slots: &'static [Slot], ranks: Vec<usize>, own: usize, size: usize) -> Board {
+        slots[own].state.store(HERE, Release);
+        let is_whole = ranks.len() == size;
+        Board { slots, ranks, own, is_whole }
+    }
+
+    fn own(&self) -> &Slot {
+        &self.slots[self.own]
+    }
+
+    /// This rank comes to a call of all ranks.
+    #[inline]
+    pub(crate) fn meet(&self) {
+        self.own().meetings.fetch_add(1, Relaxed);
+    }
+
+    /// This rank is in this call.
+    pub(crate) fn show(&self, now: u64) {
+        self.own().now.store(now, Relaxed);
+    }
+
+    /// This rank's program is done.
+    pub(crate) fn leave(&self) {
+        self.own().state.store(LEFT, Release);
+    }
+
+    /// The other ranks, and what they do.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, Doing)> {
+        self.others_slots().map(|(rank, slot)| {
+            let doing = match (slot.state.load(Acquire), slot.now.load(Relaxed)) {
+                (LEFT, _) => Doing::Left,
+                (HERE, 0) => Doing::Computes,
+                (HERE, now) => Doing::Calls(now),
+                _ => Doing::Unknown,
+            };
+            (rank, doing)
+        })
+    }
+
+    fn others_slots(&self) -> impl Iterator<Item = (usize, &Slot)> {
+        let all = self.ranks.iter().copied().zip(self.slots).enumerate();
+        all.filter(|(k, _)| *k != self.own).map(|(_, other)| other)
+    }
+
+    /// A rank that has left without coming to the call of all ranks that this one is in.
+    pub(crate) fn missed(&self) -> Option<usize> {
+        let mine = self.own().meetings.load(Relaxed);
+        let has_missed = |slot: &Slot| slot.state.load(Acquire) == LEFT && slot.meetings.load(Relaxed) < mine;
+        self.others_slots().find(|(_, slot)| has_missed(slot)).map(|(rank, _)| rank)
+    }
+
+    /// Whether a rank has left.
+    pub(crate) fn has_left(&self, rank: usize) -> bool {
+        self.others().any(|other| other == (rank, Doing::Left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_is_missed_where_it_has_left_before_the_call() {
+        let slots: &'static [Slot] = Box::leak(Box::new([Slot::default(), Slot::default(), Slot::default()]));
+        let boards: Vec<Board> = (0..2).map(|own| Board::new(slots, vec![0, 1, 5], own, 6)).collect();
+        boards.iter().for_each(Board::meet);
+        boards[1].leave();
+        assert_eq!(boards[0].missed(), None, "it came to this call");
+        boards[0].meet();
+        assert_eq!((boards[0].missed(), boards[0].has_left(1), boards[0].has_left(5)), (Some(1), true, false));
+        boards[0].show(7);
+        let seen: Vec<_> = boards[1].others().collect();
+        assert_eq!(seen, [(0, Doing::Calls(7)), (5, Doing::Unknown)]);
+        assert!(!boards[0].is_whole);
+    }
+}

@@ -1,0 +1,73 @@
+//! Memory that the processes of one machine share, for the [`Board`](crate::board::Board): a file without a name, which the first of them makes and the others open by
+//! its number among the files of that process. Where that is not possible there is none.
+
+use crate::{Kind, Transport, board::Slot, bytes};
+
+/// The slots of all ranks of this machine, all 0 at first. Collective among them.
+#[cfg(target_os = "linux")]
+pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
+    use std::{
+        fs::{File, OpenOptions},
+        os::{
+            fd::{AsRawFd, FromRawFd},
+            unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+        },
+        sync::atomic::{AtomicU64, Ordering::Relaxed},
+    };
+    static SALT: AtomicU64 = AtomicU64::new(0);
+
+    let (rank, size) = (machine.rank(), machine.size());
+    let len = size_of::<Slot>() * size;
+    // behind the slots stands what the others are told, so that nothing else is taken for the file
+    let all = len + 16;
+    let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
+        // SAFETY: the name ends with a zero; the call gives a descriptor or -1.
+        let number = unsafe { libc::memfd_create(c"ranks".as_ptr(), libc::MFD_CLOEXEC) };
+        if number < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is new, and nobody else's.
+        let file = unsafe { File::from_raw_fd(number) };
+        file.set_len(all as u64)?;
+        let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let salt = [time.as_nanos() as u64, (&raw const SALT).addr() as u64 ^ SALT.fetch_add(1, Relaxed)];
+        file.write_all_at(bytes::of(&salt), len as u64)?;
+        Ok((file, [u64::from(std::process::id()), number as u64, salt[0], salt[1]]))
+    });
+    let mut told = match &made {
+        Some(Ok((_, told))) => *told,
+        _ => [0; 4],
+    };
+    machine.broadcast(bytes::of_mut(&mut told), Kind::UInt64, 0).ok()?;
+    let open = || -> Option<File> {
+        let path = format!("/proc/{}/fd/{}", told[0], told[1]);
+        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+        let about = file.metadata().ok()?;
+        // SAFETY: it takes nothing.
+        let user = unsafe { libc::geteuid() };
+        let mut salt = [0_u64; 2];
+        let is_it = about.is_file() && about.len() == all as u64 && about.uid() == user;
+        (is_it && file.read_exact_at(bytes::of_mut(&mut salt), len as u64).is_ok() && salt == told[2..]).then_some(file)
+    };
+    let file = match made {
+        Some(made) => made.ok().map(|(file, _)| file),
+        None if told[0] == 0 => None,
+        None => open(),
+    };
+    let mapped = file.as_ref().and_then(|file| {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping of a file of this length, which nobody makes shorter: it has no name, and those who have it are ranks.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), all, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        (start != libc::MAP_FAILED).then_some(start.cast::<Slot>())
+    });
+    // until all have opened it
+    machine.barrier().ok()?;
+    // SAFETY: the mapping begins at a page, is never undone, and has room for so many slots, which are atomics that may have any bits.
+    mapped.map(|start| unsafe { std::slice::from_raw_parts(start, size) })
+}
+
+/// Other systems have no such files.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn slots(_: &dyn Transport) -> Option<&'static [Slot]> {
+    None
+}
