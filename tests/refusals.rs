@@ -197,7 +197,7 @@ fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     assert_eq!((b.to_vec(&counts)?, b.to_vec(&edges)?), (vec![2, 3], vec![-1.7e308, 0.0, 1.7e308]));
     let beyond = HistogramOptions::new().bins(2).low(-1e300).high(1e300);
     let refused = said(b.histogram_with(b.asarray([1.0_f32])?, beyond));
-    assert!(refused.starts_with("histogram: bins"), "{refused}");
+    assert!(refused.starts_with("histogram: the bin range"), "{refused}");
     Ok(())
 }
 
@@ -257,7 +257,6 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.to_vec(&b.multiply(&one, above)?)?, [up], "{}", B::NAME);
     assert_eq!(b.to_vec(&expr!(b, one * above)?)?, [up], "{}", B::NAME);
     assert_eq!(b.to_vec(&(lazy(&one) * above).eval(b)?)?, [up], "{}", B::NAME);
-    assert_eq!(b.to_vec(&b.full([1], f16::from_f64(above))?)?, [up], "{}", B::NAME);
     Ok(())
 }
 

@@ -28,8 +28,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let (zero, one) = (b.zeros_like(&rr)?, b.ones_like(&rr)?);
     let (mut beta, mut beta_before) = (b.sqrt(s.dot(&v, &z)?)?, one.clone());
     // the last two rotations, and what is left of the right side
-    let ((mut cos, mut cos_before), (mut sin, mut sin_before)) =
-        ((one.clone(), one.clone()), (zero.clone(), zero));
+    let ((mut cos, mut cos_before), (mut sin, mut sin_before)) = ((one.clone(), one.clone()), (zero.clone(), zero));
     let mut left = beta.clone();
     // directions, and the products of the operator with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
