@@ -87,7 +87,7 @@ impl Balance {
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
         // one pass over ordinary matrices, without a branch for each element
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
-        let is_beyond = |x: f64| !(x <= most) | ((x < least) & (x != 0.0));
+        let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
         if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {
             return Ok(None);
         }

@@ -507,7 +507,8 @@ impl<'a> Parser<'a> {
             count += 1;
         }
         let missing: Vec<String> = (arguments.iter().zip(&row.names))
-            .filter_map(|(argument, name)| argument.is_none().then(|| format!("`{name}`")))
+            .filter(|(argument, _)| argument.is_none())
+            .map(|(_, name)| format!("`{name}`"))
             .collect();
         if !missing.is_empty() {
             let given = row.in_brackets().count() - missing.len();
