@@ -1,4 +1,8 @@
-//! What the rules of convolutions, pools and interpolation do beyond the cases of the table: second derivatives, equal elements, other lengths.
+//! What the rules of convolutions, pools and interpolation do beyond the cases of the table: second derivatives, equal elements, other lengths, and
+//! all sizes of windows on every library.
+
+#[path = "windows/sweep.rs"]
+mod sweep;
 
 use backends::{
     grad::{grad, hvp, vjp},

@@ -1,6 +1,13 @@
 //! Lists of indices on every backend: kinds in one list, in place, errors, backends around others.
 
-use backends::{expr, ix, prelude::*, runtime::available, slices};
+use backends::{
+    expr,
+    grad::{Diff, Var, vjp},
+    ix,
+    prelude::*,
+    runtime::available,
+    slices,
+};
 
 /// Nothing is annotated, whatever the backend and the dtype.
 fn corners<B: Backend, T: Numeric>(
@@ -60,6 +67,58 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
+/// Masks without elements choose nothing from axes of any length: shapes of NumPy's results, and what NumPy refuses.
+fn masks_of_length_0<B: Backend>(b: &B) {
+    let none = |shape: &[usize]| b.zeros::<bool>(shape).unwrap();
+    for (x, mask, result) in [
+        (&[1, 3][..], &[0, 0][..], Some(&[0][..])),
+        (&[1, 3], &[0, 3], Some(&[0])),
+        (&[1, 3], &[1, 0], Some(&[0])),
+        (&[1, 3], &[0], Some(&[0, 3])),
+        (&[2, 3], &[2, 0], Some(&[0])),
+        (&[0, 3], &[0, 0], Some(&[0])),
+        (&[3], &[0], Some(&[0])),
+        (&[2, 0, 3], &[0, 0], Some(&[0, 3])),
+        (&[2, 0, 3], &[2, 0, 0], Some(&[0])),
+        (&[2, 3, 4], &[0, 3], Some(&[0, 4])),
+        (&[1, 3], &[2, 0], None),
+        (&[1, 3], &[0, 1], None),
+        (&[0, 3], &[1, 0], None),
+        (&[2, 0, 3], &[0, 3], None),
+        (&[3], &[0, 0], None),
+        (&[], &[0], None),
+        (&[0], &[1], None),
+    ] {
+        let what = format!("{} of {x:?} by {mask:?}", B::NAME);
+        let (array, mask) = (b.ones::<f64>(x).unwrap(), none(mask));
+        let shape = |got: Result<B::Array<f64>>| got.ok().map(|got| b.shape(&got).to_vec());
+        let result = result.map(<[usize]>::to_vec);
+        assert_eq!(shape(b.get(&array, ix![&mask])), result, "get {what}");
+        assert_eq!(shape(b.boolean_mask(&array, &mask)), result, "boolean_mask {what}");
+        let mut changed = array.clone();
+        assert_eq!(b.set(&mut changed, ix![&mask], 5.0).is_ok(), result.is_some(), "set {what}");
+        assert_eq!(b.add_at(&mut changed, ix![&mask], 5.0).is_ok(), result.is_some(), "add_at {what}");
+        assert_eq!(shape(b.index_put(&array, ix![&mask], 5.0)).is_some(), result.is_some(), "index_put {what}");
+        assert_eq!(b.to_ndarray(&changed).unwrap(), b.to_ndarray(&array).unwrap(), "{what}");
+        if let Some(result) = result {
+            let gradient = |f: &dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>| {
+                let (_, mut back) = vjp(b, f, &array).unwrap();
+                let g: B::Array<f64> = back.pull(&b.ones::<f64>(&result).unwrap()).unwrap();
+                assert_eq!(b.to_ndarray(&g).unwrap(), HostArray::zeros(x), "{what}");
+            };
+            gradient(&|d, x| d.get(x, ix![&d.constant(mask.clone())]));
+            gradient(&|d, x| d.boolean_mask(x, d.constant(mask.clone())));
+        }
+    }
+    // with other items: the axes of the mask are where they are
+    let x = b.ones::<f64>([2, 3, 4]).unwrap();
+    assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[0])]).unwrap()), [2, 0, 4]);
+    assert_eq!(b.shape(&b.get(&x, ix![0, .., &none(&[0])]).unwrap()), [0, 3]);
+    assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[3, 0])]).unwrap()), [2, 0]);
+    assert_eq!(b.shape(&b.get(&x, ix![&none(&[0]), &b.asarray([1_i64]).unwrap()]).unwrap()), [0, 4]);
+    assert!(b.get(&x, ix![&none(&[0]), &b.asarray([1_i64, 2]).unwrap()]).is_err());
+}
+
 /// Parts in formulas, and parts that are assigned to.
 fn formulas<B: Backend, T: Real>(b: &B, x: &B::Array<T>, i: &B::Array<i64>, scale: T) -> Result<B::Array<T>> {
     let y = expr!(b, 2.0 * x[1.., i] + x[..;-1, NewAxis, 0][1.., 0])?;
@@ -89,6 +148,7 @@ fn in_formulas<B: Backend>(b: &B) {
 fn on_numpyish() {
     let b = Numpyish::new();
     everywhere(&b);
+    masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
     // the only handle keeps its memory
@@ -103,6 +163,7 @@ fn on_numpyish() {
 fn on_torch() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
     everywhere(&b);
+    masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
 }
@@ -111,6 +172,7 @@ fn on_torch() {
 fn on_cuda() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
     everywhere(&b);
+    masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
 }
@@ -119,6 +181,7 @@ fn on_cuda() {
 fn on_a_backend_chosen_at_run_time() {
     let b = AnyBackend::from(Numpyish::new());
     everywhere(&b);
+    masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
     if let Some(other) = available("torch", Torch::cpu()) {

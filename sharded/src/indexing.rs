@@ -326,6 +326,11 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let split = Split { axis: split.axis - axes + 1, held: split.held.clone() };
         return Ok(b.array(Layout::new(shape, Some(split)), part));
     }
+    // it chooses nothing, and its axes may be shorter than those of the array
+    if mask.layout.shape.contains(&0) {
+        let shape = [&[0], &x.layout.shape[axes..]].concat();
+        return b.settle(b.within.empty::<T>(shape)?);
+    }
     // in C order the parts follow each other where the first axis is split
     let x = first_split(b, op, x)?;
     let Some(split) = &x.layout.split else {

@@ -109,7 +109,10 @@ impl<B: Arrays> Case<'_, B> {
             };
             options.push((param.name, self.value(param, arg)?));
         }
-        options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
+        // sums are compared in the dtype that they have where none is asked for
+        if self.row.result != ResultInfo::One(ElementInfo::Sum) {
+            options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
+        }
         Ok((positional, options))
     }
 

@@ -17,7 +17,9 @@ impl Expand<'_> {
             None => {
                 let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
                     Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
-                    of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). A number \
+                    of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). \
+                    Beside arrays `dtype` may say their dtype, in which sums of narrow integers then are too, or the dtype that the result has: \
+                    any other is refused, as it would have no effect. A number \
                     beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. \
                     [`OPS`] lists the ops with their parameters.\n\n\
                     Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
@@ -150,15 +152,24 @@ impl Expand<'_> {
         } else {
             (quote!(), id(&op.name), quote!())
         };
-        let result = self.result_value(op);
+        let (rt, result) = (self.rt(), self.result_value(op));
         // what is changed is a copy of the argument, and the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
+        // sums are in a wider dtype, if the option `dtype` does not ask for that of the elements
+        let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
+            quote! {
+                if args.narrows::<T, T::Sum>() {
+                    return Ok(#rt::Value::array::<T>(args.b.astype::<T, T::Sum>(result)?));
+                }
+            }
+        });
         quote! {
             #copied
             #prepare
             #called
+            #narrowed
             Ok(#result)
         }
     }

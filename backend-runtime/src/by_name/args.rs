@@ -3,7 +3,7 @@
 use super::{DynArray, FromValue, Value};
 use crate::{
     Arrays, DType, Element, Error, HostArray, Index, Operand, Ordered, Result, Slice,
-    info::{ElementInfo, OpInfo, ParamInfo, ParamKind},
+    info::{ElementInfo, OpInfo, ParamInfo, ParamKind, ResultInfo},
     precision,
 };
 use ndarray::{ArrayD, IxDyn};
@@ -40,6 +40,9 @@ impl<'a, B: Arrays> Args<'a, B> {
             match op.params.iter().position(|param| param.name == *name) {
                 Some(i) if args.values[i].is_some() => return fail(format!("`{name}` is given twice")),
                 Some(i) => args.values[i] = Some(value),
+                None if *name == "dtype" && args.dtype.is_some() => return fail("`dtype` is given twice".into()),
+                // as every option, it may be said to be not given
+                None if *name == "dtype" && matches!(value, Value::None) => {}
                 None if *name == "dtype" => args.dtype = Some(args.read("dtype", value)?),
                 None => return fail(format!("it has no parameter `{name}`; it takes {}", args.names())),
             }
@@ -74,6 +77,9 @@ impl<'a, B: Arrays> Args<'a, B> {
                 }
             }
         }
+        if let (Some((name, of_arrays)), Some(dtype)) = (found, self.dtype_of_result()) {
+            self.check_dtype(name, of_arrays, dtype)?;
+        }
         let numbers =
             self.given().filter(|(param, _)| param.is_of_dtype()).filter_map(|(_, value)| value.number_dtype());
         let dtype = found.map(|(_, dtype)| dtype).or(self.dtype_of_result());
@@ -84,6 +90,33 @@ impl<'a, B: Arrays> Args<'a, B> {
         // a number that is whole is a float where the op takes no integers
         let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&precision());
         if whole { Ok(precision()) } else { Err(Error::DType { op: self.op.name, dtype }) }
+    }
+
+    /// Refuses the option `dtype` where it has no effect: an array, the parameter `name`, says another dtype, and the result is of another one, too.
+    fn check_dtype(&self, name: &str, of_arrays: DType, dtype: DType) -> Result<()> {
+        let of_result = match self.op.result {
+            ResultInfo::One(e) | ResultInfo::List(e) => e.dtype(of_arrays),
+            ResultInfo::Fields(_) | ResultInfo::Plain(_) => of_arrays,
+        };
+        if dtype == of_arrays || dtype == of_result {
+            return Ok(());
+        }
+        let result =
+            if of_result == of_arrays { String::new() } else { format!(", or {of_result}, that of its result") };
+        let instead = match self.op.name {
+            "sum" => "; `sum_as` computes in the dtype that is asked for",
+            "prod" => "; `prod_as` computes in the dtype that is asked for",
+            _ => "",
+        };
+        let why = format!(
+            "`dtype` is {dtype}, but must be {of_arrays}, the dtype of `{name}`, in which it computes{result}: convert `{name}` or the result with astype{instead}"
+        );
+        Err(Error::argument(self.op.name, why))
+    }
+
+    /// Whether the option `dtype` asks for sums of elements of `T` in that dtype, and not in the wider dtype `S` that they have else.
+    pub fn narrows<T: Element, S: Element>(&self) -> bool {
+        T::DTYPE != S::DTYPE && self.dtype == Some(T::DTYPE)
     }
 
     /// The dtype of the result of an op that converts: the option `dtype`.

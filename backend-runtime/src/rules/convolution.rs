@@ -152,12 +152,11 @@ fn sliding(
     for (k, axis) in axes[first..].iter_mut().enumerate() {
         let reach = extent(op, taps[k], dilation[k])?;
         let padded = lengths[k].checked_add(2 * padding[k]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
-        let windows = match padded.checked_sub(reach) {
-            Some(room) => room / stride[k] + 1,
-            None => return Err(too_long()),
-        };
-        // steps that nothing takes are 1
-        let stride = if windows == 1 { 1 } else { stride[k] };
+        let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
+        let windows = room / stride[k] + 1;
+        // steps that nothing takes are short: between windows the shortest one that leaves no room for a second window, as libraries
+        // count the windows again
+        let stride = if windows == 1 { room + 1 } else { stride[k] };
         let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
         *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
     }
@@ -443,6 +442,25 @@ mod tests {
                     let at = axis.start(window) + (tap * axis.dilation) as isize;
                     assert_eq!(inside.contains(&window), (0..11).contains(&at), "{axis:?} {tap} {window}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_steps_give_as_many_windows_as_there_are() {
+        let cases = (1..9).flat_map(|len| (1..4).flat_map(move |taps| (1..12).map(move |stride| (len, taps, stride))));
+        for (len, taps, stride) in cases.chain([(3, 2, MOST), (3, 1, MOST), (8, 3, MOST)]) {
+            for (padding, dilation) in [(0, 1), (1, 1), (2, 3), (0, 2)] {
+                let steps = [&[stride][..], &[padding], &[dilation]];
+                let Ok(axes) = sliding("conv", &[len], &[taps], steps, || Error::argument("conv", "")) else {
+                    continue;
+                };
+                let Sliding { windows, stride: step, dilation: apart, .. } = axes[2];
+                let room = len + 2 * padding - (taps - 1) * dilation - 1;
+                assert_eq!(windows, room / stride + 1);
+                let again = (len + 2 * padding - (taps - 1) * apart - 1) / step + 1;
+                assert_eq!(again, windows, "{len} {taps} {stride} {padding} {dilation}");
+                assert!(step <= stride.min(room + 1));
             }
         }
     }

@@ -55,6 +55,11 @@ pub struct Selection {
     pub picks: Vec<Pick>,
 }
 
+/// Whether a mask of this shape chooses from axes of these lengths: each has the length of the axis, or none, and then it chooses nothing.
+pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
+    axes.len() == mask.len() && axes.iter().zip(mask).all(|(axis, len)| axis == len || *len == 0)
+}
+
 impl Selection {
     /// What the items select of an array of this shape.
     ///
@@ -108,7 +113,7 @@ impl Selection {
                 }
                 Item::Mask(mask) => {
                     let axes = axis..axis + mask.len();
-                    if shape[axes.clone()] != *mask {
+                    if !fits(&shape[axes.clone()], mask) {
                         let why = format!("must match the mask of shape {mask:?} from axis {axis} on");
                         return Err(Error::shape(op, shape, why));
                     }
@@ -271,6 +276,14 @@ mod tests {
         assert_eq!(shape(&x, &[ALL, Item::Mask(&[])], &[0]).unwrap(), [2, 0, 3, 4]);
         assert_eq!(shape(&x, &[ALL, Item::Mask(&[]), ALL, I], &[1]).unwrap(), [5, 2, 3]);
         assert_eq!(shape(&[], &[Item::Mask(&[])], &[1]).unwrap(), [1]);
+        // a mask without elements chooses nothing from axes of any length
+        assert_eq!(shape(&[1, 3], &[Item::Mask(&[0, 0])], &[0]).unwrap(), [0]);
+        assert_eq!(shape(&[2, 3, 4], &[ALL, Item::Mask(&[3, 0])], &[0]).unwrap(), [2, 0]);
+        assert_eq!(shape(&[2, 3], &[Item::Mask(&[0])], &[0]).unwrap(), [0, 3]);
+        for mask in [&[0, 1][..], &[5, 0], &[1, 0], &[1], &[0, 0, 0]] {
+            assert!(select(&[2, 3], &[Item::Mask(mask)]).is_err(), "{mask:?}");
+        }
+        assert!(select(&[0, 3], &[Item::Mask(&[1, 0])]).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Shapes of gathers, scatters and masks.
 
-use super::{axis, broadcast, count};
+use super::{axis, broadcast, count, index::fits};
 use crate::{DType, Error, Result};
 
 /// The axis along which elements are taken, and the shape of the result: the shape of the indices in place of the axis.
@@ -121,7 +121,7 @@ pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> R
 /// An array as cells that a mask chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// How many there are: as many as the mask has elements.
+    /// How many there are: as many as the mask has elements. Where it has none the array may have more.
     pub cells: usize,
     /// The shape of each: the axes that the mask does not have. A mask of 0 dimensions chooses the whole array or nothing.
     pub cell: Vec<usize>,
@@ -129,9 +129,9 @@ pub struct Masked {
 
 /// What a mask chooses from: its axes are the first ones of the array.
 pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
-    match x.strip_prefix(mask) {
-        Some(cell) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),
-        None => Err(Error::shapes(op, x, mask)),
+    match x.split_at_checked(mask.len()) {
+        Some((axes, cell)) if fits(axes, mask) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),
+        _ => Err(Error::shapes(op, x, mask)),
     }
 }
 
@@ -186,6 +186,9 @@ mod tests {
         assert_eq!(masked("boolean_mask", &[2, 3], &[2, 3]), Ok(Masked { cells: 6, cell: vec![] }));
         assert_eq!(masked("boolean_mask", &[2, 3], &[2]), Ok(Masked { cells: 2, cell: vec![3] }));
         assert_eq!(masked("boolean_mask", &[2, 3], &[]), Ok(Masked { cells: 1, cell: vec![2, 3] }));
+        assert_eq!(masked("boolean_mask", &[2, 3], &[0]), Ok(Masked { cells: 0, cell: vec![3] }));
+        assert_eq!(masked("boolean_mask", &[2, 3, 4], &[2, 0]), Ok(Masked { cells: 0, cell: vec![4] }));
+        assert!(matches!(masked("boolean_mask", &[0, 3], &[1, 0]), Err(Error::Shapes { .. })));
         assert!(matches!(masked("boolean_mask", &[2, 3], &[3]), Err(Error::Shapes { .. })));
         assert!(matches!(masked("boolean_mask", &[2], &[2, 1]), Err(Error::Shapes { .. })));
     }

@@ -6,9 +6,10 @@ use super::{
     hosted::{hosted, placed},
     ops,
     strategy::DtypeStrategy,
+    tensor::{Number, Tensor},
 };
 use crate::{
-    DTypeKind, Lengths, Numeric, Real, Result,
+    DType, DTypeKind, Lengths, Numeric, Real, Result,
     numpyish::convolution as loops,
     rules::{self, Convolution, WindowSteps},
 };
@@ -135,9 +136,38 @@ pub fn avg_pool<T: Real>(
     let schemas: [&Schema; 3] = [&ops::AVG_POOL1D, &ops::AVG_POOL2D, &ops::AVG_POOL3D];
     pooled(on, x, &plan, |x| {
         let ([stride, padding, _], taps) = (numbers(&plan), plan.each(|axis| axis.taps));
+        if plan.rank == 3 && plan.axes.iter().any(|axis| axis.len < axis.taps) {
+            return mean_of_padded::<T>(on, x, &plan, count_include_pad);
+        }
         let arguments = args![x, &taps[..], &stride[..], &padding[..], false, count_include_pad];
         on.call(schemas[plan.rank - 1], arguments)
     })
+}
+
+/// The mean of each window of a 3-D pool that is longer than the array: libtorch refuses it, whatever the padding. The padding is written down here.
+fn mean_of_padded<T: Real>(
+    on: OpContext<'_>,
+    x: &Tensor,
+    plan: &Convolution,
+    count_include_pad: bool,
+) -> Result<Tensor> {
+    let ([stride, padding, _], taps) = (numbers(plan), plan.each(|axis| axis.taps));
+    let around: Vec<usize> = padding.iter().rev().flat_map(|&n| [n, n]).collect();
+    let sums = |x: &Tensor| {
+        let padded = on.call(&ops::CONSTANT_PAD, args![x, &around[..], Number::of(0.0_f64)])?;
+        let arguments = args![&padded, &taps[..], &stride[..], &[0_usize; 3][..], false, true, 1_i64];
+        on.call(&ops::AVG_POOL3D, arguments)
+    };
+    // in the dtype in which the pool computes
+    let full = |shape: &[usize], value: f64| match T::DTYPE {
+        DType::Float64 => on.full(shape, value),
+        _ => on.full(shape, value as f32),
+    };
+    let counts = match count_include_pad {
+        true => full(&[1], taps.iter().product::<usize>() as f64)?,
+        false => sums(&full(&[&[1, 1], &plan.each(|axis| axis.len)[..]].concat(), 1.0)?)?,
+    };
+    on.call(&ops::DIV, args![&sums(x)?, &counts])
 }
 
 /// The planes of an array through one of libtorch's pools, as channels of one array: a batch may be empty.
@@ -145,7 +175,7 @@ fn pooled<T: Real>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
     plan: &Convolution,
-    run: impl FnOnce(&super::tensor::Tensor) -> Result<super::tensor::Tensor>,
+    run: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     if plan.batch == 0 {
         return on.array(on.full(&plan.shape, T::ZERO)?);

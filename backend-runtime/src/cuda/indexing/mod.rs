@@ -408,6 +408,11 @@ impl Scatter {
 pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
     const OP: &str = "boolean_mask";
     let Masked { cells, cell } = rules::masked(OP, x.shape(), mask.shape())?;
+    if cells == 0 {
+        b.check(OP, &x.raw)?;
+        b.check(OP, &mask.raw)?;
+        return b.uninit_raw(OP, T::DTYPE, &[&[0], &cell[..]].concat()).map(CudaArray::of);
+    }
     if cell.is_empty() {
         return MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of);
     }

@@ -241,6 +241,9 @@ pub fn scatter<T: Element>(
 pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
     let on = b.on("boolean_mask");
     let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
+    if cells == 0 {
+        return on.array(on.full(&[&[0], &cell[..]].concat(), T::default())?);
+    }
     if !cell.is_empty() {
         let flags = on.reshape(mask.tensor(), &[cells])?;
         let chosen = on.call(&ops::NONZERO, args![&flags])?;
