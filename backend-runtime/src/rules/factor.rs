@@ -11,24 +11,34 @@ pub fn square(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
+const SINGULAR: &str = "a matrix is singular, but must be invertible";
+const NOT_DEFINITE: &str = "a matrix is not positive definite";
+const NOT_FINITE: &str = "an element is infinite or NaN, but all must be finite";
+const NO_END: &str = "the iteration did not converge";
+
+/// Whether an error says that the numbers of a matrix allow no factorization. Other numbers would do, so that a search may go on elsewhere.
+pub fn has_no_factors(error: &Error) -> bool {
+    matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
+}
+
 /// The error of a matrix without an inverse.
 pub fn singular(op: &'static str) -> Error {
-    Error::argument(op, "a matrix is singular, but must be invertible")
+    Error::argument(op, SINGULAR)
 }
 
 /// The error of a matrix without a Cholesky factor.
 pub fn not_positive_definite(op: &'static str) -> Error {
-    Error::argument(op, "a matrix is not positive definite")
+    Error::argument(op, NOT_DEFINITE)
 }
 
 /// The error of elements that no iteration would come to an end with.
 pub fn not_finite(op: &'static str) -> Error {
-    Error::argument(op, "an element is infinite or NaN, but all must be finite")
+    Error::argument(op, NOT_FINITE)
 }
 
 /// The error of an iteration that came to no end.
 pub fn failed(op: &'static str) -> Error {
-    Error::argument(op, "the iteration did not converge")
+    Error::argument(op, NO_END)
 }
 
 /// A system of equations `a x = b`.
@@ -143,6 +153,15 @@ mod tests {
         assert_eq!(of(&[3, 3], &[]), Err(Error::shapes("lstsq", &[3, 3], &[])));
         assert!(System::square("solve", &[2, 3], &[2], 8).unwrap_err().to_string().contains("square matrices"));
         assert!(square("det", &[3]).is_err());
+    }
+
+    #[test]
+    fn refused_numbers_are_told_from_refused_calls() {
+        for error in [singular("solve"), not_positive_definite("cholesky"), not_finite("svd"), failed("eigh")] {
+            assert!(has_no_factors(&error) && has_no_factors(&error.within("pinv")));
+        }
+        assert!(!has_no_factors(&Error::argument("solve", "another reason")));
+        assert!(!has_no_factors(&Error::shape("solve", &[2, 3], "a matrix is singular")));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use convolution::{
 };
 pub use creation::{Steps, diagonal, doubled, items, steps};
 pub use einsum::Einsum;
-pub use factor::{Svd, System, eigen, failed, not_finite, not_positive_definite, qr, singular, square};
+pub use factor::{Svd, System, eigen, failed, has_no_factors, not_finite, not_positive_definite, qr, singular, square};
 pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
 pub use images::{
     AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, covering_window, extended,

@@ -40,7 +40,7 @@ fn walk<'p, 'c, B: Backend, U: Real>(
     }
     loop {
         let next = step(problem, &point)?;
-        let next = problem.at(next)?;
+        let next = problem.attempt(next)?;
         let stop = problem.stepped(&point, &next)?;
         point = next;
         if let Some(stop) = stop {
@@ -68,7 +68,7 @@ pub(super) fn adaptive<B: Backend, U: Real>(
         let promised = problem.dot(&point.gradient, &point.gradient)?;
         let mut found = None;
         for round in 0..HALVINGS {
-            let next = problem.at(problem.moved(&point.x, -rate, &point.gradient)?)?;
+            let next = problem.attempt(problem.moved(&point.x, -rate, &point.gradient)?)?;
             let falls = point.value - next.value;
             if next.value == f64::NEG_INFINITY || falls >= 0.5 * rate * promised {
                 found = Some((next, round == 0));

@@ -1,6 +1,6 @@
 //! How far to go along a direction of descent.
 
-use super::problem::{Array, Point, Problem};
+use super::problem::{Array, Point, Problem, eps};
 use backends::{Backend, Real, Result};
 
 /// How the length of a step is found.
@@ -20,6 +20,23 @@ const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 /// Steps that are tried at most while the interval grows, and while it shrinks.
 const TRIALS: usize = 30;
+/// How many times the unknowns, or 1, a step is along which the function falls, for it to fall without end.
+const ENDLESS: f64 = 1e20;
+
+/// What a search along a direction comes to.
+pub(super) enum Found<B: Backend, U: Real> {
+    /// A step that is short and long enough.
+    Lower(Point<B, U>),
+    /// The function fell as far as was looked.
+    Endless(Point<B, U>),
+    Nothing,
+}
+
+impl<B: Backend, U: Real> Found<B, U> {
+    fn of(trial: Trial<B, U>) -> Self {
+        if trial.step > 0.0 { Found::Lower(trial.point) } else { Found::Nothing }
+    }
+}
 
 /// The function along the direction.
 struct Trial<B: Backend, U: Real> {
@@ -35,27 +52,38 @@ pub(super) struct Line<'l, B: Backend, U: Real> {
     pub slope: f64,
     /// How much of a value is rounding.
     noise: f64,
+    /// A step so short that it changes nothing but the last digits of the unknowns.
+    shortest: f64,
+    /// A step along which no function falls that has a minimum.
+    endless: f64,
 }
 
 impl<'l, B: Backend, U: Real> Line<'l, B, U> {
-    pub fn new(start: &'l Point<B, U>, direction: &'l Array<B, U>, slope: f64) -> Self {
-        let eps = U::ONE.nextafter(U::HIGHEST).to_f64() - 1.0;
-        Line { start, direction, slope, noise: 10.0 * eps * start.value.abs() }
+    pub fn new(
+        problem: &Problem<'_, '_, B, U>,
+        start: &'l Point<B, U>,
+        direction: &'l Array<B, U>,
+        slope: f64,
+    ) -> Result<Self> {
+        let (size, speed) = (problem.largest(&start.x)?, problem.largest(direction)?);
+        Ok(Line {
+            start,
+            direction,
+            slope,
+            noise: 10.0 * eps::<U>() * start.value.abs(),
+            shortest: eps::<U>() * size / speed,
+            endless: ENDLESS * size.max(1.0) / speed,
+        })
     }
 
     fn trial(&self, problem: &mut Problem<'_, '_, B, U>, step: f64) -> Result<Trial<B, U>> {
-        let point = problem.at(problem.moved(&self.start.x, step, self.direction)?)?;
+        let point = problem.attempt(problem.moved(&self.start.x, step, self.direction)?)?;
         let slope = problem.dot(&point.gradient, self.direction)?;
         Ok(Trial { step, slope, point })
     }
 
-    /// The point of a step that is short and long enough; none where none is found.
-    pub fn search(
-        &self,
-        problem: &mut Problem<'_, '_, B, U>,
-        first: f64,
-        how: LineSearch,
-    ) -> Result<Option<Point<B, U>>> {
+    /// A step that is short and long enough.
+    pub fn search(&self, problem: &mut Problem<'_, '_, B, U>, first: f64, how: LineSearch) -> Result<Found<B, U>> {
         match how {
             LineSearch::StrongWolfe => self.strong_wolfe(problem, first),
             LineSearch::Backtracking => self.backtracking(problem, first),
@@ -74,7 +102,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         trial.slope.abs() <= -CURVATURE * self.slope
     }
 
-    fn strong_wolfe(&self, problem: &mut Problem<'_, '_, B, U>, first: f64) -> Result<Option<Point<B, U>>> {
+    fn strong_wolfe(&self, problem: &mut Problem<'_, '_, B, U>, first: f64) -> Result<Found<B, U>> {
         let mut before = Trial { step: 0.0, slope: self.slope, point: self.start.clone() };
         let mut step = first;
         for round in 0..TRIALS {
@@ -83,7 +111,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
                 return self.zoom(problem, before, trial);
             }
             if self.is_flat(&trial) || trial.point.value == f64::NEG_INFINITY {
-                return Ok(Some(trial.point));
+                return Ok(Found::Lower(trial.point));
             }
             if trial.slope >= 0.0 {
                 return self.zoom(problem, trial, before);
@@ -93,12 +121,15 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             let far = 10.0 * trial.step;
             step = if secant > trial.step { secant.clamp(1.5 * trial.step, far) } else { far };
             before = trial;
-            if problem.limits().is_some() || !step.is_finite() {
+            if problem.limits().is_some() {
+                return Ok(Found::of(before));
+            }
+            if !step.is_finite() {
                 break;
             }
         }
         // it falls on and on: as far as was seen
-        Ok((before.step > 0.0).then_some(before.point))
+        Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
     /// Between a step with the lowest value so far that falls enough, and another one.
@@ -107,10 +138,10 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         problem: &mut Problem<'_, '_, B, U>,
         mut low: Trial<B, U>,
         mut high: Trial<B, U>,
-    ) -> Result<Option<Point<B, U>>> {
+    ) -> Result<Found<B, U>> {
         for _ in 0..TRIALS {
             let step = between(&low, &high);
-            if step == low.step || step == high.step {
+            if step == low.step || step == high.step || (high.step - low.step).abs() <= self.shortest {
                 break;
             }
             let trial = self.trial(problem, step)?;
@@ -118,7 +149,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
                 high = trial;
             } else {
                 if self.is_flat(&trial) || trial.point.value == f64::NEG_INFINITY {
-                    return Ok(Some(trial.point));
+                    return Ok(Found::Lower(trial.point));
                 }
                 if trial.slope * (high.step - low.step) >= 0.0 {
                     high = low;
@@ -129,25 +160,25 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
                 break;
             }
         }
-        Ok((low.step > 0.0).then_some(low.point))
+        Ok(Found::of(low))
     }
 
-    fn backtracking(&self, problem: &mut Problem<'_, '_, B, U>, first: f64) -> Result<Option<Point<B, U>>> {
+    fn backtracking(&self, problem: &mut Problem<'_, '_, B, U>, first: f64) -> Result<Found<B, U>> {
         let mut step = first;
         for _ in 0..2 * TRIALS {
             let trial = self.trial(problem, step)?;
             if self.falls(&trial) {
-                return Ok(Some(trial.point));
+                return Ok(Found::Lower(trial.point));
             }
             // the minimum of the parabola through both values with the slope at the start
             let lacks = 2.0 * (trial.point.value - self.start.value - self.slope * step);
             let least = -self.slope * step * step / lacks;
             step = if least.is_finite() { least.clamp(0.1 * step, 0.5 * step) } else { 0.5 * step };
-            if problem.evaluations >= problem.options.max_evaluations {
+            if problem.evaluations >= problem.options.max_evaluations || step <= self.shortest {
                 break;
             }
         }
-        Ok(None)
+        Ok(Found::Nothing)
     }
 }
 

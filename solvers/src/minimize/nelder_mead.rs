@@ -2,7 +2,7 @@
 
 use super::{
     Minimize, Minimum, flat,
-    problem::{Array, Search, Stop},
+    problem::{Array, Search, Stop, or_nan},
 };
 use backends::{Arrays, Backend, Real, Result, grad::Params};
 
@@ -44,7 +44,10 @@ where
     let mut search = Search::<B, U>::new(b, options)?;
     let mut value = |x: &[f64], search: &mut Search<'_, '_, B, U>| -> Result<f64> {
         search.evaluations += 1;
-        let value = b.item(&f(b, &shaped(&vector(x)?)?)?)?.to_f64();
+        let at = f(b, &shaped(&vector(x)?)?);
+        // at the start an error is one; at another place, only one of the call
+        let value = if search.evaluations == 1 { Some(at?) } else { or_nan(at)? };
+        let value = value.map_or(Ok(f64::NAN), |value| b.item(&value).map(Real::to_f64))?;
         Ok(if value.is_nan() { f64::INFINITY } else { value })
     };
     let (corners, stop) = simplex(&mut search, &start, |x| vector(x), &mut value)?;
@@ -90,6 +93,9 @@ fn simplex<'p, 'c, B: Backend, U: Real>(
         }
         if !lowest.is_finite() {
             let stop = if lowest > 0.0 { Stop::NotFinite } else { Stop::Unbounded };
+            return Ok((corners, stop));
+        }
+        if let Some(stop) = search.unbounded(lowest) {
             return Ok((corners, stop));
         }
         let spread = corners[1..].iter().flat_map(|(x, _)| x.iter().zip(&corners[0].0).map(|(x, y)| (x - y).abs()));

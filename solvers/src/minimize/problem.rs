@@ -1,7 +1,7 @@
 //! What all methods share: the function with its gradient at a vector, when to stop, and what is told meanwhile.
 
 use super::{Iteration, Method, Minimize};
-use backends::{Backend, Error, Real, Result, expr};
+use backends::{Backend, DType, Error, Real, Result, expr, runtime::rules};
 use std::ops::{Deref, DerefMut};
 
 /// The value and the gradient of the function at a vector.
@@ -36,6 +36,7 @@ pub(super) enum Stop {
     NotFinite,
     Unbounded,
     Precision,
+    Stalled,
 }
 
 impl Stop {
@@ -60,6 +61,9 @@ impl Stop {
             Stop::Unbounded => "the function falls without end",
             Stop::Precision => {
                 "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is not that of the function"
+            }
+            Stop::Stalled => {
+                "no lower value is found: neither the value nor the gradient changes beyond rounding, the precision of the dtype is used up"
             }
         }
     }
@@ -107,6 +111,19 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         Ok(Point { x, value, gradient })
     }
 
+    /// What the function is at a place that is tried: NaN where a matrix in it has no factors, as where a step makes a covariance singular.
+    pub fn attempt(&mut self, x: B::Array<U>) -> Result<Point<B, U>> {
+        self.search.evaluations += 1;
+        match or_nan((self.evaluate)(&x))? {
+            Some((value, gradient)) => Ok(Point { x, value, gradient }),
+            None => {
+                let nan = f64::NAN;
+                let gradient = expr!(self.search.b, x * nan)?;
+                Ok(Point { x, value: nan, gradient })
+            }
+        }
+    }
+
     /// The search, when it is over.
     pub fn into_search(self) -> Search<'p, 'c, B, U> {
         self.search
@@ -123,7 +140,24 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     /// The sum of products.
     pub fn dot(&self, x: &B::Array<U>, y: &B::Array<U>) -> Result<f64> {
         let b = self.b;
-        Ok(b.item(&expr!(b, sum(x * y, ..))?)?.to_f64())
+        let sum = b.item(&expr!(b, sum(x * y, ..))?)?.to_f64();
+        let smallest = smallest_normal::<U>();
+        if sum.is_finite() && sum.abs() > smallest / eps::<U>() {
+            return Ok(sum);
+        }
+        // squares that overflow or underflow in the dtype, while the numbers do not
+        let (of_x, of_y) = (self.largest(x)?, self.largest(y)?);
+        let may_be_scaled = |size: f64| size.is_finite() && size >= smallest;
+        if !(may_be_scaled(of_x) && may_be_scaled(of_y)) {
+            return Ok(sum);
+        }
+        let sum = b.item(&expr!(b, sum((x / of_x) * (y / of_y), ..))?)?.to_f64();
+        Ok(sum * of_x * of_y)
+    }
+
+    /// The reason to end of a value so low that the dtype hardly holds it.
+    pub fn unbounded(&self, value: f64) -> Option<Stop> {
+        (value <= -largest_finite::<U>().powf(0.9)).then_some(Stop::Unbounded)
     }
 
     /// The largest magnitude; NaN if one is.
@@ -147,8 +181,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
             return Ok(Some(stop));
         }
-        Ok(if point.value == f64::NEG_INFINITY {
-            Some(Stop::Unbounded)
+        Ok(if let Some(stop) = self.unbounded(point.value) {
+            Some(stop)
         } else if !point.value.is_finite() || !norm.is_finite() {
             Some(Stop::NotFinite)
         } else if norm <= self.gtol {
@@ -209,11 +243,41 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     }
 }
 
+/// The result, or none where a matrix has no factors: its entries, and not the call, are to blame.
+pub(super) fn or_nan<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if rules::has_no_factors(&error) => Ok(None),
+        // a sparse one
+        Err(Error::Argument { why, .. }) if why == "the matrix is singular" => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The largest finite number of a dtype.
+pub(super) fn largest_finite<U: Real>() -> f64 {
+    U::HIGHEST.nextafter(U::ZERO).to_f64()
+}
+
+/// The smallest number that has all digits.
+fn smallest_normal<U: Real>() -> f64 {
+    match U::DTYPE {
+        DType::Float64 => f64::MIN_POSITIVE,
+        DType::Float16 => 2.0_f64.powi(-14),
+        _ => f64::from(f32::MIN_POSITIVE),
+    }
+}
+
+/// From 1 to the next number of a dtype.
+pub(super) fn eps<U: Real>() -> f64 {
+    U::ONE.nextafter(U::HIGHEST).to_f64() - 1.0
+}
+
 /// 1e-5 in double precision; 1e-3 in single, in which gradients have no more than that; 0.1 in 16 bits.
 fn usual_gtol<U: Real>() -> f64 {
     match U::DTYPE {
-        backends::DType::Float64 => 1e-5,
-        backends::DType::Float32 => 1e-3,
+        DType::Float64 => 1e-5,
+        DType::Float32 => 1e-3,
         _ => 0.1,
     }
 }

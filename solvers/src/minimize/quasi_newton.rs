@@ -1,8 +1,8 @@
 //! Quasi-Newton methods: they learn the second derivatives from the changes of the gradient.
 
 use super::{
-    line_search::Line,
-    problem::{Array, Point, Problem, Stop},
+    line_search::{Found, Line},
+    problem::{Array, Point, Problem, Stop, eps},
 };
 use backends::{Backend, Real, Result, expr};
 use std::collections::VecDeque;
@@ -146,6 +146,62 @@ impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
     }
 }
 
+/// Steps without progress after which the estimate is forgotten.
+const PATIENCE: usize = 6;
+
+/// What a search has come to that still makes progress: the lowest value and the smallest gradient.
+struct Progress {
+    value: f64,
+    gradient: f64,
+    without: usize,
+    is_again: bool,
+}
+
+/// What is to be done after a step.
+#[derive(PartialEq, Eq)]
+enum Next {
+    GoOn,
+    Restart,
+    End,
+}
+
+impl Progress {
+    fn from<B: Backend, U: Real>(problem: &Problem<'_, '_, B, U>, start: &Point<B, U>) -> Result<Self> {
+        Ok(Progress { value: start.value, gradient: problem.largest(&start.gradient)?, without: 0, is_again: false })
+    }
+
+    /// A step makes progress that lowers the value by more than its rounding, or the gradient. Several steps without progress, or one that changes
+    /// neither value nor unknowns beyond rounding, are a reason to begin anew, along the gradient; and to end, if that was done before.
+    fn made<B: Backend, U: Real>(
+        &mut self,
+        problem: &Problem<'_, '_, B, U>,
+        before: &Point<B, U>,
+        after: &Point<B, U>,
+        moved: f64,
+    ) -> Result<Next> {
+        let rounding = |size: f64| 4.0 * eps::<U>() * size;
+        let gradient = problem.largest(&after.gradient)?;
+        let is_lower = after.value < self.value - rounding(self.value.abs());
+        let is_flatter = gradient < 0.9 * self.gradient;
+        self.value = self.value.min(after.value);
+        self.gradient = self.gradient.min(gradient);
+        if is_lower || is_flatter {
+            (self.without, self.is_again) = (0, false);
+            return Ok(Next::GoOn);
+        }
+        let is_same = (after.value - before.value).abs() <= rounding(before.value.abs())
+            && moved <= rounding(problem.largest(&after.x)?);
+        self.without = if is_same { PATIENCE } else { self.without + 1 };
+        Ok(if self.without < PATIENCE { Next::GoOn } else { self.begin_again() })
+    }
+
+    /// Once more along the gradient, or no more.
+    fn begin_again(&mut self) -> Next {
+        self.without = 0;
+        if std::mem::replace(&mut self.is_again, true) { Next::End } else { Next::Restart }
+    }
+}
+
 /// Goes down by steps against the estimate times the gradient.
 pub(super) fn descend<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
@@ -157,6 +213,7 @@ pub(super) fn descend<B: Backend, U: Real>(
     if let Some(stop) = problem.look(&point)? {
         return Ok((point, stop));
     }
+    let (mut progress, mut stretch) = (Progress::from(problem, &point)?, 1.0);
     loop {
         let g = &point.gradient;
         let uphill = curvature.times(problem, g)?;
@@ -167,31 +224,59 @@ pub(super) fn descend<B: Backend, U: Real>(
             direction = b.negative::<U>(g)?;
             slope = problem.dot(g, &direction)?;
         }
-        // the first step has length 1 at most: of the scale of the function nothing is known
-        let first = if curvature.is_empty() { (1.0 / (-slope).sqrt()).min(1.0) } else { 1.0 };
+        let first = stretch * if curvature.is_empty() { first_step(problem, &point, slope)? } else { 1.0 };
         let how = problem.options.line_search;
-        let Some(next) = Line::new(&point, &direction, slope).search(problem, first, how)? else {
-            if problem.evaluations >= problem.options.max_evaluations {
-                return Ok((point, Stop::Evaluations));
+        let next = match Line::new(problem, &point, &direction, slope)?.search(problem, first, how)? {
+            Found::Lower(next) => next,
+            Found::Endless(next) => {
+                problem.stepped(&point, &next)?;
+                return Ok((next, Stop::Unbounded));
             }
-            if curvature.is_empty() {
-                return Ok((point, Stop::Precision));
+            Found::Nothing => {
+                if problem.evaluations >= problem.options.max_evaluations {
+                    return Ok((point, Stop::Evaluations));
+                }
+                if curvature.is_empty() {
+                    return Ok((point, Stop::Precision));
+                }
+                // the estimate may have been bad: once more, downhill
+                curvature.forget();
+                stretch = 1.0;
+                continue;
             }
-            // the estimate may have been bad: once more, downhill
-            curvature.forget();
-            continue;
         };
         let (x, y, g, h) = (&point.x, &next.x, &point.gradient, &next.gradient);
         let (step, change) = (expr!(b, y - x)?, expr!(b, h - g)?);
         let (both, square) = (problem.dot(&step, &change)?, problem.dot(&change, &change)?);
-        let stop = problem.stepped(&point, &next)?;
+        let length = problem.dot(&step, &step)?;
+        if let Some(stop) = problem.stepped(&point, &next)? {
+            return Ok((next, stop));
+        }
+        let todo = progress.made(problem, &point, &next, problem.largest(&step)?)?;
+        // of two places that rounding alone tells apart, the earlier one is as good
+        if todo == Next::End {
+            return Ok((if next.value < point.value { next } else { point }, Stop::Stalled));
+        }
         point = next;
-        if let Some(stop) = stop {
-            return Ok((point, stop));
+        if todo == Next::Restart {
+            curvature.forget();
+            stretch = 1.0;
+            continue;
         }
         // a step along which the slope did not rise says nothing of a minimum
-        if both > f64::EPSILON * square && both.is_finite() && square.is_finite() {
+        if both > f64::EPSILON * (square * length).sqrt() && both.is_finite() && square.is_finite() {
             curvature.learn(problem, step, change, [both, square])?;
+            stretch = 1.0;
+        } else {
+            // it may fall for long
+            stretch *= 10.0;
         }
     }
+}
+
+/// The length of the first step along the gradient, 1 at most, for nothing is known of the scale of the function; but long enough to be seen beside the
+/// unknowns.
+fn first_step<B: Backend, U: Real>(problem: &Problem<'_, '_, B, U>, point: &Point<B, U>, slope: f64) -> Result<f64> {
+    let visible = eps::<U>().sqrt() * problem.largest(&point.x)?.max(1.0) / problem.largest(&point.gradient)?;
+    Ok((1.0 / (-slope).sqrt()).min(1.0).max(visible))
 }

@@ -2,15 +2,14 @@
 
 use super::{
     Minimize, Minimum, finished,
-    problem::{Array, Point, Search, Stop},
+    problem::{Array, Point, Search, Stop, eps, largest_finite, or_nan},
 };
 use backends::{
     Backend, Manipulation, Real, Result, expr,
     grad::{Diff, Var, value_and_grad, vjp},
 };
 
-/// The longest step, and the first length that is trusted.
-const LONGEST: f64 = 1000.0;
+/// The first length that is trusted.
 const FIRST: f64 = 1.0;
 /// A step is made if the value falls by more than this part of what the model promises.
 const ACCEPTED: f64 = 0.15;
@@ -49,7 +48,9 @@ pub fn trust_region<B: Backend, T: Real>(
     let shaped = |x: &Array<B, T>| b.reshape::<T>(x, shape);
     let mut search = Search::<B, T>::new(b, options)?;
     let mut x = b.reshape::<T>(x0, [shape.iter().product::<usize>()])?;
-    let eps = T::ONE.nextafter(T::HIGHEST).to_f64() - 1.0;
+    let eps = eps::<T>();
+    // a function that falls as its model says along a step so long falls without end
+    let endless = largest_finite::<T>().powf(0.4).min(1e30);
     let (mut radius, mut before) = (FIRST, None::<Point<B, T>>);
     loop {
         let mut value = None;
@@ -67,6 +68,7 @@ pub fn trust_region<B: Backend, T: Real>(
             Some(before) => search.stepped(before, &point)?,
             None => search.look(&point)?,
         };
+        let stop = stop.or((radius > endless).then_some(Stop::Unbounded));
         if let Some(stop) = stop {
             return finished(search, point, stop, shaped);
         }
@@ -77,16 +79,20 @@ pub fn trust_region<B: Backend, T: Real>(
             let length = search.dot(&step, &step)?.sqrt();
             let trial = search.moved(&point.x, 1.0, &step)?;
             search.evaluations += 1;
-            let falls = value - value_at(b, &f, &trial, shape)?;
+            let falls = value - or_nan(value_at(b, &f, &trial, shape))?.unwrap_or(f64::NAN);
             let ratio = (falls + noise) / (promised + noise);
             // NaN, too, which comes of a step to where the function is none
             if ratio.is_nan() || ratio < 0.25 {
                 radius = 0.25 * length.min(radius);
             } else if ratio > 0.75 && length > 0.99 * radius {
-                radius = (2.0 * radius).min(LONGEST);
+                radius *= 2.0;
             }
             if ratio > ACCEPTED {
                 break Ok(trial);
+            }
+            // squares overflow before the function does
+            if !length.is_finite() && value < -endless {
+                break Err(Stop::Unbounded);
             }
             if radius <= eps * search.largest(&point.x)?.max(f64::MIN_POSITIVE) || !length.is_finite() {
                 break Err(Stop::Precision);
