@@ -150,7 +150,8 @@ impl<B: Backend> Suite<B> {
     pub fn tangents(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>, forward: Call<Jvp<B>>) {
         self.at_points(row, dtype, given, Cases::All, |b, mut point| {
             as_tangents(b, row, dtype, &point, call, forward)?;
-            for special in Special::ALL {
+            // factors that are not unique have no derivatives where values are equal
+            for special in Special::ALL.into_iter().filter(|_| row.compared.is_empty()) {
                 point.move_to(special);
                 // calls that refuse such numbers do so both ways
                 if point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?).is_ok() {
@@ -276,8 +277,9 @@ fn as_tangents<B: Backend>(
     let weights: Vec<Host> =
         tangents.iter().enumerate().map(|(k, (dtype, t))| point.weights(k, t.shape(), *dtype)).collect();
     let there = all_paired(weights.iter().zip(tangents.iter().map(|(_, t)| t)));
-    let are_same = (back.0 - there.0).abs() <= 1e-9 * (back.1 + there.1 + 1.0) || back.0.is_nan() && there.0.is_nan();
-    match are_same {
+    // sums with infinities are infinite or NaN, as their order has it
+    let is_near = (back.0 - there.0).abs() <= 1e-9 * (back.1 + there.1 + 1.0);
+    match is_near || !back.0.is_finite() && !there.0.is_finite() {
         true => Ok(()),
         false => Err(Error::argument(row.name, format!("by the gradients {}, by tangents {}", back.0, there.0))),
     }
