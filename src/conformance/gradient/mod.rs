@@ -25,6 +25,9 @@ const TOLERANCE: f64 = 2e-7;
 /// of 16 bits.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
+/// Rows that divide 0 by 0 where all elements are equal: backwards and forwards NaN comes from other places.
+const UNDEFINED: [&str; 3] = ["center_of_mass", "corrcoef", "norm_scores"];
+
 /// What the tests of a row's gradients need to know beside the row.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
@@ -151,7 +154,10 @@ impl<B: Backend> Suite<B> {
         self.at_points(row, dtype, given, Cases::All, |b, mut point| {
             as_tangents(b, row, dtype, &point, call, forward)?;
             // factors that are not unique have no derivatives where values are equal
-            for special in Special::ALL.into_iter().filter(|_| row.compared.is_empty()) {
+            if !row.compared.is_empty() || UNDEFINED.contains(&row.name) {
+                return Ok(());
+            }
+            for special in Special::ALL {
                 point.move_to(special);
                 // calls that refuse such numbers do so both ways
                 if point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?).is_ok() {
