@@ -60,7 +60,7 @@ pub(super) fn adaptive<B: Backend, U: Real>(
     first: f64,
 ) -> Result<(Point<B, U>, Stop)> {
     let mut point = problem.at(start)?;
-    let mut rate = first;
+    let (mut rate, start) = (first, point.value);
     if let Some(stop) = problem.look(&point)? {
         return Ok((point, stop));
     }
@@ -79,7 +79,10 @@ pub(super) fn adaptive<B: Backend, U: Real>(
             }
             rate *= 0.5;
         }
-        let Some((next, at_once)) = found else { return Ok((point, Stop::Precision)) };
+        let Some((next, at_once)) = found else {
+            let stop = problem.no_further(Stop::Precision, start, point.value);
+            return Ok((point, stop));
+        };
         if at_once {
             rate *= 2.0;
         }

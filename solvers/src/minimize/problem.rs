@@ -155,6 +155,13 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(sum * of_x * of_y)
     }
 
+    /// The reason of a search that gets no further: squares of numbers overflow before the numbers, so that a value this far below the first one is
+    /// that of a function without a bound.
+    pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
+        let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
+        if is_far { Stop::Unbounded } else { stop }
+    }
+
     /// The reason to end of a value so low that the dtype hardly holds it.
     pub fn unbounded(&self, value: f64) -> Option<Stop> {
         (value <= -largest_finite::<U>().powf(0.9)).then_some(Stop::Unbounded)
@@ -255,8 +262,13 @@ pub(super) fn or_nan<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// The largest finite number of a dtype.
-pub(super) fn largest_finite<U: Real>() -> f64 {
+fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
+}
+
+/// A number whose square is as large as a dtype has; nearly the largest one in float16, in which numbers in use are as large.
+pub(super) fn endless<U: Real>() -> f64 {
+    largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }
 
 /// The smallest number that has all digits.

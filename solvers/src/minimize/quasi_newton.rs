@@ -213,6 +213,7 @@ pub(super) fn descend<B: Backend, U: Real>(
     if let Some(stop) = problem.look(&point)? {
         return Ok((point, stop));
     }
+    let start = point.value;
     let (mut progress, mut stretch) = (Progress::from(problem, &point)?, 1.0);
     loop {
         let g = &point.gradient;
@@ -237,7 +238,8 @@ pub(super) fn descend<B: Backend, U: Real>(
                     return Ok((point, Stop::Evaluations));
                 }
                 if curvature.is_empty() {
-                    return Ok((point, Stop::Precision));
+                    let stop = problem.no_further(Stop::Precision, start, point.value);
+                    return Ok((point, stop));
                 }
                 // the estimate may have been bad: once more, downhill
                 curvature.forget();
@@ -255,7 +257,9 @@ pub(super) fn descend<B: Backend, U: Real>(
         let todo = progress.made(problem, &point, &next, problem.largest(&step)?)?;
         // of two places that rounding alone tells apart, the earlier one is as good
         if todo == Next::End {
-            return Ok((if next.value < point.value { next } else { point }, Stop::Stalled));
+            let point = if next.value < point.value { next } else { point };
+            let stop = problem.no_further(Stop::Stalled, start, point.value);
+            return Ok((point, stop));
         }
         point = next;
         if todo == Next::Restart {

@@ -2,7 +2,7 @@
 
 use super::{
     Minimize, Minimum, finished,
-    problem::{Array, Point, Search, Stop, eps, largest_finite, or_nan},
+    problem::{Array, Point, Search, Stop, endless, eps, or_nan},
 };
 use backends::{
     Backend, Manipulation, Real, Result, expr,
@@ -50,8 +50,8 @@ pub fn trust_region<B: Backend, T: Real>(
     let mut x = b.reshape::<T>(x0, [shape.iter().product::<usize>()])?;
     let eps = eps::<T>();
     // a function that falls as its model says along a step so long falls without end
-    let endless = largest_finite::<T>().powf(0.4).min(1e30);
-    let (mut radius, mut before) = (FIRST, None::<Point<B, T>>);
+    let endless = endless::<T>().min(1e30);
+    let (mut radius, mut before, mut first) = (FIRST, None::<Point<B, T>>, None);
     loop {
         let mut value = None;
         let of_gradient = |d: &Diff<B>, x: &Var<B, T>| {
@@ -72,6 +72,7 @@ pub fn trust_region<B: Backend, T: Real>(
         if let Some(stop) = stop {
             return finished(search, point, stop, shaped);
         }
+        let first = *first.get_or_insert(value);
         let noise = 10.0 * eps * value.abs();
         let next = loop {
             let (step, along) = steihaug(&search, &point.gradient, radius, |v| back.pull(v))?;
@@ -90,12 +91,8 @@ pub fn trust_region<B: Backend, T: Real>(
             if ratio > ACCEPTED {
                 break Ok(trial);
             }
-            // squares overflow before the function does
-            if !length.is_finite() && value < -endless {
-                break Err(Stop::Unbounded);
-            }
             if radius <= eps * search.largest(&point.x)?.max(f64::MIN_POSITIVE) || !length.is_finite() {
-                break Err(Stop::Precision);
+                break Err(search.no_further(Stop::Precision, first, value));
             }
             if search.evaluations >= search.options.max_evaluations {
                 break Err(Stop::Evaluations);
@@ -135,28 +132,31 @@ fn steihaug<B: Backend, T: Real>(
     mut times: impl FnMut(&Array<B, T>) -> Result<Array<B, T>>,
 ) -> Result<(Array<B, T>, Array<B, T>)> {
     let b = search.b;
-    let mut residual = gradient.clone();
-    let mut direction = b.negative::<T>(gradient)?;
+    // directions have lengths near 1, so that no product with them overflows; by a power of 2 that rounds nothing
+    let size = search.largest(gradient)?;
+    let unit = if size > 0.0 && size.is_finite() { size.log2().floor().exp2() } else { 1.0 };
+    let mut residual = expr!(b, gradient / unit)?;
+    let mut direction = b.negative::<T>(&residual)?;
     let (mut step, mut along) = (b.zeros_like::<T>(gradient)?, b.zeros_like::<T>(gradient)?);
-    let mut square = search.dot(gradient, gradient)?;
+    let mut square = search.dot(&residual, &residual)?;
     let length = square.sqrt();
-    let enough = length.sqrt().min(0.5) * length;
+    let enough = (unit * length).sqrt().min(0.5) * length;
     // conjugate gradients take as many rounds as there are unknowns; rounding may add some
     for _ in 0..2 * b.shape(gradient)[0] + 10 {
         let product = times(&direction)?;
         let curvature = search.dot(&direction, &product)?;
         let ahead = square / curvature;
-        let new = search.moved(&step, ahead, &direction)?;
+        let new = search.moved(&step, unit * ahead, &direction)?;
         let inside = curvature > 0.0 && search.dot(&new, &new)? < radius * radius;
         if !inside {
             let [near, far] = to_the_edge(search, &step, &direction, radius)?;
             // the model along the direction, less what it is here
-            let model = |part: f64| part * (0.5 * part * curvature - square);
+            let model = |part: f64| part * (0.5 * part * curvature - unit * square);
             let part = if model(near) < model(far) { near } else { far };
             return Ok((search.moved(&step, part, &direction)?, search.moved(&along, part, &product)?));
         }
         step = new;
-        along = search.moved(&along, ahead, &product)?;
+        along = search.moved(&along, unit * ahead, &product)?;
         residual = search.moved(&residual, ahead, &product)?;
         let next = search.dot(&residual, &residual)?;
         if next.is_nan() || next.sqrt() <= enough {
