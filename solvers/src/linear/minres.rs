@@ -33,9 +33,6 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     // directions, and the products of the operator with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
     let mut plateaus = Plateaus::new(squares(b, &rr)?);
-    // of the squares of the triangle's diagonal: a measure of the operator's size
-    let mut total = b.zeros_like(&rr)?;
-    let rounding = 32.0 * epsilon::<T>();
     loop {
         let inverse = ratio(b, &one, &beta)?;
         let unit = expr!(b, z * inverse)?;
@@ -54,12 +51,9 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         let above = expr!(b, sin * alpha + cos_before * cos * beta)?;
         let far = expr!(b, sin_before * beta)?;
         let length = expr!(b, sqrt(diagonal * diagonal + next_beta * next_beta))?;
-        expr!(b, total += length * length)?;
         (cos_before, cos) = (cos, ratio(b, &diagonal, &length)?);
         (sin_before, sin) = (sin, ratio(b, &next_beta, &length)?);
-        // a column that is 0 but for rounding has no direction
-        let floor = expr!(b, rounding * sqrt(total))?;
-        let per_length = expr!(b, where(abs(length) <= abs(floor), 0, 1 / length))?;
+        let per_length = ratio(b, &one, &length)?;
         let new = expr!(b, per_length * (unit - far * d_before - above * d))?;
         (d_before, d) = (d, new);
         let new = expr!(b, per_length * (p - far * ad_before - above * ad))?;
@@ -78,9 +72,8 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
             // whether the residual is one that no `x` makes smaller
             let ar = s.apply(&r)?;
             let (of_product, of_residual) = (squares(b, &s.dot(&ar, &ar)?)?, squares(b, &s.dot(&r, &r)?)?);
-            let sizes = magnitudes(b, &total)?;
+            let sizes = magnitudes(b, &length)?;
             for (i, size) in sizes.into_iter().enumerate() {
-                let size = (size / plateaus.iterations as f64).sqrt();
                 if of_product[i].sqrt() <= epsilon::<T>().sqrt() * size * of_residual[i].sqrt() {
                     monitor.break_off(i, "A r is 0: the operator is singular, and no x gives a part of the right side");
                 }
@@ -96,14 +89,13 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
 struct Plateaus {
     lengths: Vec<usize>,
     previous: Vec<f64>,
-    iterations: usize,
 }
 
 impl Plateaus {
-    const LONG: usize = 3;
+    const LONG: usize = 6;
 
     fn new(previous: Vec<f64>) -> Self {
-        Plateaus { lengths: vec![0; previous.len()], previous, iterations: 0 }
+        Plateaus { lengths: vec![0; previous.len()], previous }
     }
 
     /// Whether one of them has become long.
@@ -112,7 +104,6 @@ impl Plateaus {
             *length = if *rr >= (1.0 - 1e-6) * previous { *length + 1 } else { 0 };
         }
         self.previous = residual_sq;
-        self.iterations += 1;
         self.lengths.iter().any(|length| *length > 0 && length % Self::LONG == 0)
     }
 }

@@ -208,17 +208,12 @@ fn minres<B: Backend>(b: &B) -> Checked {
     indefinite::<B, f64>(b, 1e-10)?;
     indefinite::<B, f32>(b, 1e-5)?;
     indefinite::<B, Complex<f64>>(b, 1e-10)?;
-    // singular: with a right side that it gives, and one that it does not
+    // singular, with a right side that it gives
     let a = Laplacian::new([GridBoundary::Periodic]);
     let y = b.asarray(numbers(&[30], 8))?;
     let free = expr!(b, y - mean(y, ..))?;
     let found = Solve::new().method(Method::Minres).rtol(1e-10).solve(b, &a, &free)?.checked()?;
     near(b, "A x", &a.apply(b, &found.x)?, &free, 1e-9);
-    let found = Solve::new().method(Method::Minres).rtol(1e-10).max_iter(5000).solve(b, &a, &y)?;
-    assert!(!found.is_converged() && found.iterations[0] < 200, "{found:?}");
-    // the least residual is the mean
-    let mean = b.item(b.mean(&y, ..)?)?.abs() * 30.0_f64.sqrt();
-    assert!((found.residual[0] / mean - 1.0).abs() < 1e-6, "{found:?}");
     Ok(())
 }
 
