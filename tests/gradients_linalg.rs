@@ -423,16 +423,15 @@ fn a_system_by_its_cholesky_factor() -> Result<()> {
     let x = noise(3, &[3, 3]);
     let h = b.add(b.matmul(&x, b.matrix_transpose(&x)?)?, b.eye::<f64>(3)?)?;
     let (y, w) = (noise(4, &[3, 2]), noise(5, &[3, 2]));
-    let by = |f: &dyn Fn(&Diff<Numpyish>, &Var<Numpyish, f64>, &Var<Numpyish, f64>) -> Result<Var<Numpyish, f64>>| {
-        grad(&b, |d, (x, y)| d.sum(d.multiply(f(d, x, y)?, &d.constant(w.clone()))?, ..), (&h, &y))
-    };
+    type Matrix = Var<Numpyish, f64>;
+    type Solver<'f> = &'f dyn Fn(&Diff<Numpyish>, &Matrix, &Matrix) -> Result<Matrix>;
+    let by = |f: Solver| grad(&b, |d, (x, y)| d.sum(d.multiply(f(d, x, y)?, &d.constant(w.clone()))?, ..), (&h, &y));
     let symmetric = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| d.multiply(d.add(x, d.matrix_transpose(x)?)?, 0.5);
     let direct = by(&|d, x, y| d.solve(symmetric(d, x)?, y))?;
     for upper in [false, true] {
         let factor = CholeskyOptions::new().upper(upper);
         let solve = CholeskySolveOptions::new().upper(upper);
-        let got =
-            by(&|d, x, y| d.cholesky_solve_with(d.cholesky_with(symmetric(d, x)?, factor.clone())?, y, solve.clone()))?;
+        let got = by(&|d, x, y| d.cholesky_solve_with(d.cholesky_with(symmetric(d, x)?, factor)?, y, solve))?;
         near(&got.0, &direct.0, 1e-11);
         near(&got.1, &direct.1, 1e-11);
     }

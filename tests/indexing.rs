@@ -67,6 +67,9 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
+/// A function of an array, whose gradient is taken.
+type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
+
 /// Masks without elements choose nothing from axes of any length: shapes of NumPy's results, and what NumPy refuses.
 fn masks_of_length_0<B: Backend>(b: &B) {
     let none = |shape: &[usize]| b.zeros::<bool>(shape).unwrap();
@@ -101,7 +104,7 @@ fn masks_of_length_0<B: Backend>(b: &B) {
         assert_eq!(shape(b.index_put(&array, ix![&mask], 5.0)).is_some(), result.is_some(), "index_put {what}");
         assert_eq!(b.to_ndarray(&changed).unwrap(), b.to_ndarray(&array).unwrap(), "{what}");
         if let Some(result) = result {
-            let gradient = |f: &dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>| {
+            let gradient = |f: Selecting<B>| {
                 let (_, mut back) = vjp(b, f, &array).unwrap();
                 let g: B::Array<f64> = back.pull(&b.ones::<f64>(&result).unwrap()).unwrap();
                 assert_eq!(b.to_ndarray(&g).unwrap(), HostArray::zeros(x), "{what}");

@@ -185,7 +185,7 @@ fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
 
 /// Matrices at the ends of the range have the factors of those near 1, scaled.
 fn ends<B: Backend>(b: &B) {
-    let list = |x: Result<B::Array<f64>>| b.to_vec(&x.unwrap()).unwrap();
+    let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
         let what = format!("{scale} on {}", B::NAME);
         let x = b.asarray([[2.0 * scale, scale], [scale, 3.0 * scale]]).unwrap();
@@ -218,7 +218,7 @@ fn stacks<B: Backend>(b: &B) {
         let y = noise::<B, f64>(b, 7, sides);
         let all = b.lstsq(x, &y).unwrap();
         let off = b.square(b.subtract(b.matmul(x, &all.solution).unwrap(), &y).unwrap()).unwrap();
-        (b.to_vec(&all.residuals).unwrap(), b.to_vec(&b.sum(off, 0).unwrap()).unwrap(), b.shape(&all.rank).to_vec())
+        (b.to_vec(&all.residuals).unwrap(), b.to_vec(b.sum(off, 0).unwrap()).unwrap(), b.shape(&all.rank).to_vec())
     };
     let (got, expected, rank) = residuals(&tall, &[5, 2]);
     alike(&got, &expected, 1e-12, B::NAME);

@@ -95,7 +95,7 @@ fn sentences<B: Backend>(b: &B) -> Checked {
             "quantile: an element of q is out of range, but all must be between 0 and 1",
         ),
         (said(b.arange(0.0_f64, 1.0, 0.0)), "arange: `step` is 0, but must not be 0"),
-        (said(b.einsum("ij->ii", &[&x])), "einsum: the result has `i` twice, but must have each label once"),
+        (said(b.einsum("ij->ii", [&x])), "einsum: the result has `i` twice, but must have each label once"),
     ] {
         assert_eq!(refused, words);
     }
@@ -221,7 +221,7 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     let mut integers = vec![0_i64, 1, -1, i64::MAX, i64::MIN, 65519, 65520, 2049, 2051, -65520];
     for e in 8..63 {
         let half = (1_i64 << e) + (1 << (e - 8));
-        integers.extend([half - 1, half, half + 1, -half - 1, -half, 3 * (half / 2) + 1].into_iter());
+        integers.extend([half - 1, half, half + 1, -half - 1, -half, 3 * (half / 2) + 1]);
         integers.extend((e > 11).then(|| (1_i64 << e) + (1 << (e - 11)) + 1));
     }
     let near = |x: i128, digits: u32| {

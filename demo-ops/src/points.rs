@@ -71,7 +71,7 @@ pub fn palette<B: Backend, T: Element>(
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
 
-/// The gradient of `power_mean`, which its row names: `|x|^(p - 1) y^(1 - p) / n` along the direction of `x`.
+/// The gradient of `power_mean`, which its row names: `(|x| / y)^(p - 1) / n` along the direction of `x`.
 pub fn power_mean_gradient<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -85,7 +85,8 @@ pub fn power_mean_gradient<B: Backend, T: Float>(
     let lengths = x.shape().iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     let whole = lengths.collect::<Vec<_>>();
     let real = |x: f64| <T::Real as Element>::from_f64(x);
-    let scale = b.divide(b.multiply(g, b.pow(y, real(1.0 - p))?)?, real(n))?;
-    let along = b.multiply(b.pow(b.abs::<T>(x)?, real(p - 1.0))?, b.reshape(scale, whole)?)?;
+    // powers of the quotient stay within the dtype where those of its parts do not
+    let share = b.divide(b.abs::<T>(x)?, b.reshape(y, &whole)?)?;
+    let along = b.multiply(b.pow(share, real(p - 1.0))?, b.reshape(b.divide(g, real(n))?, &whole)?)?;
     b.multiply(b.astype::<T, T::Real>(along)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }

@@ -8,6 +8,10 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
+/// The user's unknowns, by those of a pass.
+type Unknowns<'u, B, T> = dyn Fn(&Array<B, T>) -> Result<Array<B, T>> + 'u;
+type Array<B, T> = <B as backends::Arrays>::Array<T>;
+
 /// What a pass begins with. Its unknowns are corrections of those before it; they begin with zeros.
 pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     /// The residual, its largest elements from 1/2 to 1; in least squares `A^H r`.
@@ -22,7 +26,7 @@ pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     /// In least squares: `y - A x`.
     pub rows: Option<B::Array<T>>,
     /// The user's unknowns by those of the pass.
-    pub unknowns: &'p dyn Fn(&B::Array<T>) -> Result<B::Array<T>>,
+    pub unknowns: &'p Unknowns<'p, B, T>,
 }
 
 /// The residual of the unknowns that there are.

@@ -104,7 +104,7 @@ fn scaled<B: Backend, T: WideFloat>(b: &B, scales: &[f64], tolerance: f64) -> Ch
                 let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|v| v * of_a).collect()).collect();
                 let a = csr::<B, T>(b, &scaled.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
                 // a batch, whose other system is of another size
-                let y = b.from_iter([of_y, 2.0 * of_y, 1.0 / of_a.min(1.0).max(1e-3), 0.0].map(number))?;
+                let y = b.from_iter([of_y, 2.0 * of_y, 1.0 / of_a.clamp(1e-3, 1.0), 0.0].map(number))?;
                 let y = b.reshape(y, [2, 2])?;
                 let found = Solve::new().method(method).rtol(1e-6).solve(b, &a, &y)?;
                 let x = b.to_vec::<T>(&found.x)?;
