@@ -1,5 +1,6 @@
 //! Calls by name: what the dtype of a call is, how arguments are matched, and that every row answers.
 
+mod options;
 mod scripts;
 
 use backends::{call, prelude::*, runtime::available};
