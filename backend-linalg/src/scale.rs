@@ -83,7 +83,7 @@ pub struct Balance {
 
 impl Balance {
     /// Makes the largest element of each column, and then of each row, one between 1 and 2, if an element is beyond what is ordinary.
-    /// Of a matrix with an element that is infinite or NaN nothing is changed.
+    /// A matrix with an element that is infinite or NaN stays as it is.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
         // one pass over ordinary matrices, without a branch for each element
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));

@@ -236,7 +236,7 @@ mod scales {
         }
     }
 
-    /// How exact a result can be whose elements are multiples of the smallest number.
+    /// The precision of a result whose elements are multiples of the smallest number.
     fn tolerance(scale: f64) -> f64 {
         1e-14 + 1e-323 / scale
     }

@@ -4,10 +4,10 @@
 use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
 use proc_macro2::{TokenStream, TokenTree};
 
-/// How tight a name or a call binds.
+/// The precedence of a name or a call.
 const CLOSED: u8 = POWER + 1;
 
-/// What the user wrote after the backend and its comma, in one line.
+/// The text that the user wrote after the backend and its comma, in one line.
 pub fn written(tokens: &[TokenTree]) -> String {
     let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
     let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));

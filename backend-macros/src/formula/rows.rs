@@ -119,7 +119,7 @@ impl Row {
         self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
     }
 
-    /// How many arguments it takes, for messages.
+    /// The number of arguments that it takes, for messages.
     pub fn takes(&self) -> String {
         match self.in_brackets().count() {
             1 => "1 argument".into(),

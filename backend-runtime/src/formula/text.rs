@@ -146,7 +146,7 @@ struct Part {
     power: u8,
 }
 
-/// How tight a name or a call binds.
+/// The precedence of a name or a call.
 const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
