@@ -2735,7 +2735,7 @@ pub mod __by_name {
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
-Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). Beside arrays `dtype` may say their dtype, in which sums of narrow integers then are too, or the dtype that the result has: any other is refused, as it would have no effect. A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
 
 Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
 
