@@ -3,13 +3,8 @@
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
 use backends::{prelude::*, runtime::available};
-use backends_sharded::{
-    Policy, Sharded, World,
-    world::{
-        testing::{self, Mpi},
-        threads,
-    },
-};
+use backends_sharded::{Policy, Sharded, World, world::threads};
+use mpiexec::Mpi;
 use std::{sync::OnceLock, time::Duration};
 
 backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
@@ -47,7 +42,7 @@ fn on_processes() {
         return;
     }
     let none = || Error::unavailable("mpi", "`cargo xtask setup` fetches it");
-    let Some(folder) = available("mpi", testing::folder().ok_or_else(none)) else { return };
+    let Some(folder) = available("mpi", mpiexec::folder().ok_or_else(none)) else { return };
     let program = std::env::current_exe().unwrap();
     let few = &["::float64", "::complex64", "::int64", "::formula"][..];
     let runs = [
@@ -58,11 +53,11 @@ fn on_processes() {
         (Mpi::OpenMpi, 2, few),
     ];
     for (mpi, ranks, wanted) in runs {
-        let mut command = testing::mpiexec(mpi, &folder, ranks);
+        let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
         // random arguments are tried among threads, which find what differs at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
         command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
-        let finished = testing::finish(&mut command, Duration::from_secs(1200)).unwrap();
+        let finished = mpiexec::finish(&mut command, Duration::from_secs(1200)).unwrap();
         let has_passed = finished.status.is_some_and(|status| status.success());
         assert!(has_passed, "{mpi} on {ranks} ranks: {:?}\n{}", finished.status, finished.output);
     }

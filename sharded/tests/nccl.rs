@@ -5,12 +5,9 @@
 use backends::{Element, prelude::*, runtime::available};
 use backends_sharded::{
     Policy, Sharded, World, gpu,
-    world::{
-        Join, bytes,
-        testing::{self, Mpi},
-        threads,
-    },
+    world::{Join, bytes, threads},
 };
+use mpiexec::Mpi;
 use std::{env, process::Command, sync::OnceLock, time::Duration};
 
 /// The environment's name of what this process is: a rank of those tests.
@@ -25,7 +22,7 @@ const POLICY: Policy = Policy::new().least(2);
 fn again(command: &mut Command, tests: &[&str]) {
     command.env("SOFT_CUDA_DEVICES", RANKS.to_string()).env("RAYON_NUM_THREADS", "1");
     command.arg(env::current_exe().unwrap()).args(["--exact", "--nocapture", "--test-threads=1"]).args(tests);
-    let finished = testing::finish(command, Duration::from_secs(900)).unwrap();
+    let finished = mpiexec::finish(command, Duration::from_secs(900)).unwrap();
     let has_passed = finished.status.is_some_and(|status| status.success());
     assert!(has_passed, "{:?}\n{}", finished.status, finished.output);
     // a filter that finds no test would pass, too
@@ -247,9 +244,9 @@ fn every_dtype_moves_between_processes() {
     if !is_there() {
         return;
     }
-    let Some(folder) = available("mpi", testing::folder().ok_or_else(none)) else { return };
+    let Some(folder) = available("mpi", mpiexec::folder().ok_or_else(none)) else { return };
     for (mpi, ranks) in [(Mpi::Standard, 2), (Mpi::Standard, RANKS), (Mpi::OpenMpi, 2)] {
-        let mut command = testing::mpiexec(mpi, &folder, ranks);
+        let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env(ROLE, "processes");
         again(&mut command, &["every_dtype_moves_between_processes"]);
     }
@@ -284,7 +281,7 @@ mod rows {
         let mut command = Command::new(env::current_exe().unwrap());
         // one by one: two programs on the same GPUs would have to put their messages on the streams in one order
         command.env(ROLE, "rows").env("SOFT_CUDA_DEVICES", RANKS.to_string()).args(["rows::", "--test-threads=1"]);
-        let finished = testing::finish(&mut command, Duration::from_secs(1500)).unwrap();
+        let finished = mpiexec::finish(&mut command, Duration::from_secs(1500)).unwrap();
         assert!(finished.status.is_some_and(|status| status.success()), "{:?}\n{}", finished.status, finished.output);
     }
 }

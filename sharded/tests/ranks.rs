@@ -493,7 +493,7 @@ fn a_mistake_of_a_rank() {
 
 #[test]
 fn mistakes_end_under_each_library_of_mpi() {
-    use backends_sharded::world::testing::{Mpi, finish, folder, mpiexec};
+    use mpiexec::{Mpi, finish, folder, mpiexec};
     let Some(folder) = folder() else { return };
     let program = std::env::current_exe().unwrap();
     for mpi in Mpi::ALL {

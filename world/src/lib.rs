@@ -75,8 +75,6 @@ mod run;
 mod say;
 pub mod status;
 mod tagged;
-#[doc(hidden)]
-pub mod testing;
 pub mod threads;
 pub mod transport;
 mod watch;

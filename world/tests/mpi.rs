@@ -3,10 +3,8 @@
 
 mod processes;
 
-use backends_world::{
-    Join, Kind, World, bytes, status,
-    testing::{self, Finished, Mpi},
-};
+use backends_world::{Join, Kind, World, bytes, status};
+use mpiexec::{Finished, Mpi};
 use processes::Job;
 use std::{
     path::PathBuf,
@@ -23,7 +21,7 @@ const SOON: Duration = Duration::from_secs(15);
 
 /// The folder with the libraries; without it a test is skipped, or fails where `BACKENDS_REQUIRE` asks for `mpi`.
 fn folder() -> Option<PathBuf> {
-    let folder = testing::folder();
+    let folder = mpiexec::folder();
     if folder.is_none() {
         let required = std::env::var("BACKENDS_REQUIRE").unwrap_or_default();
         let is_required = required == "1" || required.split(',').any(|part| part.trim() == "mpi");
@@ -49,7 +47,7 @@ fn turn() -> MutexGuard<'static, ()> {
 fn run(command: &mut Command, args: &[&str]) -> Finished {
     let _turn = turn();
     let job = Job::of(command);
-    let finished = testing::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
+    let finished = mpiexec::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
     job.has_ended();
     assert!(finished.status.is_some(), "it took too long: {}", finished.output);
     finished
@@ -82,7 +80,7 @@ fn all_calls_with_each_library_on_one_to_four_ranks() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         for ranks in 1..=4 {
-            let finished = run(&mut testing::mpiexec(mpi, &folder, ranks), &[]);
+            let finished = run(&mut mpiexec::mpiexec(mpi, &folder, ranks), &[]);
             succeeds(&finished);
             once(&finished, &format!("all calls on {ranks} ranks are as they have to be"));
             let interface = match mpi {
@@ -99,13 +97,13 @@ fn all_calls_with_each_library_on_one_to_four_ranks() {
 fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let mut command = testing::mpiexec(mpi, &folder, 3);
+        let mut command = mpiexec::mpiexec(mpi, &folder, 3);
         succeeds(&run(command.env("WORLD_CHECK", "1").env("WORLD_TIMEOUT", "100"), &[]));
         // no call of this program is over more elements, of which messages count their bytes
-        let finished = run(testing::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
+        let finished = run(mpiexec::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
         succeeds(&finished);
         has(&finished, "short counts");
-        let finished = run(testing::mpiexec(mpi, &folder, 3).env("WORLD_SHORT_COUNTS", "700"), &["short-counts"]);
+        let finished = run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_SHORT_COUNTS", "700"), &["short-counts"]);
         succeeds(&finished);
     }
 }
@@ -114,7 +112,7 @@ fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
 fn a_rank_that_fails_ends_all_and_says_why_once() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("RUST_BACKTRACE", "0"), &[mistake]);
+        let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("RUST_BACKTRACE", "0"), &[mistake]);
         for mistake in ["panic", "drop"] {
             let finished = run(mistake);
             fails(&finished, status::PANICKED);
@@ -145,14 +143,14 @@ fn a_rank_that_is_killed_ends_all() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         let _turn = turn();
-        let mut command = testing::mpiexec(mpi, &folder, 3);
+        let mut command = mpiexec::mpiexec(mpi, &folder, 3);
         let job = Job::of(&mut command);
         let killer = std::thread::spawn({
             let job = job.clone();
             move || job.kill_a_rank("world_check")
         });
         // all wait for ever
-        let finished = testing::finish(command.args([PROGRAM, "ring"]), Duration::from_secs(60)).unwrap();
+        let finished = mpiexec::finish(command.args([PROGRAM, "ring"]), Duration::from_secs(60)).unwrap();
         assert!(killer.join().unwrap(), "there was a rank to kill: {}", finished.output);
         job.has_ended();
         assert!(finished.status.is_some_and(|status| !status.success()), "{mpi}: {finished:?}");
@@ -163,7 +161,7 @@ fn a_rank_that_is_killed_ends_all() {
 fn checks_name_what_ranks_call() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
+        let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
         // of three ranks that end all the first one is heard for certain
         let one_of = |finished: &Finished, texts: &[&str]| {
             fails(finished, status::FAILED);
@@ -196,7 +194,7 @@ fn checks_name_what_ranks_call() {
 fn a_time_limit_names_the_calls_that_wait() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let run = |mistake| run(testing::mpiexec(mpi, &folder, 3).env("WORLD_TIMEOUT", "1"), &[mistake]);
+        let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_TIMEOUT", "1"), &[mistake]);
         let ring = run("ring");
         fails(&ring, status::TIMED_OUT);
         for rank in 0..3 {
@@ -217,19 +215,19 @@ fn a_rank_that_leaves_ends_those_that_wait_for_it_and_nobody_else() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         for (mistake, call) in [("leaves", "barrier"), ("leaves-message", "recv")] {
-            let finished = run(&mut testing::mpiexec(mpi, &folder, 3), &[mistake]);
+            let finished = run(&mut mpiexec::mpiexec(mpi, &folder, 3), &[mistake]);
             fails(&finished, status::LEFT);
             for rank in 0..2 {
                 once(&finished, &format!("rank {rank} of 3 has waited for "));
             }
             assert_eq!(finished.output.matches(&format!(" s in {call}: rank 2 has left without it")).count(), 2);
         }
-        let finished = run(&mut testing::mpiexec(mpi, &folder, 2), &["extra"]);
+        let finished = run(&mut mpiexec::mpiexec(mpi, &folder, 2), &["extra"]);
         assert_eq!(finished.status.and_then(|status| status.code()), Some(status::LEFT), "{}", finished.output);
         once(&finished, "rank 1 of 2 has waited for ");
         has(&finished, "s in barrier: rank 0 has left without it, all ranks end");
         assert!(finished.time < SOON, "{finished:?}");
-        let finished = run(&mut testing::mpiexec(mpi, &folder, 3), &["leaves-in-order"]);
+        let finished = run(&mut mpiexec::mpiexec(mpi, &folder, 3), &["leaves-in-order"]);
         succeeds(&finished);
         assert_eq!(finished.output.matches("came through").count(), 2, "{}", finished.output);
     }
@@ -239,7 +237,7 @@ fn a_rank_that_leaves_ends_those_that_wait_for_it_and_nobody_else() {
 fn ranks_that_all_wait_end_without_a_limit() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let ring = run(testing::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "1"), &["ring"]);
+        let ring = run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "1"), &["ring"]);
         fails(&ring, status::TIMED_OUT);
         for rank in 0..3 {
             once(&ring, &format!("rank {rank} of 3 has waited for "));
@@ -247,7 +245,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
         has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
         // one that computes will answer
         let finished = run(
-            testing::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
+            mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
             &["listen"],
         );
         succeeds(&finished);
@@ -258,7 +256,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
 fn calls_of_several_threads_are_made_one_after_the_other() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        let finished = run(&mut testing::mpiexec(mpi, &folder, 2), &["threads"]);
+        let finished = run(&mut mpiexec::mpiexec(mpi, &folder, 2), &["threads"]);
         succeeds(&finished);
         assert_eq!(finished.output.matches("came through").count(), 2, "{}", finished.output);
     }
@@ -268,19 +266,19 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
     // worlds of one
-    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
     fails(&finished, status::NOT_BEGUN);
     once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
     has(&finished, "set WORLD_MPI to the path of the launcher's library");
     // a library that refuses to begin
-    let mut command = testing::mpiexec(Mpi::OpenMpi, &folder, 2);
+    let mut command = mpiexec::mpiexec(Mpi::OpenMpi, &folder, 2);
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
     once(&finished, "mpiexec of Open MPI started 2 ranks (OMPI_COMM_WORLD_SIZE=2), and MPICH Version: 5.0.2");
     // the only one that is found
-    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("PATH", "/usr/bin:/bin").env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
     command.env("MPI_HOME", Mpi::OpenMpi.home(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
@@ -295,7 +293,7 @@ fn the_library_is_that_of_the_launcher() {
     for (mpi, other, version) in
         [(Mpi::OpenMpi, Mpi::Mpich, "Open MPI v5"), (Mpi::Mpich, Mpi::OpenMpi, "MPICH Version")]
     {
-        let mut command = testing::mpiexec(mpi, &folder, 2);
+        let mut command = mpiexec::mpiexec(mpi, &folder, 2);
         let path =
             std::env::join_paths([other.home(&folder).join("bin"), mpi.home(&folder).join("bin"), "/bin".into()]);
         command.env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env("PATH", path.unwrap());
@@ -310,17 +308,17 @@ fn the_library_is_that_of_the_launcher() {
 #[test]
 fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
     let Some(folder) = folder() else { return };
-    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 3);
+    let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 3);
     let finished = run(command.env("WORLD_MPI", "none"), &[]);
     fails(&finished, status::NOT_BEGUN);
     once(&finished, "mpiexec started 3 ranks (PMI_SIZE=3), but no MPI library was found");
-    let mut command = testing::mpiexec(Mpi::Mpich, &folder, 2);
+    let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     let finished = run(command.env("WORLD_MPI", folder.join("libmpi.so")), &[]);
     fails(&finished, status::NOT_BEGUN);
     has(&finished, "libmpi.so: No such file");
 
     let alone = |named: PathBuf| {
-        let finished = testing::finish(Command::new(PROGRAM).env("WORLD_MPI", named), Duration::from_secs(60)).unwrap();
+        let finished = mpiexec::finish(Command::new(PROGRAM).env("WORLD_MPI", named), Duration::from_secs(60)).unwrap();
         assert!(finished.time < SOON);
         finished
     };
@@ -349,7 +347,7 @@ fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
 fn a_limit_that_is_no_number_is_an_error() {
     let mut command = Command::new(PROGRAM);
     command.env("WORLD_TIMEOUT", "soon").env("WORLD_MPI", "none");
-    let finished = testing::finish(&mut command, Duration::from_secs(60)).unwrap();
+    let finished = mpiexec::finish(&mut command, Duration::from_secs(60)).unwrap();
     assert_eq!(finished.status.and_then(|status| status.code()), Some(status::NOT_BEGUN));
     has(&finished, "WORLD_TIMEOUT is \"soon\"");
 }
@@ -367,7 +365,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         let _turn = turn();
-        let mut command = testing::mpiexec(mpi, &folder, 2);
+        let mut command = mpiexec::mpiexec(mpi, &folder, 2);
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
             let job = job.clone();
@@ -375,7 +373,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
             let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
             move || (job.interfaces("world_check"), job.open_ports("world_check", except))
         });
-        let finished = testing::finish(command.args([PROGRAM, "listen"]), Duration::from_secs(60)).unwrap();
+        let finished = mpiexec::finish(command.args([PROGRAM, "listen"]), Duration::from_secs(60)).unwrap();
         succeeds(&finished);
         let (interfaces, (ranks, ports)) = ports.join().unwrap();
         assert_eq!(ranks, 2, "the ranks were looked at");
@@ -395,12 +393,12 @@ fn a_job_that_takes_too_long_is_ended() {
     for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
         let mut command = Command::new("sh");
         let job = Job::of(command.args(["-c", &format!("echo begun; {script}")]));
-        let finished = testing::finish(&mut command, BUSY).unwrap();
+        let finished = mpiexec::finish(&mut command, BUSY).unwrap();
         assert_eq!(finished.status, None);
         assert!(finished.output.contains("begun") && finished.time < SOON, "{finished:?}");
         job.has_ended();
     }
-    assert!(testing::finish(&mut Command::new("/nothing"), SOON).is_err());
+    assert!(mpiexec::finish(&mut Command::new("/nothing"), SOON).is_err());
 }
 
 /// The harness of tests ends by `exit`, after worlds that were dropped: with `WORLD_TESTS=1` that is no failure.
@@ -411,7 +409,7 @@ fn tests_under_a_launcher_end_well() {
         for (setting, program, code) in
             [("1", "tests", 0), ("0", "tests", 1), ("0", "forgets", status::LEFT), ("0", "drops", 0)]
         {
-            let finished = run(testing::mpiexec(mpi, &folder, 2).env("WORLD_TESTS", setting), &[program]);
+            let finished = run(mpiexec::mpiexec(mpi, &folder, 2).env("WORLD_TESTS", setting), &[program]);
             let found = finished.status.and_then(|status| status.code());
             assert_eq!(found, Some(code), "{mpi}, {program}, {setting}: {}", finished.output);
             if (setting, program) == ("0", "tests") {
@@ -432,10 +430,10 @@ fn tests_share_a_world() {
     for mpi in Mpi::ALL {
         let _turn = turn();
         for threads in ["1", "2"] {
-            let mut command = testing::mpiexec(mpi, &folder, 2);
+            let mut command = mpiexec::mpiexec(mpi, &folder, 2);
             command.env("WORLD_TESTS", "1").env(AS_RANK, "1").arg(&program);
             command.args(["rank_in_a_test", &format!("--test-threads={threads}")]);
-            let finished = testing::finish(&mut command, Duration::from_secs(60)).unwrap();
+            let finished = mpiexec::finish(&mut command, Duration::from_secs(60)).unwrap();
             succeeds(&finished);
             assert_eq!(finished.output.matches("2 passed").count(), 2, "{}", finished.output);
         }
@@ -468,6 +466,6 @@ fn sum_over_ranks() {
 fn more_elements_than_an_int_counts() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
-        succeeds(&run(&mut testing::mpiexec(mpi, &folder, 2), &["many"]));
+        succeeds(&run(&mut mpiexec::mpiexec(mpi, &folder, 2), &["many"]));
     }
 }

@@ -5,24 +5,12 @@
 
 use crate::run::Outcome;
 
-/// `attack`, and `attack victim`: the program that is attacked.
+/// `attack`
 pub fn task(args: &[String]) -> Outcome {
     match args {
         [] => all(),
-        [victim] if victim == "victim" => {
-            victim_found();
-            Ok(())
-        }
         _ => Err("usage: cargo xtask attack".into()),
     }
-}
-
-/// Loads what programs of this crate load, and says how that went.
-fn victim_found() {
-    use backend_runtime::{cuda::nvrtc::Target, torch::Torch};
-    println!("mpi: {:?}", backends_world::World::init().map(|world| world.name()));
-    println!("torch: {:?}", Torch::cpu().map(drop));
-    println!("nvrtc: {:?}", Target::of((9, 0)).map(drop));
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -36,7 +24,7 @@ use linux::all;
 #[cfg(target_os = "linux")]
 mod linux {
     use crate::{
-        run::{Outcome, root, run},
+        run::{Outcome, cargo, root, run},
         setup,
     };
     use std::{
@@ -63,6 +51,9 @@ __attribute__((constructor)) static void loaded(void) {
 }
 "#;
 
+    /// The program that is attacked, an example of the runtime.
+    const VICTIM: &str = "load_libraries";
+
     /// How many process numbers ahead a link is planted for.
     const PROCESSES: u32 = 2000;
 
@@ -84,6 +75,7 @@ __attribute__((constructor)) static void loaded(void) {
             return Err("the attacks need another user: run this as root".into());
         }
         setup::task(&[])?;
+        run(cargo().args(["build", "--package", "backend-runtime", "--example", VICTIM]))?;
         let mut succeeded = 0;
         for (name, attack) in ATTACKS {
             let scene = Scene::new()?;
@@ -120,7 +112,7 @@ __attribute__((constructor)) static void loaded(void) {
                 fs::create_dir(&path).map_err(said(&path))?;
                 chmod(&path, mode)?;
             }
-            let program = env::current_exe().map_err(|why| why.to_string())?;
+            let program = root().join("target/debug/examples").join(VICTIM);
             fs::copy(program, scene.at("bin/program")).map_err(said(&scene.at("bin/program")))?;
             let (source, payload) = (scene.at("bin/payload.c"), scene.payload());
             fs::write(&source, PAYLOAD).map_err(said(&source))?;
@@ -146,7 +138,7 @@ __attribute__((constructor)) static void loaded(void) {
         /// The program that is attacked, in a bare environment.
         fn victim(&self, program: &Path) -> Command {
             let mut command = Command::new(program);
-            command.args(["attack", "victim"]).env_clear().env("ATTACK_MARK", self.at("mine/mark"));
+            command.env_clear().env("ATTACK_MARK", self.at("mine/mark"));
             command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TMPDIR", self.at("tmp"));
             command.current_dir(self.at("mine"));
             command

@@ -7,7 +7,7 @@ use crate::{
     run::{Outcome, environment, root},
     setup,
 };
-use backends_world::testing::{self, Mpi};
+use mpiexec::Mpi;
 use std::{collections::BTreeMap, fmt::Write, path::Path, process::Command, time::Duration};
 
 /// What Heat is, in an environment of its own; PyTorch's package has some GB. The last is the MPI that Heat loads: the same package as that of `mpi/`, whose
@@ -185,7 +185,7 @@ pub fn task(args: &[String]) -> Outcome {
     for _ in 0..ROUNDS {
         for &ranks in &ranks {
             let with = |program: &Path, script: Option<&Path>| -> Outcome<String> {
-                let mut command = testing::mpiexec(Mpi::Mpich, &mpi::folder(), ranks);
+                let mut command = mpiexec::mpiexec(Mpi::Mpich, &mpi::folder(), ranks);
                 // the launcher gives its ranks what it has
                 command.envs(["RAYON", "OMP", "MKL", "OPENBLAS"].map(|of| (format!("{of}_NUM_THREADS"), "1")));
                 output(command.arg(program).args(script).args(part))
@@ -206,7 +206,7 @@ pub fn task(args: &[String]) -> Outcome {
 
 /// What it printed; an error if it failed, or did not end.
 fn output(command: &mut Command) -> Outcome<String> {
-    let finished = testing::finish(command, LIMIT).map_err(|why| format!("{command:?}: {why}"))?;
+    let finished = mpiexec::finish(command, LIMIT).map_err(|why| format!("{command:?}: {why}"))?;
     match finished.status {
         Some(status) if status.success() => Ok(finished.output),
         Some(status) => Err(format!("{command:?}: {status}\n{}", finished.output)),

@@ -35,7 +35,7 @@ use std::{env, process::ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  setup [--torch VERSION]     fetches libtorch into libtorch/, NVRTC into cuda/ and MPI into mpi/, builds the torch shim
+  setup [--torch VERSION]     fetches libtorch into libtorch/, NVRTC into cuda/ and MPI into mpi/
   test [ARGS]                 setup, and NumPy, then all tests; ARGS go to `cargo test`. What is missing is skipped, and said;
                               with CI in the environment nothing that can be had may be missing
   attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
@@ -75,7 +75,8 @@ cargo xtask <task>
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
-`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip, the torch shim a C++17 compiler; the rest needs neither.
+`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip. The first program that loads libtorch needs a C++17
+compiler. The rest needs neither.
 ";
 
 fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use crate::{
     run::{Outcome, root, run},
     setup,
 };
-use backends_world::testing::{self, Mpi};
+use mpiexec::Mpi;
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -68,7 +68,7 @@ fn make_executable(_: &Path) -> Outcome {
 /// Runs a program on so many ranks, a binary of tests too: these have to be run with `--test-threads=1`, so that all ranks come to the same test
 /// at the same time. A call between ranks that takes too long ends it.
 pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcome {
-    let mut command = testing::mpiexec(mpi, &folder(), ranks);
+    let mut command = mpiexec::mpiexec(mpi, &folder(), ranks);
     for name in ["WORLD_CHECK", "WORLD_TIMEOUT"] {
         command.envs(env::var_os(name).map(|value| (name, value)));
     }

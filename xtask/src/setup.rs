@@ -39,8 +39,6 @@ pub fn task(args: &[String]) -> Outcome {
     } else {
         println!("{}: MPI is fetched on Linux only", mpi::FOLDER);
     }
-    let shim = backend_runtime::torch::build_shim(&root().join("libtorch/torch")).map_err(|why| why.to_string())?;
-    println!("torch shim: {}", shim.display());
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// The advice for a missing or incomplete libtorch.
-pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch and builds what it needs; or `pip install torch` and set \
+pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch; or `pip install torch` and set \
                           LIBTORCH to its folder `torch`";
 
 /// An [`Error::Unavailable`] of this backend, with [`ADVICE`].

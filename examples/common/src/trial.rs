@@ -1,7 +1,7 @@
 //! An example program run as a user runs it, for its tests.
 
 use backends::{Error, runtime::available};
-use backends_sharded::world::testing::{self, Finished, Mpi};
+use mpiexec::{Finished, Mpi};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub fn mpi() -> Option<PathBuf> {
     let why =
         || Error::unavailable("mpi", "`cargo xtask setup` fetches it; BACKENDS_MPI names the folder that it is in");
-    available("mpi", testing::folder().ok_or_else(why))
+    available("mpi", mpiexec::folder().ok_or_else(why))
 }
 
 /// The names of the files in a folder, in order.
@@ -94,12 +94,12 @@ impl Program {
 
     /// What the program did on so many ranks, of an MPI in this folder.
     pub fn run_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> Finished {
-        let mut command = testing::mpiexec(Mpi::Standard, mpi, ranks);
+        let mut command = mpiexec::mpiexec(Mpi::Standard, mpi, ranks);
         command.arg(self.path).arg("--ranks");
         if !arguments.contains(&"--backend") {
             command.args(["--backend", "numpyish"]);
         }
-        testing::finish(command.arg("--out").arg(out).args(arguments), LIMIT).expect("mpiexec starts")
+        mpiexec::finish(command.arg("--out").arg(out).args(arguments), LIMIT).expect("mpiexec starts")
     }
 
     /// What the program said on so many ranks; it must not fail.

@@ -1,0 +1,12 @@
+//! Loads each library that programs of this workspace load at run time, and says how that went.
+//!
+//! `cargo xtask attack` runs it: what another user of the machine planted must not be loaded.
+
+use backend_runtime::{cuda::nvrtc::Target, torch::Torch};
+use backends_world::World;
+
+fn main() {
+    println!("mpi: {:?}", World::init().map(|world| world.name()));
+    println!("torch: {:?}", Torch::cpu().map(drop));
+    println!("nvrtc: {:?}", Target::of((9, 0)).map(drop));
+}
