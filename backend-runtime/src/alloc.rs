@@ -13,6 +13,9 @@
 //!
 //! in a program (as `backends::alloc::Pages`), blocks of 64 KiB or more that are freed are kept, up to a number of bytes, and given to
 //! whoever asks for as much next. They begin at a page, of 2 MiB or more at a huge page, which the system is asked for. Smaller blocks are those of [`System`].
+//!
+//! A program without it has the allocator of its own. On Linux that is mostly glibc's, which [`Numpyish`](crate::numpyish::Numpyish) tells once to keep
+//! freed memory of blocks up to 32 MiB: see [`keep_heap`].
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -70,6 +73,20 @@ pub fn usage() -> Usage {
 #[cfg(all(any(target_arch = "x86_64", target_os = "linux"), not(miri)))]
 pub(crate) fn keeps_pages() -> bool {
     IN_USE.load(Relaxed) > 0
+}
+
+/// Tells glibc's allocator, once, to keep up to 256 MiB that are free at the end of its heap, and to take blocks up to 32 MiB from there.
+///
+/// By itself it begins with 128 KiB for both limits, and raises them to the size and twice the size of the largest block that was freed: an op on arrays of
+/// 2 MiB gives pages back to the system and gets them again, cleared, time after time. The backend on the CPU calls this before its first large result.
+/// Nothing happens where the environment sets these limits (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in
+/// `GLIBC_TUNABLES`), nor with another C library. Another allocator of the program is not touched. A program that sets limits of its own by `mallopt`
+/// calls this before, so that its own are the last.
+pub fn keep_heap() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.load(Relaxed) && !TOLD.swap(true, Relaxed) {
+        system::keep_heap();
+    }
 }
 
 /// Counts [`Usage::peak`] from now on.
@@ -161,7 +178,7 @@ unsafe impl GlobalAlloc for Pages {
             Some(bytes) => self.take(bytes).0,
             None => {
                 if layout.size() >= NOTABLE {
-                    system::keep_heap();
+                    keep_heap();
                 }
                 // SAFETY: the caller's promise.
                 unsafe { System.alloc(layout) }
@@ -283,20 +300,27 @@ mod system {
     use super::HUGE;
     use std::ptr::null_mut;
 
-    /// Tells the C library's allocator, which has the smaller blocks and those of libraries in C, to keep up to 64 MiB that are free at the end of its heap, and to take
-    /// blocks up to 32 MiB from there. It goes to both limits by itself, from 128 KiB, as large blocks are freed: of the program's it sees none here, and
-    /// would fetch the same pages again and again. Once one limit is set it changes none, so that both are set.
+    /// See [`super::keep_heap`]. Once one limit is set glibc raises neither by itself, so that both are set.
+    #[cold]
     pub fn keep_heap() {
         #[cfg(target_env = "gnu")]
         {
-            use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-            static TOLD: AtomicBool = AtomicBool::new(false);
-            if !TOLD.swap(true, Relaxed) {
-                // SAFETY: limits that the library allows, which it may be told at any time.
-                unsafe {
-                    libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
-                    libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
-                }
+            let set = [c"MALLOC_TRIM_THRESHOLD_", c"MALLOC_MMAP_THRESHOLD_", c"MALLOC_TOP_PAD_"];
+            // SAFETY: the names end in NUL, and the value is read while nobody changes the environment, as every program has to see to. `std::env` would
+            // allocate, which an allocator must not.
+            let of = |name: &std::ffi::CStr| unsafe {
+                let value = libc::getenv(name.as_ptr());
+                (!value.is_null()).then(|| std::ffi::CStr::from_ptr(value))
+            };
+            let tuned =
+                of(c"GLIBC_TUNABLES").is_some_and(|all| all.to_bytes().windows(12).any(|part| part == b"glibc.malloc"));
+            if tuned || set.into_iter().any(|name| of(name).is_some()) {
+                return;
+            }
+            // SAFETY: limits that the library allows, which it may be told at any time.
+            unsafe {
+                libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+                libc::mallopt(libc::M_TRIM_THRESHOLD, 256 << 20);
             }
         }
     }

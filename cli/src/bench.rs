@@ -28,8 +28,8 @@ pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
         let mut variables = call::variables(arguments, &b)?;
         for name in script.inputs() {
             if !variables.contains_key(name) {
-                let random = format!("random_uniform([{}])", arguments.size).parse::<Script>()?;
-                let value = random.run(&b, &mut Variables::new())?;
+                let random = format!("random_uniform([{}])", arguments.size).parse()?;
+                let value = backends_dynamic::run(&b, &random, &mut Variables::new())?;
                 variables.insert(name.into(), value.unwrap_or(Value::None));
             }
         }
@@ -48,7 +48,7 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
     let (begin, mut least, mut calls) = (Instant::now(), Duration::MAX, 0);
     while calls < 3 || begin.elapsed() < LONG {
         let begin = Instant::now();
-        script.run(b, variables)?;
+        backends_dynamic::run(b, script, variables)?;
         b.synchronize()?;
         least = least.min(begin.elapsed());
         calls += 1;

@@ -49,7 +49,7 @@ pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<Any
         let value = if text.to_lowercase().ends_with(".npy") {
             b.load_npy_value(text)?
         } else {
-            let number = text.parse::<Script>()?.run(b, &mut Variables::new())?;
+            let number = backends_dynamic::run(b, &text.parse()?, &mut Variables::new())?;
             number.ok_or_else(|| Failure(format!("--{name} is a file .npy or a number, and not `{text}`")))?
         };
         variables.insert(name.clone(), value);
@@ -131,7 +131,7 @@ fn computed(
     }
     let profile = (arguments.profile.is_some() || arguments.trace.is_some()).then(Profile::new);
     let b = profile.as_ref().map_or(plain.clone(), |profile| profile.watch(plain.clone()).into());
-    let last = script.run(&b, &mut variables)?;
+    let last = backends_dynamic::run(&b, script, &mut variables)?;
     let mut out = String::new();
     for (name, path) in &arguments.out {
         let value = match name {

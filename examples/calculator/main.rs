@@ -23,9 +23,8 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
-        [] | ["--backend", "numpyish"] => run(&Numpyish::new()),
-        ["--backend", "torch"] => Torch::cpu().map_err(io::Error::other).and_then(|b| run(&b)),
-        ["--backend", "cuda"] => Cuda::new(0).map_err(io::Error::other).and_then(|b| run(&b)),
+        [] => run(&AnyBackend::from(Numpyish::new())),
+        ["--backend", name] => name.parse().map_err(io::Error::other).and_then(|b| run(&b)),
         _ => Err(io::Error::other("usage: calculator [--backend numpyish|torch|cuda]")),
     };
     match done {
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 /// Answers every line until the input ends.
-fn run<B: Backend>(b: &B) -> io::Result<()> {
+fn run(b: &AnyBackend) -> io::Result<()> {
     let (mut variables, mut out) = (Variables::new(), io::stdout());
     let prompt = io::stdin().is_terminal();
     let ask = |out: &mut io::Stdout| if prompt { write!(out, "> ").and_then(|()| out.flush()) } else { Ok(()) };
@@ -56,16 +55,16 @@ fn run<B: Backend>(b: &B) -> io::Result<()> {
 }
 
 /// What a line gives; nothing for an empty one and for an assignment.
-fn answer<B: Backend>(b: &B, variables: &mut Variables<B>, line: &str) -> Result<String> {
+fn answer(b: &AnyBackend, variables: &mut Variables<AnyBackend>, line: &str) -> Result<String> {
     if let Some(op) = line.trim().strip_prefix("help ") {
         let found = help(op.trim())?;
         return Ok(format!("{}\n{}", found.signature, found.summary));
     }
-    let value = line.parse::<Script>()?.run(b, variables)?;
+    let value = backends_dynamic::run(b, &line.parse()?, variables)?;
     value.map_or(Ok(String::new()), |value| show(b, &value))
 }
 
-fn show<B: Backend>(b: &B, value: &Value<B>) -> Result<String> {
+fn show(b: &AnyBackend, value: &Value<AnyBackend>) -> Result<String> {
     match value {
         Value::Array(x) => dispatch!(x.dtype(), T => {
             let elements = x.get::<T>().map(|x| b.to_ndarray(x)).transpose()?;

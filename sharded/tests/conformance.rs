@@ -26,12 +26,25 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
         }));
     }
     let wanted = std::env::var("RANKS").ok().and_then(|n| n.parse().ok());
-    for ranks in wanted.map_or(vec![3, 7], |n| vec![n]) {
+    let of_test = if is_exhaustive() { vec![3, 7] } else { vec![sampled([3, 7])] };
+    for ranks in wanted.map_or(of_test, |n| vec![n]) {
         threads::run(ranks, |world| {
             let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
             check(&b);
         });
     }
+}
+
+/// Whether every number of ranks is to be tried with every row: `cargo xtask test --exhaustive`.
+fn is_exhaustive() -> bool {
+    std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
+}
+
+/// One of some numbers of ranks, by the name of the test that runs: the same each time.
+fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default();
+    numbers[name.bytes().map(usize::from).sum::<usize>() % N]
 }
 
 /// The same tests on processes: this binary again, under the launcher of each library. More ranks than two run fewer dtypes.
@@ -45,14 +58,16 @@ fn on_processes() {
     let Some(folder) = available("mpi", mpiexec::folder().ok_or_else(none)) else { return };
     let program = std::env::current_exe().unwrap();
     let few = &["::float64", "::complex64", "::int64", "::formula"][..];
-    let runs = [
+    let one = &["::float64"][..];
+    let all = [
         (Mpi::Standard, 1, few),
         (Mpi::Standard, 2, &[][..]),
         (Mpi::Standard, 3, few),
         (Mpi::Standard, 4, few),
         (Mpi::OpenMpi, 2, few),
     ];
-    for (mpi, ranks, wanted) in runs {
+    let sampled = [(Mpi::Standard, 3, few), (Mpi::OpenMpi, 2, one)];
+    for &(mpi, ranks, wanted) in if is_exhaustive() { &all[..] } else { &sampled } {
         let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
         // random arguments are tried among threads, which find what differs at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);

@@ -54,7 +54,10 @@ fn sums_in_the_dtype_of_the_elements() {
 fn scripts_refuse_it() {
     let run = |text: &str| {
         let mut variables = Variables::from([("x".into(), made(vec![1, 2].into(), DType::Float64))]);
-        text.parse::<Script>().and_then(|script| script.run(&B, &mut variables)).map(|_| ()).map_err(|e| e.to_string())
+        text.parse::<Script>()
+            .and_then(|script| backends_dynamic::run(&B, &script, &mut variables))
+            .map(|_| ())
+            .map_err(|e| e.to_string())
     };
     assert!(run("y = sum(x, dtype=int8)").unwrap_err().contains("sum: `dtype` is int8, but must be float64"));
     assert!(run("y = add(x, zeros_like(x, dtype=\"float32\"))").unwrap_err().contains("zeros_like: `dtype`"));
@@ -69,8 +72,8 @@ fn every_row_refuses_what_it_cannot_keep_to() {
     for op in OPS {
         for &dtype in [op.dtypes.first(), op.dtypes.last()].into_iter().flatten() {
             let required = op.params.iter().filter(|param| param.default.is_none());
-            let args = fitting(&B, op.name, dtype);
-            let args = args.unwrap_or_else(|| required.map(|param| argument(&B, param.kind, dtype)).collect());
+            let args = fitting(&*B, op.name, dtype);
+            let args = args.unwrap_or_else(|| required.map(|param| argument(&*B, param.kind, dtype)).collect());
             let why = call(&B, op.name, &args, &[("no_such_option", 1.into())]).map(|_| ()).unwrap_err();
             assert!(why.op() == Some(op.name) && why.to_string().contains("`no_such_option`"), "{why}");
             let says_dtype = op.params.iter().zip(&args).any(|(param, arg)| {

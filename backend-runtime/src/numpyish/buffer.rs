@@ -31,6 +31,9 @@ impl Buffer {
         if bytes == 0 {
             return Ok(Buffer { start: std::ptr::without_provenance_mut(dtype.align()), len: 0, dtype });
         }
+        if bytes >= LARGE {
+            crate::alloc::keep_heap();
+        }
         // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
         let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
@@ -41,6 +44,9 @@ impl Buffer {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
             return Buffer::new(op, n, dtype);
         };
+        if bytes >= LARGE {
+            crate::alloc::keep_heap();
+        }
         // SAFETY: as above.
         let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
@@ -128,6 +134,9 @@ impl Drop for Buffer {
 pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::Memory { op, bytes }
 }
+
+/// Before the first buffer of this many bytes the allocator is told to keep freed memory: smaller ones it keeps by itself.
+const LARGE: usize = 64 << 10;
 
 /// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
 const HUGE: usize = 1 << 20;

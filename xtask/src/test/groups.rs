@@ -1,0 +1,164 @@
+//! Parts of the tests by name, each of which is run in minutes.
+
+/// Some of the workspace's tests.
+pub struct Group {
+    /// How it is called.
+    pub name: &'static str,
+    /// What is in it.
+    pub of: &'static str,
+    /// Test programs.
+    targets: &'static [&'static str],
+    /// Further arguments of `cargo test` that choose tests.
+    others: &'static [&'static str],
+}
+
+/// All of them. Together they are all tests.
+pub const GROUPS: [Group; 12] = [
+    Group { name: "unit", of: "unit tests of the libraries and programs", targets: &[], others: &["--lib", "--bins"] },
+    Group { name: "doc", of: "examples in the documentation", targets: &[], others: &["--doc"] },
+    Group {
+        name: "table",
+        of: "op tables, calls by name, mistakes that must not compile",
+        targets: &["any_backend", "broken", "by_name", "compile_fail", "daily", "refusals", "shapes"],
+        others: &[],
+    },
+    Group {
+        name: "cpu",
+        of: "rows and kernels on the CPU",
+        targets: &[
+            "indexing",
+            "indexing_numpy",
+            "linalg",
+            "memory",
+            "nufft",
+            "numpyish",
+            "ownership",
+            "pages",
+            "random_blocks",
+            "same_bits",
+            "special_values",
+        ],
+        others: &[],
+    },
+    Group {
+        name: "cuda",
+        of: "rows, kernels and memory on a GPU or the software device, and that device",
+        targets: &[
+            "calls",
+            "cuda",
+            "cuda_bounds",
+            "cuda_errors",
+            "cuda_formulas",
+            "cuda_kernels",
+            "cuda_words",
+            "device_memory",
+            "kernels",
+            "planted",
+        ],
+        others: &[],
+    },
+    Group {
+        name: "torch",
+        of: "rows on libtorch, and arrays that libraries exchange",
+        targets: &["dlpack", "dlpack_python", "exchange", "torch"],
+        others: &[],
+    },
+    Group {
+        name: "gradients",
+        of: "derivatives",
+        targets: &["forward", "grad_api", "grad_formulas", "gradients", "gradients_linalg", "gradients_of_windows"],
+        others: &[],
+    },
+    Group { name: "formulas", of: "formulas and lazy arrays", targets: &["formulas", "lazy"], others: &[] },
+    Group {
+        name: "ranks",
+        of: "arrays split over ranks, threads, and processes that share memory",
+        targets: &["conformance", "libraries", "mpi", "nccl", "processes", "ranks", "threads"],
+        others: &[],
+    },
+    Group {
+        name: "solvers",
+        of: "equations, minima, differential equations, sparse matrices",
+        targets: &["linear", "minimize", "ode", "sparse", "sparse_gradients"],
+        others: &[],
+    },
+    Group {
+        name: "files",
+        of: "files, and values that are stored",
+        targets: &["backends", "fuzz", "npz", "numpy", "serde", "unpacking"],
+        others: &[],
+    },
+    Group {
+        name: "programs",
+        of: "example programs, the command line, tables of users",
+        targets: &[
+            "any_of",
+            "bare",
+            "cli",
+            "counted",
+            "epr_reference",
+            "kinds",
+            "mlp",
+            "naive",
+            "odd_names",
+            "phiml",
+            "program",
+        ],
+        others: &["--examples"],
+    },
+];
+
+impl Group {
+    /// What follows `cargo test --workspace`.
+    pub fn args(&self) -> impl Iterator<Item = String> {
+        let targets = self.targets.iter().flat_map(|target| ["--test", target]);
+        targets.chain(self.others.iter().copied()).map(String::from)
+    }
+}
+
+/// The groups, a line each.
+pub fn list() -> String {
+    GROUPS.iter().map(|group| format!("  {:12} {}\n", group.name, group.of)).collect()
+}
+
+/// The group of this name.
+pub fn named(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+/// The tests of one row on each library, and of its gradients.
+pub fn row(name: &str, args: &[String]) -> Vec<String> {
+    let programs = ["--test", "numpyish", "--test", "torch", "--test", "cuda", "--test", "gradients"].map(String::from);
+    let (options, filters) = match args.iter().position(|arg| arg == "--") {
+        Some(at) => (&args[..at], &args[at + 1..]),
+        None => (args, &[][..]),
+    };
+    let filter = ["--".into(), format!("{name}::")];
+    programs.into_iter().chain(options.iter().cloned()).chain(filter).chain(filters.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::cargo;
+
+    #[test]
+    fn every_test_program_is_in_one_group() {
+        let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output().unwrap();
+        let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let targets = metadata["packages"].as_array().unwrap().iter().flat_map(|p| p["targets"].as_array().unwrap());
+        let tests = targets.filter(|target| target["kind"][0] == "test");
+        let mut names: Vec<&str> = tests.map(|target| target["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|group| group.targets).copied().collect();
+        grouped.sort_unstable();
+        assert_eq!(names, grouped);
+    }
+
+    #[test]
+    fn a_row_is_a_filter() {
+        let args = row("add", &["--no-fail-fast".into(), "--".into(), "--nocapture".into()]);
+        assert_eq!(args[8..], ["--no-fail-fast", "--", "add::", "--nocapture"]);
+    }
+}
