@@ -71,7 +71,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
 struct Steps<'a> {
     root: TokenStream,
     rows: &'a Rows,
-    /// What the user wrote, until the value of it all is made.
+    /// The text of the whole formula, as the user wrote it; taken by the pass that makes the formula's value.
     written: Option<String>,
     code: TokenStream,
     /// How many variables there are.

@@ -26,7 +26,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
         None
     }
 
-    /// That of the reduction around the formula.
+    /// The text of the formula together with the reduction of its value, as the user wrote it, where it is known.
     fn text_reduced(&self) -> Option<&'static str> {
         None
     }

@@ -258,8 +258,8 @@ where
     E::Out::compute(b, e, leaves)
 }
 
-/// As [`run`], over the memory of an array, where it has the shape of the result and is the host's, or the backend has a kernel
-/// for it.
+/// Runs a formula and writes its result over the memory of `target`, and then gives `None`. The result is a new array, as that of [`run`],
+/// if `target` has another shape, or lies neither in the host's memory nor where a kernel of the backend can write.
 ///
 /// # Safety
 /// As [`Arrays::formula_over`] says.
@@ -284,7 +284,8 @@ where
     Ok(result)
 }
 
-/// [`run_over`], where the memory of the array can be written over.
+/// The part of [`run_over`] that computes: the call was told to those who watch the backend, and `target` is in the host's memory or is an
+/// input of the backend's kernels.
 ///
 /// # Safety
 /// As [`Arrays::formula_over`] says.
