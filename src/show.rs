@@ -1,6 +1,8 @@
 //! Arrays as text.
 
-use crate::{ArrayAttributes, Backend, Complex, DType, DTypeKind, Element, HostArray, IntoArray, Result, bf16, f16};
+use crate::{
+    ArrayAttributes, Backend, Complex, DType, DTypeKind, Element, HostArray, IntoArray, Real, Result, bf16, f16,
+};
 
 const OP: &str = "show";
 
@@ -199,8 +201,8 @@ impl Floats {
 fn digits(dtype: DType, v: f64, scientific: bool) -> usize {
     let shortest = match dtype {
         DType::Float32 => format!("{:e}", v as f32),
-        DType::Float16 => of_16_bits(v, |v| f16::from_f64(v).to_f64()),
-        DType::BFloat16 => of_16_bits(v, |v| bf16::from_f64(v).to_f64()),
+        DType::Float16 => of_16_bits(v, |v| f16::of(v).to_f64()),
+        DType::BFloat16 => of_16_bits(v, |v| bf16::of(v).to_f64()),
         _ => format!("{v:e}"),
     };
     let Some((number, power)) = shortest.split_once('e') else { return 0 };

@@ -250,13 +250,51 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.to_vec(&brain)?, narrow.iter().map(|&x| near(x.into(), 8)).collect::<Vec<_>>(), "{}", B::NAME);
 
     let above = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
-    let [up, even] = [1.0 + 2_f64.powi(-10), 1.0].map(f16::from_f64);
+    let [up, even] = [1.0 + 2_f64.powi(-10), 1.0].map(f16::of);
     let doubles = b.asarray([above, 1.0 + 2_f64.powi(-11), 1.0 + 2_f64.powi(-11) - 2_f64.powi(-40), -above])?;
     assert_eq!(b.to_vec(&b.astype::<f16, _>(&doubles)?)?, [up, even, even, -up], "{}", B::NAME);
     let one = b.ones::<f16>([1])?;
     assert_eq!(b.to_vec(&b.multiply(&one, above)?)?, [up], "{}", B::NAME);
     assert_eq!(b.to_vec(&expr!(b, one * above)?)?, [up], "{}", B::NAME);
     assert_eq!(b.to_vec(&(lazy(&one) * above).eval(b)?)?, [up], "{}", B::NAME);
+    beside_a_tie::<B, f16>(b, 11)?;
+    beside_a_tie::<B, bf16>(b, 8)
+}
+
+/// Numbers of float64 beside halfway cases of a dtype with so many digits, on every way into an array of it.
+fn beside_a_tie<B: Backend, T: Real>(b: &B, digits: i32) -> Checked {
+    let (tie, bit) = (1.0 + 2_f64.powi(-digits), 2_f64.powi(-40));
+    for (x, near) in [(tie + bit, 1.0 + 2_f64.powi(1 - digits)), (tie - bit, 1.0), (tie, 1.0)] {
+        for sign in [1.0, -1.0] {
+            let (x, near) = (sign * x, sign * near);
+            let is_near = |how: &str, y: B::Array<T>| -> Checked {
+                let read = b.to_vec(&b.astype::<f64, T>(&y)?)?;
+                assert!(!read.is_empty() && read.iter().all(|&y| y == near), "{how} of {x}: {read:?}, {}", B::NAME);
+                Ok(())
+            };
+            let (ones, zeros) = (b.ones::<T>([3])?, b.zeros::<T>([3])?);
+            is_near("of", b.asarray([T::of(x)])?)?;
+            is_near("full", b.full([3], T::of(x))?)?;
+            is_near("astype", b.astype::<T, f64>(&b.asarray([x])?)?)?;
+            is_near("astype of a complex", b.astype::<T, Complex<f64>>(&b.asarray([Complex::new(x, 1.0)])?)?)?;
+            is_near("multiply", b.multiply(x, &ones)?)?;
+            is_near("add", b.add(&zeros, x)?)?;
+            is_near("where", b.r#where(b.equal(&ones, 1.0)?, x, &zeros)?)?;
+            is_near("clip", b.clip(&zeros, x, x)?)?;
+            is_near("formula", expr!(b, ones * x)?)?;
+            is_near("formula of two steps", expr!(b, where(ones > 0.5, zeros + x, zeros))?)?;
+            is_near("lazy", (lazy(&ones) * x).eval(b)?)?;
+            let mut changed = zeros.clone();
+            b.set(&mut changed, ix![..], x)?;
+            is_near("set", changed)?;
+            let mut changed = zeros.clone();
+            b.add_at(&mut changed, ix![..], x)?;
+            is_near("add_at", changed)?;
+            let shown = b.show(&b.full([1], T::of(x))?)?;
+            let read = shown.trim_matches(['[', ']']).parse::<f64>()?;
+            assert_eq!(T::of(read).to_f64(), near, "{shown}");
+        }
+    }
     Ok(())
 }
 

@@ -1,6 +1,9 @@
 //! Numbers as they lie in device memory, and the double precision that all products and transforms are computed in.
 
-use crate::fault::{Access, Fault};
+use crate::{
+    exec::alu::rounding::odd,
+    fault::{Access, Fault},
+};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Mul};
@@ -71,8 +74,8 @@ macro_rules! stored {
 }
 
 stored! {
-    f16, f16::from_f64;
-    bf16, bf16::from_f64;
+    f16, |x| f16::from_f32(odd(x));
+    bf16, |x| bf16::from_f32(odd(x));
     f32, |x| x as f32;
     f64, |x| x;
 }

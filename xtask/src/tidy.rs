@@ -63,6 +63,17 @@ fn nothing_is_left_to_do() {
     });
 }
 
+/// Those of the crate `half` go by way of float32 on some processors, and round twice; tests give them numbers that both dtypes hold.
+#[test]
+fn float64_becomes_16_bits_by_our_conversions() {
+    let word = concat!("f16::", "from_f64");
+    let is_test = |name: &str| name.contains("tests") || name.starts_with("benches/");
+    let code = |text: &str| text.split("#[cfg(test)]").next().unwrap_or("").contains(word);
+    let files = files().into_iter().filter(|(name, text)| name.ends_with(".rs") && !is_test(name) && code(text));
+    let found: Vec<String> = files.map(|(name, _)| name).collect();
+    assert!(found.is_empty(), "`{word}`: `Real::of` and `Element::from_f64` round once: {found:?}");
+}
+
 #[test]
 fn no_host_of_a_registry_and_no_path_of_a_machine_is_named() {
     let words = [

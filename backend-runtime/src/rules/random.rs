@@ -9,8 +9,8 @@ use crate::{
 /// Refuses a range whose ends or length are not finite: in the dtype, and in the precision that its numbers are made in.
 pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Result<()> {
     let finite = |x: f64| match dtype.to_real() {
-        DType::Float16 => f16::from_f64(x).is_finite(),
-        DType::BFloat16 => bf16::from_f64(x).is_finite(),
+        DType::Float16 => f16::of(x).is_finite(),
+        DType::BFloat16 => bf16::of(x).is_finite(),
         DType::Float32 => (x as f32).is_finite(),
         _ => x.is_finite(),
     };
