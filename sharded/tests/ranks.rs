@@ -197,6 +197,29 @@ fn values_go_to_the_ranks_that_have_their_rows() {
     same_on_all(program);
 }
 
+/// NumPy's rule for masks: an axis of length 0 goes with an axis of any length, and nothing is chosen.
+#[test]
+fn masks_of_length_0_choose_nothing() {
+    same_on_all(|b| {
+        for lengths in [vec![1, 3], vec![1001, 3], vec![3000, 2, 2]] {
+            let mut x = b.random_normal::<f64>(lengths.clone())?;
+            let before = bits(b, &x)?;
+            for mask in [vec![0], vec![0, 0], vec![lengths[0], 0], vec![0, lengths[1]]] {
+                let mut shape = vec![0];
+                shape.extend(&lengths[mask.len()..]);
+                let mask = b.zeros::<bool>(mask)?;
+                let chosen = b.get(&x, ix![&mask])?;
+                assert_eq!(chosen.shape(), shape, "of {lengths:?} by {:?}", mask.shape());
+                b.set(&mut x, ix![&mask], 7.0)?;
+                b.set(&mut x, ix![&mask], &chosen)?;
+                b.add_at(&mut x, ix![&mask], 7.0)?;
+            }
+            assert_eq!(bits(b, &x)?, before, "{lengths:?}");
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn products_of_matrices_that_are_split_in_every_way() {
     let within = Numpyish::seeded(1);
