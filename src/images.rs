@@ -248,7 +248,14 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
         kept = b.sum(kept, -1)?;
     }
     moments.reverse();
-    b.divide(b.stack(&moments)?, kept)
+    let moments = b.stack(&moments)?;
+    if cutoff.is_none() {
+        return b.divide(moments, kept);
+    }
+    // where nothing is above the cutoff there is no place, and none that changes
+    let is_nothing = b.equal(&kept, T::of(0.0))?;
+    let places = b.divide(moments, b.r#where(&is_nothing, T::of(1.0), kept)?)?;
+    b.r#where(is_nothing, T::of(f64::NAN), places)
 }
 
 /// The indices of the elements that no other exceeds in a window around them.
@@ -313,9 +320,12 @@ pub fn norm_scores<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)])?;
     let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
-    let deviation = expr!(b, sqrt(maximum(squares / n - (sums / n) * (sums / n), none)))?;
     let one = T::of(1.0);
-    expr!(b, scores / (where(deviation < eps, one, deviation) * n))
+    // chosen before the root, which has no slope at 0
+    let deviation = expr!(b,
+        let variance = maximum(squares / n - (sums / n) * (sums / n), none);
+        sqrt(where(sqrt(variance) < eps, one, variance)))?;
+    expr!(b, scores / (deviation * n))
 }
 
 /// The better of two scores, and which rotation it is of.

@@ -1,7 +1,7 @@
 //! Ops of the group `statistics` that are written once over any backend.
 
 use crate::{
-    Axes, Backend, CovOptions, CumulativeSumOptions, DiffOptions, Element, Error, Float, LinspaceOptions, MeanOptions,
+    Axes, Backend, CumulativeSumOptions, DiffOptions, Element, Error, Float, LinspaceOptions, MeanOptions,
     NanvarOptions, Numeric, Ordered, Precision, Real, Result, SearchsortedOptions, Side, SumOptions, lazy,
     manipulation::part, runtime::rules, segments::is_16_bit,
 };
@@ -142,26 +142,46 @@ pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correctio
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(cov(b, &x, rowvar, correction)?);
     }
-    let rows = if b.shape(x).len() == 2 && !rowvar { b.matrix_transpose(x)? } else { x.clone() };
-    let rows = b.reshape(rows, [variables, n])?;
-    let mean = b.mean_with(&rows, 1, MeanOptions::new().keepdims(true))?;
-    let rows = b.subtract(rows, mean)?;
+    let rows = centred(b, x, variables, n, rowvar)?;
     let products = b.matmul(&rows, b.matrix_transpose(b.conj(&rows)?)?)?;
     let freedom = (n as f64 - correction).max(0.0);
     let cov = b.multiply(products, T::from_f64(1.0 / freedom))?;
     if variables == 1 { b.reshape(cov, [0_usize; 0]) } else { Ok(cov) }
 }
 
+/// The variables as rows, each less its mean.
+fn centred<B: Backend, T: Float>(
+    b: &B,
+    x: &B::Array<T>,
+    variables: usize,
+    n: usize,
+    rowvar: bool,
+) -> Result<B::Array<T>> {
+    let rows = if b.shape(x).len() == 2 && !rowvar { b.matrix_transpose(x)? } else { x.clone() };
+    let rows = b.reshape(rows, [variables, n])?;
+    let mean = b.mean_with(&rows, 1, MeanOptions::new().keepdims(true))?;
+    b.subtract(rows, mean)
+}
+
 /// Correlations of the rows, or of the columns.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
-    rules::variables("corrcoef", b.shape(x), rowvar)?;
+    let (variables, n) = rules::variables("corrcoef", b.shape(x), rowvar)?;
+    rules::count("corrcoef", &[variables, variables], size_of::<T>())?;
     if is_16_bit::<T>() {
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
     }
-    let cov = b.cov_with(x, CovOptions::new().rowvar(rowvar))?;
-    if b.shape(&cov).is_empty() {
-        return b.divide(&cov, &cov);
+    // the distances of each variable by the largest one: their products may be beyond the dtype
+    let rows = centred(b, x, variables, n, rowvar)?;
+    let rows = if n == 0 {
+        rows
+    } else {
+        let most = expr!(b, max(abs(rows), 1, keepdims = true))?;
+        expr!(b, rows / where(most == 0.0, T::ONE, most))?
+    };
+    let cov = b.matmul(&rows, b.matrix_transpose(&rows)?)?;
+    if variables == 1 {
+        return b.reshape(b.divide(&cov, &cov)?, [0_usize; 0]);
     }
     let deviation = b.sqrt(b.diagonal(&cov)?)?;
     let column = b.expand_dims(&deviation, -1)?;
@@ -460,6 +480,11 @@ pub fn trapezoid<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     const OP: &str = "trapezoid";
+    if is_16_bit::<T>() {
+        // sums and products of 16-bit floats are soon beyond their range
+        let (y, x) = (b.astype::<f32, _>(y)?, x.map(|x| b.astype::<f32, _>(x)).transpose()?);
+        return b.astype::<T, _>(trapezoid(b, &y, x.as_ref(), dx, axis)?);
+    }
     if x.is_none() {
         let axis = rules::axis(OP, axis, b.shape(y).len())?;
         let n = b.shape(y)[axis] as i128;
@@ -492,6 +517,10 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     include_initial: bool,
 ) -> Result<B::Array<T>> {
     const OP: &str = "cumulative_trapezoid";
+    if is_16_bit::<T>() {
+        let (y, x) = (b.astype::<f32, _>(y)?, x.map(|x| b.astype::<f32, _>(x)).transpose()?);
+        return b.astype::<T, _>(cumulative_trapezoid(b, &y, x.as_ref(), dx, axis, include_initial)?);
+    }
     let (axis, steps) = steps(OP, b, y, x, dx, axis)?;
     let n = b.shape(y)[axis] as i128;
     if n == 0 {

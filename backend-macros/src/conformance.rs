@@ -175,7 +175,7 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
         }
         _ => Vec::new(),
     };
-    let (low, high) = op.domain;
+    let ((low, high), extremes) = (op.domain, op.extremes.is_empty());
     let wide: Vec<&&String> = dtypes.iter().filter(|dtype| WIDE.contains(&dtype.as_str())).collect();
     let tests = wide.iter().map(|name| {
         let (test, second, forward) = (id(name), format_ident!("second_{name}"), format_ident!("forward_{name}"));
@@ -202,7 +202,7 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
         }
     });
     quote! {
-        pub(super) const GRADIENTS: Gradients = Gradients { without: &[#(#without),*], domain: (#low, #high) };
+        pub(super) const GRADIENTS: Gradients = Gradients { without: &[#(#without),*], domain: (#low, #high), extremes: #extremes };
         #(#tests)*
         #narrow
     }

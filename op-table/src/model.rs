@@ -289,6 +289,8 @@ pub struct Op {
     pub linear: Vec<Vec<String>>,
     /// Between which numbers they are tested.
     pub domain: (f64, f64),
+    /// Why its gradients at the ends of a dtype's range are not those in float64; empty where they are.
+    pub extremes: String,
     /// Conformance cases; `None`: those of the kinds of its parameters.
     pub cases: Option<Vec<Text>>,
     /// Whether it is of the table that is read, not of the base.

@@ -4,6 +4,7 @@ use super::signed;
 use crate::{
     Axes, Backend, Error, Numeric, Result,
     runtime::{numpyish::linalg::cross_of_rows, rules},
+    segments::is_16_bit,
 };
 
 /// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
@@ -67,6 +68,11 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         && let Some(products) = cross_of_rows(x1, x2)?
     {
         return b.of_loop(products);
+    }
+    if is_16_bit::<T>() {
+        // products of 16-bit floats are soon beyond their range, which their difference need not be
+        let (x1, x2) = (b.astype::<f32, T>(x1)?, b.astype::<f32, T>(x2)?);
+        return b.astype::<T, f32>(cross(b, &x1, &x2, axis)?);
     }
     // the result has the axis where the array with more axes has it
     let place = if left.len() >= right.len() { axis1 } else { axis2 };

@@ -98,6 +98,113 @@ fn whose_squares_are_beyond_the_dtype() {
     on_every_backend!(squares);
 }
 
+/// By mpmath, with 60 digits.
+fn differences<B: Backend>(b: &B) -> Checked {
+    // i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), of numbers that are nearly equal where x is large
+    of_one!(b, f64, 3e-14, i0e(0.5) = -0.488_614_467_264_278_37, i0e(5.0) = -0.019_568_545_664_785_996);
+    of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_112_7e-4, i0e(-41.0) = 7.669_230_573_007_253_8e-4);
+    of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089_2e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
+    of_one!(b, f64, 3e-14, i0e(0.0) = 0.0, i0e(INF) = 0.0, i0e(-INF) = 0.0, i1e(INF) = 0.0, i1e(0.0) = 0.5);
+    of_one!(b, f64, 3e-14, i1e(0.5) = 0.175_772_860_834_894_98, i1e(5.0) = -0.013_225_907_724_122_475);
+    of_one!(b, f64, 3e-14, i1e(39.0) = -7.950_477_370_957_659_8e-4, i1e(-41.0) = -7.386_872_036_631_323_1e-4);
+    of_one!(b, f64, 3e-14, i1e(300.0) = -3.824_403_198_438_561_1e-5, i1e(1e6) = -1.994_709_157_955_667_4e-10);
+    of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
+    of_one!(b, f32, 4e-6, i1e(9.5) = -5.954_170_804e-3, i1e(10.5) = -5.198_915_887e-3, i1e(1e4) = -1.994_486_985e-7);
+    of_one!(b, f16, 1e-3, i0e(5.0) = -0.019_568_546, i1e(-5.0) = -0.013_225_908, i0e(10.5) = -6.094_004_6e-3);
+    // digamma(a) - digamma(a + b), and that times beta(a, b)
+    let of = |a: f64, b2: f64, of_beta: f64, of_log: f64| -> Checked {
+        let second = b.asarray([b2])?;
+        let one = |d: &Diff<B>| Ok::<_, Error>(d.constant(second.clone()));
+        near(&slopes::<B, f64>(b, &[a], |d, x| d.beta(x, one(d)?))?, &[of_beta], 1e-13);
+        near(&slopes::<B, f64>(b, &[a], |d, x| d.beta(b2, x))?, &[of_beta], 1e-13);
+        near(&slopes::<B, f64>(b, &[a], |d, x| expr!(d, 1.0 * beta(x, b2)))?, &[of_beta], 1e-13);
+        near(&slopes::<B, f64>(b, &[a], |d, x| d.betaln(x, one(d)?))?, &[of_log], 1e-13);
+        near(&slopes::<B, f64>(b, &[a], |d, x| expr!(d, 1.0 * betaln(b2, x)))?, &[of_log], 1e-13);
+        Ok(())
+    };
+    of(1.0, 1e-25, -1.644_934_066_848_226_4, -1.644_934_066_848_226_5e-25)?;
+    of(1e-25, 1.0, -1e50, -1e25)?;
+    of(1e10, 1e-10, -9.999_999_976_896_933_4e-11, -1.000_000_000_05e-20)?;
+    of(300.0, 1e-3, -0.003_317_991_907_567_277_4, -3.338_889_487_622_147_2e-6)?;
+    of(2.5, 1.5, -0.108_573_643_913_481_87, -0.552_961_027_786_557_29)?;
+    of(0.3, -0.2, -12.669_234_031_107_562, 6.921_230_718_209_445_9)?;
+    of(-0.5, 0.7, -5.337_875_676_538_548_3, 5.325_529_870_570_766)?;
+    near(&slopes::<B, f32>(b, &[1e25], |d, x| d.beta(x, 1e-25_f32))?, &[-1e-25], 1e-6);
+    near(&slopes::<B, f32>(b, &[1.0], |d, x| d.beta(x, 1e-25_f32))?, &[-1.644_934_1], 1e-6);
+    near(&slopes::<B, f32>(b, &[3e38], |d, x| d.betaln(x, 3e38_f32))?, &[-2_f64.ln()], 1e-6);
+    near(&slopes::<B, f16>(b, &[6e4], |d, x| d.beta(x, f16::of(1e-3)))?, &[-1.647_486_5e-5], 4e-3);
+    // a logarithm of a quotient near 1
+    near(&slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| d.kl_div(x, 1.0))?, &[1.192_092_8e-7], 1e-6);
+    near(
+        &slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| expr!(d, 2.0 * kl_div(1.0, x)))?,
+        &[2.384_185_5e-7],
+        1e-6,
+    );
+    Ok(())
+}
+
+#[test]
+fn that_are_differences_of_equals() {
+    on_every_backend!(differences);
+}
+
+/// Sums, products and exponents that leave the dtype where the slope, and often the value, is within it.
+fn within<B: Backend>(b: &B) -> Checked {
+    // an exponent whose predecessor the dtype does not hold: odd, where it is even
+    fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
+        let exponent = b.asarray([T::of(n)])?;
+        let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };
+        near(&slopes::<B, T>(b, &[x], |d, x| d.pow(x, T::of(n)))?, &[want], tolerance);
+        near(&slopes::<B, T>(b, &[x], |d, x| d.pow(x, d.constant(exponent.clone())))?, &[want], tolerance);
+        near(&slopes::<B, T>(b, &[x], |d, x| expr!(d, 1.0 * x * *n))?, &[want], tolerance);
+        Ok(())
+    }
+    powers::<B, f16>(b, -1.0, 6e4, -6e4)?;
+    powers::<B, f16>(b, -1.0, 300.0, -300.0)?;
+    powers::<B, bf16>(b, -1.0, 512.0, -512.0)?;
+    powers::<B, f32>(b, -1.0, 16_777_218.0, -16_777_218.0)?;
+    powers::<B, f32>(b, -1.0, -16_777_218.0, 16_777_218.0)?;
+    powers::<B, f64>(b, -1.0, 9_007_199_254_740_994.0, -9_007_199_254_740_994.0)?;
+    powers::<B, f64>(b, 0.0, 2.0, 0.0)?;
+    powers::<B, f64>(b, 0.0, 1.0, 1.0)?;
+    powers::<B, f64>(b, 3.0, 0.0, 0.0)?;
+    powers::<B, f64>(b, -2.0, 3.0, 12.0)?;
+    // the power is beyond the dtype
+    near(&slopes::<B, f16>(b, &[12000.0], |d, x| d.pow(f16::of(1.0 + 2_f64.powi(-10)), x))?, &[119.232], 1e-3);
+    // squares of distances beyond the dtype
+    for size in [1e-25, 1.0, 1e25] {
+        let x = [size, NAN, -size, size, -size];
+        near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
+        // x against (0, 1, 2): the slope of a correlation goes with one over the size
+        let x = b.asarray([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]].map(|row| row.map(|x| (x * size) as f32)))?;
+        let r = b.to_vec(b.flatten(b.corrcoef(&x)?)?)?;
+        let want = 0.654_653_670_707_977_1_f64;
+        near(&[r[1].into(), r[2].into()], &[want, want], 1e-6);
+        let found = grad(b, |d, x| d.squeeze(d.getitem(d.corrcoef(x)?, slices![0..1, 1..2])?, [0, 1]), &x)?;
+        let found: Vec<f64> = b.to_vec(b.flatten(found)?)?.into_iter().map(|x| f64::from(x) * size).collect();
+        near(&found, &[0.218_217_89, -0.436_435_78, 0.218_217_89, -0.280_565_86, 0.187_043_91, 0.093_521_95], 1e-5);
+    }
+    near(&slopes::<B, f32>(b, &[2.0, 2.0], |d, x| d.nanstd(x, ..))?, &[0.0, 0.0], 0.0);
+    // sums and products in float16
+    near(&slopes::<B, f16>(b, &[6e4, 6e4, -6e4], |d, x| d.trapezoid(x))?, &[0.5, 1.0, 0.5], 0.0);
+    let y = b.asarray([6e4, 6e4, -6e4].map(f16::of))?;
+    assert_eq!(b.item(b.trapezoid(&y)?)?.to_f64(), 60_000.0);
+    assert_eq!(b.to_vec(b.cumulative_trapezoid(&y)?)?, [6e4, 6e4].map(f16::of));
+    let points = TrapezoidOptions::new().x(b.asarray([0.0, 2.0_f64.powi(-10), 1.0].map(f16::of))?);
+    near(&[b.item(b.trapezoid_with(&y, points)?)?.to_f64()], &[58.593_75], 1e-3);
+    let (u, v) = (b.asarray([300.0, 300.0, 1.0].map(f16::of))?, b.asarray([300.0, 301.0, 2.0].map(f16::of))?);
+    assert_eq!(b.to_vec(b.cross(&u, &v)?)?, [299.0, -300.0, 300.0].map(f16::of));
+    let tall = b.reshape(&u, [3, 1])?;
+    let across = b.cross_with(&tall, b.reshape(&v, [3, 1])?, CrossOptions::new().axis(0))?;
+    assert_eq!(b.to_vec(b.flatten(across)?)?, [299.0, -300.0, 300.0].map(f16::of));
+    Ok(())
+}
+
+#[test]
+fn whose_sums_and_products_are_beyond_the_dtype() {
+    on_every_backend!(within);
+}
+
 fn counts<B: Backend>(b: &B) -> Checked {
     fn of<B: Backend, T: Real>(b: &B) -> Checked {
         let n = 70_000;
@@ -169,6 +276,14 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
     of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
     of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
+    // a deviation that is taken for 1, and a place of nothing
+    of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
+    of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
+    let above = || CenterOfMassOptions::new().cutoff(1.0);
+    near(&slopes::<B, f64>(b, &[0.0, 0.5], |d, x| d.center_of_mass_with(x, above()))?, &[0.0, 0.0], 0.0);
+    near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
+    of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
+    of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
     // a second derivative where the first has a choice: the product of the others
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
@@ -198,6 +313,14 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&along(&[1.0, NAN, 4.0], |j, x| j.nanstd(x, ..))?, &[0.0], 0.0);
     near(&along(&[2.0, 0.0], |j, x| j.segment_prod(x, &j.zeros::<i64>([2])?, 1))?, &[2.0], 0.0);
     near(&along(&[-INF, 1.0], |j, x| j.logsumexp(x, ..))?, &[1.0], 0.0);
+    near(
+        &along(&[0.0, 2.0], |j, x| j.norm_scores(j.asarray([3.0, 8.0])?, x, j.asarray([0.0; 2])?, 2.0, 0.5))?,
+        &[0.0, -1.0],
+        0.0,
+    );
+    near(&along(&[0.0, 0.5], |j, x| j.center_of_mass_with(x, above()))?, &[0.0], 0.0);
+    near(&along(&[0.0, 0.0], |j, x| j.center_of_mass(x))?, &[NAN], 0.0);
+    near(&along(&[1.0, 1.0, 1.0, 2.0], |j, x| j.corrcoef(j.reshape(x, [2, 2])?))?, &[NAN; 4], 0.0);
     Ok(())
 }
 

@@ -4,9 +4,9 @@ use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "group", "summary", "detail", "params", "dtypes", "types", "result", "numpy", "golden", "alias", "accuracy", "ulp",
-    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "linear", "domain",
+    "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "linear", "domain", "extremes",
 ];
 
 /// The keys of rows of every table.
@@ -87,6 +87,7 @@ impl Parser<'_> {
             by_element: None,
             linear: self.linear(row),
             domain: self.domain(row),
+            extremes: self.text(row, "extremes").unwrap_or_default(),
             cases: self.list(row, "cases"),
             own: self.role == Role::Own,
         };

@@ -27,31 +27,12 @@ fn limits(dtype: DType) -> (f64, f64, f64) {
 /// Largest difference, in units in the last place of the largest gradient.
 const MOST: f64 = 32.0;
 
-/// Rows whose slopes are not those of float64 at such points, and why.
-const OTHERWISE: &[(&str, &str)] = &[
-    ("average", "a slope is the difference of an element and the mean"),
-    ("beta", "a slope is the difference of two digamma functions"),
-    ("betaln", "a slope is the difference of two digamma functions"),
-    ("corrcoef", "covariances of large elements are beyond the dtype"),
-    ("cross", "products of large elements are beyond the dtype"),
-    ("cumulative_trapezoid", "a sum of two elements is beyond the dtype"),
-    ("erfcinv", "the exponential of a square, whose rounding it amplifies"),
-    ("i0e", "a slope is the difference of two functions that are nearly equal"),
-    ("i1e", "a slope is the difference of two functions that are nearly equal"),
-    ("kl_div", "a slope is the difference of two logarithms"),
-    ("log_softmax", "a slope is the difference of the gradient and its mean"),
-    ("nanstd", "variances of large and small elements are beyond the dtype"),
-    ("pow", "an exponent less 1 is rounded"),
-    ("softmax", "a slope is the difference of the gradient and its mean"),
-    ("trapezoid", "a sum of two elements is beyond the dtype"),
-];
-
 impl<B: Backend> Suite<B> {
     /// The gradients of a row at inputs of the outer magnitudes of a dtype, as those in float64 of the same inputs, rounded.
     pub(super) fn extremes(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
         // draws are others in another dtype
-        if row.seed.is_some() || OTHERWISE.iter().any(|(name, _)| *name == row.name) {
+        if row.seed.is_some() || !given.extremes {
             return;
         }
         let (mut wrong, all) = (Vec::new(), magnitudes(dtype));

@@ -25,9 +25,6 @@ const TOLERANCE: f64 = 2e-7;
 /// of 16 bits.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
-/// Rows that divide 0 by 0 where all elements are equal: backwards and forwards NaN comes from other places.
-const UNDEFINED: [&str; 3] = ["center_of_mass", "corrcoef", "norm_scores"];
-
 /// What the tests of a row's gradients need to know beside the row.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
@@ -35,6 +32,8 @@ pub struct Gradients {
     pub without: &'static [&'static str],
     /// Between which numbers the points lie.
     pub domain: (f64, f64),
+    /// Whether they are tested at the ends of a dtype's range: not if the row has a reason, `extremes`.
+    pub extremes: bool,
 }
 
 /// Which cases of a row are tried.
@@ -154,7 +153,7 @@ impl<B: Backend> Suite<B> {
         self.at_points(row, dtype, given, Cases::All, |b, mut point| {
             as_tangents(b, row, dtype, &point, call, forward)?;
             // factors that are not unique have no derivatives where values are equal
-            if !row.compared.is_empty() || UNDEFINED.contains(&row.name) {
+            if !row.compared.is_empty() {
                 return Ok(());
             }
             for special in Special::ALL {
@@ -180,10 +179,7 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            // rows without 16-bit floats are systems of equations, interpolations and the like, whose errors are those of their conditions
-            if dtypes.contains(&DType::Float16) {
-                self.extremes(row, dtype, given, call);
-            }
+            self.extremes(row, dtype, given, call);
         }
     }
 }

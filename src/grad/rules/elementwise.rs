@@ -118,6 +118,60 @@ pub fn hypot_x2<B: Backend, T: Real>(
     hypot_x1(b, g, x2, x1)
 }
 
+/// `pow`, by the base: `x2 x1^(x2 - 1)`, 0 where the exponent is 0. Of an exponent so large that the dtype does not hold the one before, which
+/// may be odd where this one is even, the power before is the quotient of the power and the base.
+pub fn pow_x1<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    let x1 = &*whole_operand(b, &x1)?;
+    if is_16_bit::<T>() {
+        let x2 = &*whole_operand(b, &x2)?;
+        return in_float32::<B, T, 4>(b, [g, y, x1, x2], |[g, y, x1, x2]| {
+            pow_x1::<B, f32>(b, g, y, Operand::array(x1), Operand::array(x2))
+        });
+    }
+    if let Operand::Scalar(x2) = x2 {
+        let before = x2.minus(T::ONE);
+        if x2 == T::ZERO {
+            return b.zeros_like::<T>(g);
+        }
+        if x2.minus(before) == T::ONE || T::DTYPE.kind() == DTypeKind::Complex {
+            return b.multiply(b.multiply(g, x2)?, b.pow(x1, before)?);
+        }
+    }
+    let x2 = &*whole_operand(b, &x2)?;
+    if T::DTYPE.kind() == DTypeKind::Complex {
+        return expr!(b, where(x2 == 0.0, T::ZERO, g * x2 * pow(x1, x2 - 1.0)));
+    }
+    expr!(b,
+        let before = x2 - 1.0;
+        let is_held = (x2 - before == 1.0) | (x1 == 0.0) | !isfinite(y);
+        let power = where(is_held, pow(x1, before), y / where(x1 == 0.0, T::ONE, x1));
+        where(x2 == 0.0, T::ZERO, g * x2 * power))
+}
+
+/// `pow`, by the exponent: `y log(x1)`, 0 where the base or the power is 0.
+pub fn pow_x2<B: Backend, T: Float>(
+    b: &B,
+    g: &B::Array<T>,
+    y: &B::Array<T>,
+    x1: Operand<'_, B, T>,
+    x2: Operand<'_, B, T>,
+) -> Result<B::Array<T>> {
+    let x1 = &*whole_operand(b, &x1)?;
+    if is_16_bit::<T>() {
+        let x2 = &*whole_operand(b, &x2)?;
+        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| {
+            pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
+        });
+    }
+    expr!(b, where((x1 == 0.0) | (y == 0.0), T::ZERO, g * y * log(x1)))
+}
+
 /// `gammainc`, by the point: the density of the gamma distribution.
 pub fn gammainc<B: Backend, T: Real>(
     b: &B,

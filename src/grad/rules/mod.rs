@@ -16,6 +16,7 @@ mod linalg;
 mod nufft;
 mod reduction;
 mod shapes;
+mod special;
 
 pub use convolution::*;
 pub use determinants::*;
@@ -30,6 +31,7 @@ pub use linalg::*;
 pub use nufft::*;
 pub use reduction::*;
 pub use shapes::*;
+pub use special::*;
 
 use crate::{Backend, Complex, Element, Float, Result, segments::is_16_bit};
 

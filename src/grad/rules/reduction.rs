@@ -187,6 +187,55 @@ pub fn std<B: Backend, T: Float>(
     b.multiply(b.conj::<T>(unit)?, whole::<B, T>(b, &g)?)
 }
 
+/// `nanstd`: as `std`, of the elements that are numbers.
+pub fn nanstd<B: Backend, T: Real>(
+    b: &B,
+    g: &B::Array<T>,
+    x: &B::Array<T>,
+    axis: Axes,
+    correction: f64,
+) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() {
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| nanstd::<B, f32>(b, g, x, axis, correction));
+    }
+    let is_number = b.logical_not(b.isnan(x)?)?;
+    let mean = b.nanmean_with(x, axis, crate::NanmeanOptions::new().keepdims(true))?;
+    let distance = b.r#where(&is_number, b.subtract(x, mean)?, T::ZERO)?;
+    let (unit, norm) = of_unit::<B, T>(b, &distance, axis)?;
+    let count = b.sum_with(&is_number, axis, crate::SumOptions::new().keepdims(true))?;
+    let freedom = b.astype::<T, f64>(b.sqrt(b.subtract(b.astype::<f64, _>(count)?, correction)?)?)?;
+    let g = b.divide(b.divide(kept::<B, T>(b, g, x.shape(), axis)?, norm)?, freedom)?;
+    b.r#where(is_number, b.multiply(unit, g)?, T::ZERO)
+}
+
+/// `corrcoef`, products of the distances of each variable from its mean, of norm 1: what changes the norm alone does not count. A variable whose
+/// elements are all equal has no correlations, and NaN comes of it.
+pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
+    if is_16_bit::<T>() {
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, f32>(b, g, x, rowvar));
+    }
+    if x.shape().contains(&0) {
+        return b.zeros_like::<T>(x);
+    }
+    let is_turned = x.ndim() == 2 && !rowvar;
+    let rows = if is_turned { b.matrix_transpose(x)? } else { x.clone() };
+    let rows = if x.ndim() == 2 { rows } else { b.reshape(rows, [1, -1])? };
+    let distance = distance::<B, T>(b, &rows, Axes::from(1))?;
+    let (unit, norm) = of_unit::<B, T>(b, &distance, Axes::from(1))?;
+    let is_equal = b.logical_not(b.any_with(&unit, 1, crate::AnyOptions::new().keepdims(true))?)?;
+    let norm = b.r#where(is_equal, T::of(f64::NAN), norm)?;
+    let unit = b.divide(unit, &norm)?;
+    let g = b.reshape(g, [rows.shape()[0], rows.shape()[0]])?;
+    let along = b.matmul(b.add(&g, b.matrix_transpose(&g)?)?, &unit)?;
+    let within = b.sum_with(b.multiply(&along, &unit)?, 1, crate::SumOptions::new().keepdims(true))?;
+    // over the norm of the distances themselves, which may be beyond the dtype where the quotient is not
+    let most = b.max_with(b.abs(&distance)?, 1, crate::MaxOptions::new().keepdims(true))?;
+    let slope = b.divide(b.divide(b.subtract(along, b.multiply(unit, within)?)?, norm)?, most)?;
+    let slope = self::distance::<B, T>(b, &slope, Axes::from(1))?;
+    let slope = if is_turned { b.matrix_transpose(slope)? } else { slope };
+    b.reshape(slope, signed(x.shape()))
+}
+
 /// Elements by the largest magnitude, zeros where all are 0, and the Euclidean norm of these, 1 there.
 #[allow(clippy::type_complexity)] // both
 pub(super) fn of_unit<B: Backend, T: Float>(
@@ -196,6 +245,11 @@ pub(super) fn of_unit<B: Backend, T: Float>(
 ) -> Result<(B::Array<T>, B::Array<T::Real>)> {
     let axis = if x.ndim() == 0 { Axes::from(..) } else { axis };
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
+    if x.shape().contains(&0) {
+        // of nothing there is no largest
+        let sum = b.sum_with(magnitude, axis, crate::SumOptions::new().keepdims(true))?;
+        return Ok((x.clone(), b.add(b.astype::<T::Real, _>(sum)?, T::Real::ONE)?));
+    }
     let most = b.max_with(&magnitude, axis, crate::MaxOptions::new().keepdims(true))?;
     let is_zero = b.equal(&most, T::Real::ZERO)?;
     let most = b.r#where(&is_zero, T::Real::ONE, most)?;
