@@ -105,7 +105,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_112_7e-4, i0e(-41.0) = 7.669_230_573_007_253_8e-4);
     of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089_2e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
     of_one!(b, f64, 3e-14, i0e(0.0) = 0.0, i0e(INF) = 0.0, i0e(-INF) = 0.0, i1e(INF) = 0.0, i1e(0.0) = 0.5);
-    of_one!(b, f64, 3e-14, i1e(0.5) = 0.175_772_860_834_894_98, i1e(5.0) = -0.013_225_907_724_122_475);
+    of_one!(b, f64, 3e-14, i1e(0.5) = 0.175_772_860_894_534_98, i1e(5.0) = -0.013_225_907_724_122_475);
     of_one!(b, f64, 3e-14, i1e(39.0) = -7.950_477_370_957_659_8e-4, i1e(-41.0) = -7.386_872_036_631_323_1e-4);
     of_one!(b, f64, 3e-14, i1e(300.0) = -3.824_403_198_438_561_1e-5, i1e(1e6) = -1.994_709_157_955_667_4e-10);
     of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
@@ -279,7 +279,9 @@ fn special<B: Backend>(b: &B) -> Checked {
     // a deviation that is taken for 1, and a place of nothing
     of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
-    let above = || CenterOfMassOptions::new().cutoff(1.0);
+    fn above() -> CenterOfMassOptions {
+        CenterOfMassOptions::new().cutoff(1.0)
+    }
     near(&slopes::<B, f64>(b, &[0.0, 0.5], |d, x| d.center_of_mass_with(x, above()))?, &[0.0, 0.0], 0.0);
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
@@ -320,7 +322,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     );
     near(&along(&[0.0, 0.5], |j, x| j.center_of_mass_with(x, above()))?, &[0.0], 0.0);
     near(&along(&[0.0, 0.0], |j, x| j.center_of_mass(x))?, &[NAN], 0.0);
-    near(&along(&[1.0, 1.0, 1.0, 2.0], |j, x| j.corrcoef(j.reshape(x, [2, 2])?))?, &[NAN; 4], 0.0);
+    near(&along(&[1.0, 1.0, 1.0, 2.0], |j, x| j.corrcoef(j.reshape(x, [2, 2])?))?, &[NAN, NAN, NAN, 0.0], 0.0);
     Ok(())
 }
 

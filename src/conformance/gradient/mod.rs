@@ -179,7 +179,10 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            self.extremes(row, dtype, given, call);
+            // rows without 16-bit floats are systems of equations, interpolations and the like, whose errors are those of their conditions
+            if dtypes.contains(&DType::Float16) {
+                self.extremes(row, dtype, given, call);
+            }
         }
     }
 }
