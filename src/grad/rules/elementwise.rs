@@ -154,7 +154,7 @@ pub fn pow_x1<B: Backend, T: Float>(
         where(x2 == 0.0, T::ZERO, g * x2 * power))
 }
 
-/// `pow`, by the exponent: `y log(x1)`, 0 where the base or the power is 0.
+/// `pow`, by the exponent: `y log(x1)`, 0 where the base is 0, or infinite and the power 0.
 pub fn pow_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -169,7 +169,7 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    expr!(b, where((x1 == 0.0) | (y == 0.0), T::ZERO, g * y * log(x1)))
+    expr!(b, where((x1 == 0.0) | (isinf(x1) & (y == 0.0)), T::ZERO, g * y * log(x1)))
 }
 
 /// `gammainc`, by the point: the density of the gamma distribution.

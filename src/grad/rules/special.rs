@@ -38,11 +38,10 @@ fn beta<B: Backend, T: Real>(
         // the function itself may be beyond 16-bit floats where the slope is not
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
     }
-    let rise = rise_of_digamma(b, x1, x2)?;
     // the order in which the factors do not leave the dtype; where the function is 0, its logarithm falls more slowly than it does
-    expr!(b,
-        let slope = where(abs(x2) < 1.0, y * x2 * rise, x2 * rise * y);
-        -g * where(y == 0.0, T::ZERO, slope))
+    let factor = expr!(b, where(abs(x2) < 1.0, y * x2, x2))?;
+    let rise = rise_of_digamma(b, x1, x2, &factor)?;
+    expr!(b, -g * where(y == 0.0, T::ZERO, rise * where(abs(x2) < 1.0, T::ONE, y)))
 }
 
 /// `betaln`, by its first argument: `digamma(x1) - digamma(x1 + x2)`.
@@ -69,22 +68,26 @@ fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B:
     if is_16_bit::<T>() {
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| betaln::<B, f32>(b, g, x1, x2));
     }
-    let rise = rise_of_digamma(b, x1, x2)?;
-    expr!(b, -g * (x2 * rise))
+    b.negative(b.multiply(g, rise_of_digamma(b, x1, x2, x2)?)?)
 }
 
-/// `(digamma(x + by) - digamma(x)) / by`, of positive `x` and `x + by` by sums of positive terms. Other arguments have the difference itself.
-fn rise_of_digamma<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &B::Array<T>) -> Result<B::Array<T>> {
+/// `times (digamma(x + by) - digamma(x)) / by`, of positive `x` and `x + by` by sums of positive terms. Other arguments have the difference itself.
+fn rise_of_digamma<B: Backend, T: Real>(
+    b: &B,
+    x: &B::Array<T>,
+    by: &B::Array<T>,
+    times: &B::Array<T>,
+) -> Result<B::Array<T>> {
     /// How far the arguments go up, to where the series below has the digits of float64.
     const STEPS: usize = 12;
     let is_plain = expr!(b, (x > 0.0) & (x + by > 0.0) & (x < f64::INFINITY) & (by < f64::INFINITY))?;
     let (low, step) = (b.r#where(&is_plain, x, T::ONE)?, b.r#where(&is_plain, by, T::ONE)?);
     let high = expr!(b, low + step)?;
     // digamma(x + 1) = digamma(x) + 1 / x
-    let mut sum = expr!(b, 1.0 / low / high)?;
+    let mut sum = expr!(b, times / low / high)?;
     for k in 1..STEPS {
         let k = T::of(k as f64);
-        sum = expr!(b, sum + 1.0 / (low + k) / (high + k))?;
+        sum = expr!(b, sum + times / (low + k) / (high + k))?;
     }
     // log(x) - 1 / (2 x) - sum of B(2 k) / (2 k x^(2 k)), of which differences are products
     let steps = T::of(STEPS as f64);
@@ -101,11 +104,11 @@ fn rise_of_digamma<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &B::Array<T>
         quotient = expr!(b, u * quotient + power)?;
     }
     // (u - v) / by = (1 / from + 1 / to) / (from to)
-    let stable = expr!(b, sum + log + (0.5 + series * (1.0 / from + 1.0 / to)) / from / to)?;
+    let stable = expr!(b, sum + times * (log + (0.5 + series * (1.0 / from + 1.0 / to)) / from / to))?;
     // a sum of arguments may be beyond the dtype, which its logarithm is not
     let (x, by) = (b.r#where(&is_plain, T::ONE, x)?, b.r#where(&is_plain, T::ONE, by)?);
     let whole = expr!(b, where(isinf(x + by), log(x * 0.5 + by * 0.5) + 0.693_147_180_559_945_3, digamma(x + by)))?;
-    let other = expr!(b, where(by == 0.0, T::ZERO, (whole - digamma(x)) / by))?;
+    let other = expr!(b, where(by == 0.0, T::ZERO, (whole - digamma(x)) * where(times == by, T::ONE, times / by)))?;
     b.r#where(is_plain, stable, other)
 }
 
