@@ -1,5 +1,6 @@
 //! Sparse matrices, linear solvers, minimisation and differential equations, over any backend, with gradients.
 
+mod dtype;
 pub mod linear;
 pub mod minimize;
 pub mod ode;

@@ -1,11 +1,11 @@
 //! Unknowns of any structure as one vector of real numbers, and back.
 
 use super::optimizers::complex;
+use crate::dtype::convert;
 use backends::{
-    Backend, DTypeKind, Element, Error, Float, Real, Result, Slice,
+    Backend, DTypeKind, Float, Real, Result, Slice,
     grad::{MapArrays, Params},
 };
-use std::any::{Any, TypeId};
 
 /// All numbers of the arrays, one after the other; of complex ones first the real parts of an array, then its imaginary parts.
 pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P) -> Result<B::Array<U>> {
@@ -22,15 +22,6 @@ pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P
 /// The structure of `like`, with the numbers of the vector.
 pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, x: &B::Array<U>, like: &P) -> Result<P::Grads> {
     like.map(&mut Unflatten { b, x, next: 0 })
-}
-
-/// The array in another dtype; the same handle where it has it already.
-fn convert<B: Backend, U: Element, T: Element>(b: &B, x: B::Array<T>) -> Result<B::Array<U>> {
-    if TypeId::of::<T>() != TypeId::of::<U>() {
-        return b.astype::<U, T>(x);
-    }
-    let same: Box<dyn Any> = Box::new(x);
-    same.downcast().map(|x| *x).map_err(|_| Error::argument("minimize", "a dtype has two types of arrays"))
 }
 
 struct Flatten<'f, B: Backend, U: Real> {

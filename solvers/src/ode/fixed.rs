@@ -81,8 +81,12 @@ pub fn solve_fixed<B: Backend, T: Float>(
     y0: &B::Array<T>,
     steps: usize,
 ) -> Result<Vec<B::Array<T>>> {
-    if !(from.is_finite() && to.is_finite()) || (steps == 0 && from != to) {
-        return Err(Error::argument("solve_fixed", format!("{steps} steps do not lead from {from} to {to}")));
+    let wrong = |why: String| Err(Error::argument("solve_fixed", why));
+    if !(from.is_finite() && to.is_finite()) {
+        return wrong(format!("the times are {from} and {to}, but must be finite"));
+    }
+    if steps == 0 && from != to {
+        return wrong(format!("steps is 0, but must be 1 or more from {from} to {to}"));
     }
     let h = (to - from) / steps.max(1) as f64;
     let mut states = vec![y0.clone()];

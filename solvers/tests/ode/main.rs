@@ -1,16 +1,20 @@
 //! Solutions beside those of SciPy's solve_ivp (1.17.1), with the same steps, and beside exact ones.
 
+mod events;
+mod failures;
+mod stiff;
+
 use backends::{grad::grad, prelude::*, runtime::available};
 use backends_solvers::ode::{SolveIvp, Step, solve_fixed, solve_ivp, step};
 
 /// Prey and predators.
-fn lotka_volterra<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
+pub(crate) fn lotka_volterra<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
     let (x, y) = (b.getitem(y, slices![..1])?, b.getitem(y, slices![1..])?);
     b.concat([expr!(b, 1.5 * x - x * y)?, expr!(b, x * y - 3 * y)?])
 }
 
 #[track_caller]
-fn near(found: &[f64], expected: &[f64], tolerance: f64) {
+pub(crate) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     for (x, y) in found.iter().zip(expected) {
         assert!((x - y).abs() <= tolerance * (1.0 + y.abs()), "{found:?} is not {expected:?}");
@@ -118,33 +122,5 @@ fn gradients_go_through_the_steps() -> Result<()> {
     let g = grad(&b, decayed, &b.asarray(rate)?)?;
     let exact = -2.0 * (0.7 * (-0.7 * rate).exp() + 1.5 * (-1.5 * rate).exp());
     near(&[b.item(g)?], &[exact], 1e-7);
-    Ok(())
-}
-
-#[test]
-fn what_has_no_solution_and_what_is_no_question() -> Result<()> {
-    let b = Numpyish::new();
-    let one = b.asarray([1.0])?;
-    let square = |b: &Numpyish, _: f64, y: &HostArray<f64>| b.square(y);
-    // it is infinite at 1
-    let found = solve_ivp(&b, square, [0.0, 3.0], &one, SolveIvp::new())?;
-    assert!(!found.success && found.message.contains("shorter"), "{}", found.message);
-    assert!((found.t[found.t.len() - 1] - 1.0).abs() < 1e-3 && found.t.len() == found.y.len());
-    let found = solve_ivp(&b, |b, _, y| b.log(b.negative(y)?), [0.0, 3.0], &one, SolveIvp::new())?;
-    assert!(!found.success && found.steps == 0, "{}", found.message);
-    let found = solve_ivp(&b, square, [0.0, 0.9], &one, SolveIvp::new().max_steps(3))?;
-    assert!(!found.success && found.message.contains("max_steps"), "{}", found.message);
-    let found = solve_ivp(&b, square, [2.0, 2.0], &one, SolveIvp::new())?;
-    assert_eq!((found.t, found.evaluations, found.success), (vec![2.0], 0, true));
-    let none = b.zeros::<f64>([0])?;
-    assert!(solve_ivp(&b, square, [0.0, 1.0], &none, SolveIvp::new())?.success);
-    let refused = |times, options: SolveIvp| solve_ivp(&b, square, times, &one, options).unwrap_err().to_string();
-    assert!(refused([0.0, f64::INFINITY], SolveIvp::new()).contains("finite"));
-    assert!(refused([0.0, 1.0], SolveIvp::new().rtol(-1.0)).contains("rtol is -1"));
-    assert!(refused([0.0, 1.0], SolveIvp::new().max_step(0.0)).contains("max_step is 0"));
-    assert!(refused([0.0, 1.0], SolveIvp::new().t_eval(&[0.5, 2.0])).contains("t_eval has 2"));
-    assert!(refused([0.0, 1.0], SolveIvp::new().t_eval(&[0.5, 0.2])).contains("not in order"));
-    let shapes = solve_ivp(&b, |b, _, _| b.zeros([3]), [0.0, 1.0], &one, SolveIvp::new()).unwrap_err().to_string();
-    assert!(shapes.contains("[1]") && shapes.contains("[3]") && shapes.contains("solve_ivp"), "{shapes}");
     Ok(())
 }

@@ -1,0 +1,238 @@
+//! Events: times at which a function of time and state is 0, found on the polynomials of steps.
+
+use super::problem::OP;
+use backends::{Error, Result};
+
+/// Which zeros of a function are events, and whether they end the solution: given to [`Ivp::event`](super::Ivp::event) with the function.
+///
+/// An event is noticed where the function has another sign at the end of a step than at its start, or is 0 there; two zeros within a step go
+/// unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A start at which the function is 0 is an event, if the function
+/// goes on in the right direction; a zero exactly at the end of a step counts once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Event {
+    direction: i32,
+    terminal: Option<usize>,
+}
+
+impl Event {
+    /// Zeros in both directions, which do not end the solution.
+    pub fn new() -> Event {
+        Event::default()
+    }
+
+    /// The solution ends with the first such event.
+    #[must_use]
+    pub fn terminal(self) -> Self {
+        self.terminal_after(1)
+    }
+
+    /// The solution ends when so many such events have occurred.
+    #[must_use]
+    pub fn terminal_after(mut self, occurrences: usize) -> Self {
+        self.terminal = Some(occurrences);
+        self
+    }
+
+    /// Which zeros count: where it is greater than 0, those at which the function goes from negative to positive on the way of the solution, which may be
+    /// backward in time; where it is less than 0, from positive to negative; and all where it is 0, the default.
+    #[must_use]
+    pub fn direction(mut self, direction: i32) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    fn is_crossed(&self, old: f64, new: f64) -> bool {
+        let (up, down) = (old <= 0.0 && new >= 0.0, old >= 0.0 && new <= 0.0);
+        up && self.direction >= 0 || down && self.direction <= 0
+    }
+}
+
+/// An event while the solution goes on.
+struct Watched {
+    event: Event,
+    /// The function at the end of the last step.
+    value: f64,
+    /// Whether this is a 0 that has been counted.
+    is_counted: bool,
+    times: usize,
+}
+
+/// All events.
+pub(super) struct Events {
+    all: Vec<Watched>,
+}
+
+/// Events in a step, in order of time, with their numbers; and whether the last one is terminal.
+#[derive(Debug, PartialEq)]
+pub(super) struct Occurred {
+    pub zeros: Vec<(usize, f64)>,
+    pub is_terminal: bool,
+}
+
+impl Events {
+    /// With what the functions are at the start.
+    pub fn new(events: impl IntoIterator<Item = (Event, f64)>) -> Result<Events> {
+        let mut all = Vec::new();
+        for (event, value) in events {
+            if event.terminal == Some(0) {
+                return Err(Error::argument(OP, "terminal_after is 0, but must be 1 or more"));
+            }
+            all.push(Watched { event, value, is_counted: false, times: 0 });
+        }
+        Ok(Events { all })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What occurred in a step between two times, at whose end the functions have these values; `at(i, t)` is the function i between.
+    pub fn look(
+        &mut self,
+        [old_t, new_t]: [f64; 2],
+        values: &[f64],
+        mut at: impl FnMut(usize, f64) -> Result<f64>,
+    ) -> Result<Occurred> {
+        let mut zeros = Vec::new();
+        for (i, (watched, &new)) in self.all.iter_mut().zip(values).enumerate() {
+            let old = std::mem::replace(&mut watched.value, new);
+            let was_counted = std::mem::replace(&mut watched.is_counted, false);
+            if was_counted && old == 0.0 {
+                // it goes on from there, or stays: no other zero
+                watched.is_counted = new == 0.0;
+            } else if watched.event.is_crossed(old, new) {
+                zeros.push((i, zero([old_t, new_t], [old, new], |t| at(i, t))?));
+                watched.is_counted = new == 0.0;
+            }
+        }
+        let order = |x: f64, y: f64| if new_t >= old_t { x.total_cmp(&y) } else { y.total_cmp(&x) };
+        zeros.sort_by(|x, y| order(x.1, y.1));
+        let mut last = None;
+        for (place, (i, _)) in zeros.iter().enumerate() {
+            let watched = &mut self.all[*i];
+            watched.times += 1;
+            if watched.event.terminal.is_some_and(|most| watched.times >= most) {
+                last = Some(place);
+                break;
+            }
+        }
+        if let Some(last) = last {
+            zeros.truncate(last + 1);
+        }
+        Ok(Occurred { zeros, is_terminal: last.is_some() })
+    }
+}
+
+/// A zero between two times at which the function has these values, of different signs: Chandrupatla, Adv. Eng. Softw. 28, 1997.
+fn zero(
+    [mut a, mut c]: [f64; 2],
+    [mut of_a, mut of_c]: [f64; 2],
+    mut f: impl FnMut(f64) -> Result<f64>,
+) -> Result<f64> {
+    if of_a == 0.0 {
+        return Ok(a);
+    }
+    if of_c == 0.0 {
+        return Ok(c);
+    }
+    let resolution = 2.0 * f64::EPSILON * a.abs().max(c.abs());
+    // a is the latest place, c one at the other side of the zero
+    std::mem::swap(&mut a, &mut c);
+    std::mem::swap(&mut of_a, &mut of_c);
+    let mut part = 0.5;
+    loop {
+        let x = a + part * (c - a);
+        let of_x = f(x)?;
+        // the place before the latest one
+        let (before, of_before);
+        if (of_x < 0.0) == (of_a < 0.0) {
+            (before, of_before) = (a, of_a);
+        } else {
+            (before, of_before) = (c, of_c);
+            (c, of_c) = (a, of_a);
+        }
+        (a, of_a) = (x, of_x);
+        let best = if of_a.abs() <= of_c.abs() { a } else { c };
+        let least = resolution / (c - a).abs();
+        // a function that is NaN somewhere has no other place
+        if of_x == 0.0 || of_x.is_nan() || least >= 0.5 || a == c || x == before {
+            return Ok(if of_x == 0.0 { x } else { best });
+        }
+        let (place, height) = ((a - c) / (before - c), (of_a - of_c) / (of_before - of_c));
+        let is_smooth = 1.0 - (1.0 - place).sqrt() < height && height < place.sqrt();
+        part = if is_smooth {
+            // inverse quadratic interpolation
+            of_a / (of_c - of_a) * of_before / (of_c - of_before)
+                + (before - a) / (c - a) * of_a / (of_before - of_a) * of_c / (of_before - of_c)
+        } else {
+            0.5
+        };
+        part = part.clamp(least, 1.0 - least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_to_the_last_digit_in_few_evaluations() -> Result<()> {
+        let functions: [(fn(f64) -> f64, [f64; 2], f64, usize); 6] = [
+            (f64::cos, [0.0, 3.0], std::f64::consts::FRAC_PI_2, 10),
+            (f64::cos, [3.0, 0.0], std::f64::consts::FRAC_PI_2, 10),
+            (|t| t.powi(9), [-1.0, 1.5], 0.0, 120),
+            (|t| (t - 1e-9).powi(3), [0.0, 1.0], 1e-9, 200),
+            (|t| if t < 0.3 { -1.0 } else { 5.0 }, [0.0, 1.0], 0.3, 70),
+            (|t| t - 1e9, [0.0, 1e12], 1e9, 10),
+        ];
+        for (f, ends, expected, most) in functions {
+            let mut evaluations = 0;
+            let found = zero(ends, ends.map(f), |t| {
+                evaluations += 1;
+                Ok(f(t))
+            })?;
+            assert!((found - expected).abs() <= 1e-15 * expected.abs() + 1e-14, "{found} is not {expected}");
+            assert!(evaluations <= most, "{evaluations} evaluations for {expected}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn events_are_in_order_and_a_terminal_one_is_the_last() -> Result<()> {
+        let places = [0.7, 0.2, 0.4];
+        let events = [Event::new(), Event::new(), Event::new().terminal_after(2)];
+        let mut watched = Events::new(events.into_iter().zip(places.map(|p| -p)))?;
+        let found = watched.look([0.0, 1.0], &places.map(|p| 1.0 - p), |i, t| Ok(t - places[i]))?;
+        assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2, 0]);
+        assert!(!found.is_terminal);
+        // back again
+        let found = watched.look([1.0, 0.0], &places.map(|p| -p), |i, t| Ok(t - places[i]))?;
+        assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 2]);
+        assert!(found.is_terminal);
+        Ok(())
+    }
+
+    #[test]
+    fn a_zero_at_the_end_of_a_step_counts_once() -> Result<()> {
+        let count = |direction: i32, values: &[f64]| -> Result<usize> {
+            let mut watched = Events::new([(Event::new().direction(direction), values[0])])?;
+            values[1..]
+                .iter()
+                .try_fold(0, |sum, v| Ok(sum + watched.look([0.0, 1.0], &[*v], |_, _| Ok(0.0))?.zeros.len()))
+        };
+        for (values, [all, up, down]) in [
+            (&[-1.0, 0.0, 1.0][..], [1, 1, 0]),
+            (&[1.0, 0.0, -1.0], [1, 0, 1]),
+            // touched
+            (&[1.0, 0.0, 1.0], [1, 1, 1]),
+            (&[0.0, 1.0, 2.0], [1, 1, 0]),
+            (&[0.0, 0.0, 0.0], [1, 1, 1]),
+            (&[-1.0, 0.0, 0.0, 1.0, -1.0], [2, 1, 1]),
+            (&[f64::NAN, 1.0, f64::NAN, -1.0], [0, 0, 0]),
+        ] {
+            let found = [count(0, values)?, count(1, values)?, count(-1, values)?];
+            assert_eq!(found, [all, up, down], "{values:?}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! What is solved: an equation, its Jacobian if there is one, a start, and events.
+
+use super::{drive, events::Event, settings::SolveIvp, solution::Solution};
+use backends::{Arrays, Backend, Error, Float, Result};
+use std::cell::{Cell, RefCell};
+
+pub(super) const OP: &str = "solve_ivp";
+
+/// A function of a time and a state that gives an array.
+type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'p;
+
+/// A function of a time and a state that gives a number.
+type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
+
+/// An initial value problem `y' = f(t, y)`, with a Jacobian and events: [`solve_ivp`](super::solve_ivp) is for one without.
+///
+/// ```
+/// use backends::prelude::*;
+/// use backends_solvers::ode::{Event, Ivp, Method, SolveIvp};
+///
+/// // a body cools in a room whose temperature swings; when has it come down to 30?
+/// let b = Numpyish::new();
+/// let y0 = b.asarray([80.0])?;
+/// let found = Ivp::new(&b, |b, t, y| expr!(b, 50.0 * (20.0 + { t.sin() } - y)), [0.0, 10.0], &y0)
+///     .jacobian(|b, _, _| b.asarray([[-50.0]]))
+///     .event(Event::new().terminal().direction(-1), |b, _, y| b.item(expr!(b, y - 30)?))
+///     .solve(SolveIvp::new().method(Method::Bdf).rtol(1e-8))?;
+/// assert_eq!(found.message, "a terminal event occurred");
+/// assert!((found.t_events[0][0] - 0.03584).abs() < 1e-4, "{:?}", found.t_events);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Ivp<'p, B: Backend, T: Float> {
+    pub(super) equation: Equation<'p, B, T>,
+    pub(super) times: [f64; 2],
+    pub(super) y0: &'p B::Array<T>,
+    pub(super) events: Vec<(Event, Box<Number<'p, B, T>>)>,
+}
+
+impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
+    /// `y' = f(t, y)` from the state `y0` at the first of two times to the second.
+    pub fn new(
+        b: &'p B,
+        f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p,
+        times: [f64; 2],
+        y0: &'p B::Array<T>,
+    ) -> Self {
+        let equation = Equation {
+            b,
+            f: RefCell::new(Box::new(f)),
+            jacobian: None,
+            shape: b.shape::<T>(y0).to_vec(),
+            evaluations: Cell::new(0),
+            jacobians: Cell::new(0),
+            factorizations: Cell::new(0),
+        };
+        Ivp { equation, times, y0, events: Vec::new() }
+    }
+
+    /// The derivatives of `f` by the state, which implicit methods use: the matrix with `d f[i] / d y[j]` in row i and column j, for a state of n elements
+    /// n x n, the elements of a state with more axes in their order; or an array with the state's axes twice. Without it they are found by differences of `f`.
+    #[must_use]
+    pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
+        self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
+        self
+    }
+
+    /// An event: a time at which a function of time and state is 0.
+    #[must_use]
+    pub fn event<R: Into<f64>>(
+        mut self,
+        event: Event,
+        mut function: impl FnMut(&B, f64, &B::Array<T>) -> Result<R> + 'p,
+    ) -> Self {
+        self.events.push((event, Box::new(move |b, t, y| function(b, t, y).map(Into::into))));
+        self
+    }
+
+    /// Solves it: [`solve_ivp`](super::solve_ivp) says how.
+    ///
+    /// # Errors
+    /// Those of the functions and of their ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where a function gives an array of
+    /// another shape.
+    pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
+        drive::solve(self, &options)
+    }
+}
+
+/// The functions of an equation, and how often they were called.
+pub(super) struct Equation<'p, B: Backend, T: Float> {
+    pub b: &'p B,
+    f: RefCell<Box<Function<'p, B, T>>>,
+    jacobian: Option<RefCell<Box<Function<'p, B, T>>>>,
+    /// The state's.
+    pub shape: Vec<usize>,
+    pub evaluations: Cell<usize>,
+    pub jacobians: Cell<usize>,
+    pub factorizations: Cell<usize>,
+}
+
+impl<B: Backend, T: Float> Equation<'_, B, T> {
+    /// What the function gives. The backend may be one on which nothing is recorded.
+    pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
+        count(&self.evaluations);
+        let slope = (self.f.borrow_mut())(b, t, y)?;
+        match b.shape::<T>(&slope) {
+            shape if shape == self.shape => Ok(slope),
+            shape => Err(Error::shapes(OP, &self.shape, shape)),
+        }
+    }
+
+    /// The user's Jacobian, as a matrix.
+    pub fn given_jacobian(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
+        let Some(jacobian) = &self.jacobian else { return Ok(None) };
+        let (given, n) = ((jacobian.borrow_mut())(b, t, y)?, self.size());
+        let shape = b.shape::<T>(&given);
+        if shape == [n, n] {
+            return Ok(Some(given));
+        }
+        if shape == [&self.shape[..], &self.shape].concat() {
+            return b.reshape::<T>(given, [n, n]).map(Some);
+        }
+        Err(Error::shape(OP, shape, format!("is that of the Jacobian, but must be [{n}, {n}]")))
+    }
+
+    /// How many numbers a state has.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// One more.
+pub(super) fn count(counter: &Cell<usize>) {
+    counter.set(counter.get() + 1);
+}

@@ -1,0 +1,156 @@
+//! The settings of a solution.
+
+use super::problem::OP;
+use backends::{Error, Result};
+use std::{fmt, str::FromStr};
+
+/// How steps of [`solve_ivp`](super::solve_ivp) are made; as text the names are SciPy's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// `"RK45"`: the explicit method of Dormand and Prince, of order 5, for problems that are not stiff.
+    #[default]
+    Rk45,
+    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems: those in which something that decays fast would keep the steps of
+    /// an explicit method short, long after it has decayed. A step solves equations by Newton's method, with a matrix of n x n for a state of n elements.
+    Bdf,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Rk45 => "RK45",
+            Method::Bdf => "BDF",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Method> {
+        match text {
+            "RK45" => Ok(Method::Rk45),
+            "BDF" => Ok(Method::Bdf),
+            _ => Err(Error::argument(OP, format!("method is {text:?}, but must be \"RK45\" or \"BDF\""))),
+        }
+    }
+}
+
+/// The settings of [`solve_ivp`](super::solve_ivp), with SciPy's names and defaults.
+#[derive(Clone, Debug)]
+pub struct SolveIvp {
+    pub(super) method: Method,
+    pub(super) rtol: f64,
+    pub(super) atol: f64,
+    pub(super) first_step: Option<f64>,
+    pub(super) max_step: f64,
+    pub(super) max_steps: usize,
+    pub(super) t_eval: Option<Vec<f64>>,
+    pub(super) dense_output: bool,
+}
+
+impl Default for SolveIvp {
+    fn default() -> Self {
+        SolveIvp {
+            method: Method::Rk45,
+            rtol: 1e-3,
+            atol: 1e-6,
+            first_step: None,
+            max_step: f64::INFINITY,
+            max_steps: 100_000,
+            t_eval: None,
+            dense_output: false,
+        }
+    }
+}
+
+impl SolveIvp {
+    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, a first step that is chosen, at most 100000 steps, and the states after each of them.
+    pub fn new() -> SolveIvp {
+        SolveIvp::default()
+    }
+
+    /// How steps are made: [`Method::Bdf`] for stiff problems.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// How much a step may be wrong, relative to the state; at least 100 times the distance of numbers near 1.
+    #[must_use]
+    pub fn rtol(mut self, rtol: f64) -> Self {
+        self.rtol = rtol;
+        self
+    }
+
+    /// How much a step may be wrong besides.
+    #[must_use]
+    pub fn atol(mut self, atol: f64) -> Self {
+        self.atol = atol;
+        self
+    }
+
+    /// The length of the first step that is tried.
+    #[must_use]
+    pub fn first_step(mut self, first_step: f64) -> Self {
+        self.first_step = Some(first_step);
+        self
+    }
+
+    /// The longest step.
+    #[must_use]
+    pub fn max_step(mut self, max_step: f64) -> Self {
+        self.max_step = max_step;
+        self
+    }
+
+    /// How many steps are tried at most.
+    #[must_use]
+    pub fn max_steps(mut self, max_steps: usize) -> Self {
+        self.max_steps = max_steps;
+        self
+    }
+
+    /// The times of which the states are wanted, in order, instead of the ends of the steps: they are interpolated (dense output).
+    #[must_use]
+    pub fn t_eval(mut self, times: &[f64]) -> Self {
+        self.t_eval = Some(times.to_vec());
+        self
+    }
+
+    /// Whether the solution is wanted as a function of time, [`Solution::sol`](super::Solution::sol). It keeps what each step was made of, up to 9 states.
+    #[must_use]
+    pub fn dense_output(mut self, dense_output: bool) -> Self {
+        self.dense_output = dense_output;
+        self
+    }
+
+    pub(super) fn check(&self, [from, to]: [f64; 2]) -> Result<()> {
+        let wrong = |why: String| Err(Error::argument(OP, why));
+        if !(from.is_finite() && to.is_finite()) {
+            return wrong(format!("the times are {from} and {to}, but must be finite"));
+        }
+        for (name, x) in [("rtol", self.rtol), ("atol", self.atol)] {
+            if x.is_nan() || x < 0.0 {
+                return wrong(format!("{name} is {x}, but must be 0 or more"));
+            }
+        }
+        for (name, x) in [("first_step", self.first_step.unwrap_or(1.0)), ("max_step", self.max_step)] {
+            if x.is_nan() || x <= 0.0 {
+                return wrong(format!("{name} is {x}, but must be greater than 0"));
+            }
+        }
+        let times = self.t_eval.as_deref().unwrap_or(&[]);
+        let (low, high) = (from.min(to), from.max(to));
+        if let Some(i) = times.iter().position(|t| !(low..=high).contains(t)) {
+            return wrong(format!("t_eval[{i}] is {}, but must be between {low} and {high}", times[i]));
+        }
+        let is_ordered = |t: &[f64]| if to >= from { t[0] < t[1] } else { t[0] > t[1] };
+        let Some(i) = times.windows(2).position(|t| !is_ordered(t)) else { return Ok(()) };
+        let (before, after) = (times[i], times[i + 1]);
+        let how = if to >= from { "later" } else { "earlier" };
+        wrong(format!("t_eval[{}] is {after}, but must be {how} than t_eval[{i}], which is {before}", i + 1))
+    }
+}
