@@ -1,6 +1,7 @@
-//! Backward differentiation formulas of order 1 to 5, whose steps and order vary: G. D. Byrne and A. C. Hindmarsh, "A polyalgorithm for the numerical solution of
-//! ordinary differential equations", ACM Trans. Math. Softw. 1, 1975; with the constants of the NDF of L. F. Shampine and M. W. Reichelt, "The MATLAB
-//! ODE suite", SIAM J. Sci. Comput. 18, 1997.
+//! Backward differentiation formulas of order 1 to 5, whose steps and order vary: G. D. Byrne and A. C. Hindmarsh, "A
+//! polyalgorithm for the numerical solution of ordinary differential equations", ACM Trans. Math. Softw. 1, 1975; with
+//! the constants of the NDF of L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18,
+//! 1997.
 
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble, eps, norm_over},
@@ -34,7 +35,8 @@ fn error_constant(order: usize) -> f64 {
 
 pub(super) struct Bdf<B: Backend, T: Float> {
     t: f64,
-    /// The state and its backward differences at times `length` apart; the two after those of the order are for the choice of another order.
+    /// The state and its backward differences at times `length` apart; the two after those of the order are for the
+    /// choice of another order.
     differences: Vec<B::Array<T>>,
     order: usize,
     length: f64,
@@ -100,7 +102,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Takes the order of the longest next step, by the errors that this step would have had with one less and one more.
+    /// Takes the order of the longest next step, by the errors that this step would have had with one less and one
+    /// more.
     fn choose(&mut self, b: &B, error: f64, safety: f64, scale: &B::Array<T::Real>) -> Result<()> {
         let order = self.order;
         let of = |other: usize| -> Result<f64> {
@@ -120,8 +123,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
     }
 }
 
-/// The weights of the old differences, from the first on, in each of the new ones, at times that are `factor` times as far apart: Shampine and Reichelt,
-/// section 2.1.
+/// The weights of the old differences, from the first on, in each of the new ones, at times that are `factor` times as
+/// far apart: Shampine and Reichelt, section 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
     // the polynomials in the old differences, at the new times
     let at = |factor: f64| -> Vec<Vec<f64>> {

@@ -28,7 +28,8 @@ impl Control {
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error over what the tolerances allow of a state, or of the larger of two. It is NaN where a state is not finite.
+    /// The root mean square of an error over what the tolerances allow of a state, or of the larger of two. It is NaN
+    /// where a state is not finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
         let (old, new) = (b.abs::<T>(states[0])?, b.abs::<T>(states[1])?);
@@ -69,8 +70,8 @@ pub(super) fn norm_over<B: Backend, T: Float>(b: &B, error: &B::Array<T>, scale:
     norm(b, expr!(b, abs(error) / scale)?)
 }
 
-/// A first step that is not too long for a method whose error is estimated with this order: Hairer, Nørsett and Wanner, "Solving ordinary differential
-/// equations I", section II.4.
+/// A first step that is not too long for a method whose error is estimated with this order: Hairer, Nørsett and Wanner,
+/// "Solving ordinary differential equations I", section II.4.
 pub(super) fn first_step<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     control: &Control,
@@ -99,7 +100,7 @@ pub(super) fn first_step<B: Backend, T: Float>(
 pub(super) enum Trouble {
     /// Of the function, at a time and a state that is finite.
     Slope(f64, &'static str),
-    /// Of the user's Jacobian there.
+    /// Of the Jacobian there.
     Jacobian(f64, &'static str),
     /// Of the state.
     State(f64),

@@ -3,11 +3,13 @@
 use super::problem::OP;
 use backends::{Error, Result};
 
-/// Which zeros of a function are events, and whether they end the solution: given to [`Ivp::event`](super::Ivp::event) with the function.
+/// Which zeros of a function are events, and whether they end the solution: given to [`Ivp::event`](super::Ivp::event)
+/// with the function.
 ///
-/// An event is noticed where the function has another sign at the end of a step than at its start, or is 0 there; two zeros within a step go
-/// unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A start at which the function is 0 is an event, if the function
-/// goes on in the right direction; a zero exactly at the end of a step counts once.
+/// An event is noticed where the function has another sign at the end of a step than at its start, or is 0 there; two
+/// zeros within a step go unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A start at
+/// which the function is 0 is an event, if the function goes on in the right direction; a zero exactly at the end of a
+/// step counts once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Event {
     direction: i32,
@@ -33,8 +35,9 @@ impl Event {
         self
     }
 
-    /// Which zeros count: where it is greater than 0, those at which the function goes from negative to positive on the way of the solution, which may be
-    /// backward in time; where it is less than 0, from positive to negative; and all where it is 0, the default.
+    /// Which zeros count: where it is greater than 0, those at which the function goes from negative to positive on the
+    /// way of the solution, which may be backward in time; where it is less than 0, from positive to negative; and all
+    /// where it is 0, the default.
     #[must_use]
     pub fn direction(mut self, direction: i32) -> Self {
         self.direction = direction;
@@ -86,7 +89,8 @@ impl Events {
         self.all.is_empty()
     }
 
-    /// What occurred in a step between two times, at whose end the functions have these values; `at(i, t)` is the function i between.
+    /// What occurred in a step between two times, at whose end the functions have these values; `at(i, t)` is the
+    /// function i between.
     pub fn look(
         &mut self,
         [old_t, new_t]: [f64; 2],
@@ -123,7 +127,8 @@ impl Events {
     }
 }
 
-/// A zero between two times at which the function has these values, of different signs: Chandrupatla, Adv. Eng. Softw. 28, 1997.
+/// A zero between two times at which the function has these values, of different signs: Chandrupatla, Adv. Eng. Softw.
+/// 28, 1997.
 fn zero(
     [mut a, mut c]: [f64; 2],
     [mut of_a, mut of_c]: [f64; 2],

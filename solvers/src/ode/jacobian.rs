@@ -1,5 +1,6 @@
-//! The derivatives of a function by the state, by differences: D. E. Salane, "Adaptive routines for forming Jacobians numerically", SAND86-1319; and
-//! L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18, 1997.
+//! The derivatives of a function by the state, by differences: D. E. Salane, "Adaptive routines for forming Jacobians
+//! numerically", SAND86-1319; and L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18,
+//! 1997.
 
 use super::{
     control::{Trouble, eps},
@@ -9,8 +10,8 @@ use backends::{Backend, Complex, Element, Error, Float, Real, Result};
 
 /// The matrix of derivatives at a time and a state, on the backend; a trouble where they are not finite.
 ///
-/// `steps` are those of the elements, relative to the state: they are adapted from one matrix to the next, so that differences are neither
-/// lost in rounding nor curved.
+/// `steps` are those of the elements, relative to the state: they are adapted from one matrix to the next, so that
+/// differences are neither lost in rounding nor curved.
 pub(super) fn by_differences<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     b: &B,
@@ -21,12 +22,16 @@ pub(super) fn by_differences<B: Backend, T: Float>(
 ) -> Result<std::result::Result<B::Array<T>, Trouble>> {
     let (n, eps) = (equation.size(), eps::<T::Real>());
     steps.resize(n, eps.sqrt());
+    let slope = equation.slope(b, t, y)?;
+    if let Some(trouble) = Trouble::of::<B, T>(b, t, y, &slope)? {
+        return Ok(Err(trouble));
+    }
     let mut matrix = Vec::new();
     let many = n.saturating_mul(n);
     let bytes = many.saturating_mul(size_of::<T>());
     matrix.try_reserve_exact(many).map_err(|_| Error::Memory { op: OP, bytes })?;
     let here = b.to_vec::<T>(y)?;
-    let slope = b.to_vec::<T>(equation.slope(b, t, y)?)?;
+    let slope = b.to_vec::<T>(&slope)?;
     let column = |j: usize, step: f64| -> Result<Option<Column<T>>> {
         let (moved, h) = moved(&here, j, step);
         if h == 0.0 {
@@ -52,7 +57,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
             found = column(j, -step * forward)?;
         }
         let Some(mut found) = found.filter(Column::is_finite) else {
-            return Ok(Err(Trouble::Slope(t, "no finite differences")));
+            return Ok(Err(Trouble::Jacobian(t, "differences that are not finite")));
         };
         if found.change < eps.powf(0.875) * found.size {
             // lost in rounding: a longer step may tell more

@@ -12,7 +12,8 @@ type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result
 /// A function of a time and a state that gives a number.
 type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
 
-/// An initial value problem `y' = f(t, y)`, with a Jacobian and events: [`solve_ivp`](super::solve_ivp) is for one without.
+/// An initial value problem `y' = f(t, y)`, with a Jacobian and events: [`solve_ivp`](super::solve_ivp) is for one
+/// without.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -56,8 +57,9 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         Ivp { equation, times, y0, events: Vec::new() }
     }
 
-    /// The derivatives of `f` by the state, which implicit methods use: the matrix with `d f[i] / d y[j]` in row i and column j, for a state of n elements
-    /// n x n, the elements of a state with more axes in their order; or an array with the state's axes twice. Without it they are found by differences of `f`.
+    /// The derivatives of `f` by the state, which implicit methods use: the matrix with `d f[i] / d y[j]` in row i and
+    /// column j, for a state of n elements n x n, the elements of a state with more axes in their order; or an array
+    /// with the state's axes twice. Without it they are found by differences of `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
         self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
@@ -78,8 +80,8 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     /// Solves it: [`solve_ivp`](super::solve_ivp) says how.
     ///
     /// # Errors
-    /// Those of the functions and of their ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where a function gives an array of
-    /// another shape.
+    /// Those of the functions and of their ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where
+    /// a function gives an array of another shape.
     pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
         drive::solve(self, &options)
     }

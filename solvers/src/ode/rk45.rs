@@ -1,4 +1,5 @@
-//! The explicit method of Dormand and Prince of order 5 with an error estimate of order 4 (J. Comput. Appl. Math. 6, 1980).
+//! The explicit method of Dormand and Prince of order 5 with an error estimate of order 4 (J. Comput. Appl. Math. 6,
+//! 1980).
 
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble},

@@ -11,8 +11,9 @@ pub enum Method {
     /// `"RK45"`: the explicit method of Dormand and Prince, of order 5, for problems that are not stiff.
     #[default]
     Rk45,
-    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems: those in which something that decays fast would keep the steps of
-    /// an explicit method short, long after it has decayed. A step solves equations by Newton's method, with a matrix of n x n for a state of n elements.
+    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems: those in which
+    /// something that decays fast would keep the steps of an explicit method short, long after it has decayed. A step
+    /// solves equations by Newton's method, with a matrix of n x n for a state of n elements.
     Bdf,
 }
 
@@ -66,7 +67,8 @@ impl Default for SolveIvp {
 }
 
 impl SolveIvp {
-    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, a first step that is chosen, at most 100000 steps, and the states after each of them.
+    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, a first step that is chosen, at most 100000 steps, and the states after each
+    /// of them.
     pub fn new() -> SolveIvp {
         SolveIvp::default()
     }
@@ -113,14 +115,16 @@ impl SolveIvp {
         self
     }
 
-    /// The times of which the states are wanted, in order, instead of the ends of the steps: they are interpolated (dense output).
+    /// The times of which the states are wanted, in order, instead of the ends of the steps: they are interpolated
+    /// (dense output).
     #[must_use]
     pub fn t_eval(mut self, times: &[f64]) -> Self {
         self.t_eval = Some(times.to_vec());
         self
     }
 
-    /// Whether the solution is wanted as a function of time, [`Solution::sol`](super::Solution::sol). It keeps what each step was made of, up to 9 states.
+    /// Whether the solution is wanted as a function of time, [`Solution::sol`](super::Solution::sol). It keeps what
+    /// each step was made of, up to 9 states.
     #[must_use]
     pub fn dense_output(mut self, dense_output: bool) -> Self {
         self.dense_output = dense_output;

@@ -18,7 +18,8 @@ pub enum Status {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Solution<A> {
-    /// The times: the start and the end of each step, or those of [`SolveIvp::t_eval`](super::SolveIvp::t_eval) that were reached.
+    /// The times: the start and the end of each step, or those of [`SolveIvp::t_eval`](super::SolveIvp::t_eval) that
+    /// were reached.
     pub t: Vec<f64>,
     /// The states at these times.
     pub y: Vec<A>,
