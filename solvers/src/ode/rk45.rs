@@ -17,9 +17,18 @@ pub(super) struct Rk45<B: Backend, T: Float> {
     now: B::Array<T>,
     length: f64,
     is_again: bool,
-    /// Where the last step began, and its slopes.
-    last: Option<(f64, B::Array<T>, Vec<B::Array<T>>)>,
+    last: Option<Last<B::Array<T>>>,
 }
+
+/// The last step: where it began, and its slopes.
+struct Last<A> {
+    from: f64,
+    start: A,
+    slopes: Vec<A>,
+}
+
+/// Slopes, and a state.
+type Slopes<A> = (Vec<A>, A);
 
 impl<B: Backend, T: Float> Rk45<B, T> {
     /// The order of the estimate of the error.
@@ -29,8 +38,8 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Rk45 { t, y, now, length, is_again: false, last: None }
     }
 
-    /// The slopes of a step, and the state after it.
-    fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<(Vec<B::Array<T>>, B::Array<T>)> {
+    /// The slopes of a step; the last one is that of the state after it, which is given, too.
+    fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<Slopes<B::Array<T>>> {
         let b = equation.b;
         let mut slopes = vec![self.now.clone()];
         for (row, c) in A.iter().zip(C) {
@@ -89,7 +98,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Rk45<B, T> {
         if let Some(now) = slopes.last() {
             self.now = now.clone();
         }
-        self.last = Some((t, std::mem::replace(&mut self.y, new), slopes));
+        self.last = Some(Last { from: t, start: std::mem::replace(&mut self.y, new), slopes });
         self.t = new_t;
         Ok(Attempt::Made)
     }
@@ -99,7 +108,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Rk45<B, T> {
     }
 
     fn segment(&self) -> Option<Segment<B::Array<T>>> {
-        let (from, start, slopes) = self.last.as_ref()?;
+        let Last { from, start, slopes } = self.last.as_ref()?;
         let polynomial = Polynomial::Slopes(slopes.clone());
         Some(Segment { from: *from, to: self.t, start: start.clone(), end: self.y.clone(), polynomial })
     }
