@@ -2,8 +2,11 @@
 
 mod common;
 
-use backends::prelude::*;
-use backends_epr::{FilteredBackProjection, Projector, Scan, SpectralProjector, Step, Tv};
+use backends::{expr, prelude::*};
+use backends_epr::{
+    FilteredBackProjection, Projector, Reason, Scan, Solution, SpectralProjector, Step, Tv, TvOptions,
+    divergence, gradient,
+};
 use backends_npz::Npz;
 use common::*;
 
@@ -187,4 +190,220 @@ fn refusals<B: Backend>(b: &B) -> Checked {
 #[test]
 fn what_does_not_fit_is_refused() {
     on_every_backend!(refusals);
+}
+
+/// A scan with gradients all around, and the image of a block.
+fn block(dims: usize) -> std::result::Result<(Scan, ndarray::ArrayD<f64>), Box<dyn std::error::Error>> {
+    let field: Vec<f64> = (0..40).map(|i| 3500.0 + 0.5 * i as f64).collect();
+    let spectrum: Vec<f64> = field.iter().map(|f| -(f - 3510.0) * (-(f - 3510.0).powi(2)).exp()).collect();
+    let turn = |k: usize, golden: f64| (k as f64 + 0.5) * golden;
+    let along = |axis: usize| -> Vec<f64> {
+        let of = |k: usize| match (dims, axis) {
+            (2, 0) => turn(k, 0.31).cos(),
+            (2, _) => turn(k, 0.31).sin(),
+            (_, 2) => 1.0 - turn(k, 0.1),
+            _ => {
+                let (z, phi) = (1.0 - turn(k, 0.1), turn(k, 2.4));
+                (1.0 - z * z).sqrt() * if axis == 0 { phi.cos() } else { phi.sin() }
+            }
+        };
+        (0..if dims == 2 { 10 } else { 20 }).map(|k| 18.0 * of(k)).collect()
+    };
+    let scan = Scan::new(&field, &spectrum, &(0..dims).map(along).collect::<Vec<_>>())?;
+    let shape = if dims == 2 { vec![8, 7] } else { vec![5, 4, 3] };
+    let image = ndarray::ArrayD::from_shape_fn(shape, |i| {
+        let is_inside = (0..dims).all(|k| (1..=5 - dims).contains(&i[k]));
+        if is_inside { 1.0 } else { 0.0 }
+    });
+    Ok((scan, image))
+}
+
+/// Numbers from -1 to 1 that look random.
+fn noise(shape: &[usize]) -> ndarray::ArrayD<f64> {
+    let mut state = 12345_u64;
+    ndarray::ArrayD::from_shape_simple_fn(shape, || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    })
+}
+
+/// The reconstruction of the block from noisy projections.
+fn noisy<B: Backend, T: Precision>(
+    b: &B,
+    dims: usize,
+    (scale, lambda): (f64, f64),
+) -> std::result::Result<Tv<B, T>, Box<dyn std::error::Error>> {
+    let (scan, image) = block(dims)?;
+    let projector = Projector::<B, T>::new(b, &scan, image.shape(), 0.06, 1e-12)?;
+    let exact = host(b, &projector.apply(&array(b, &image)?)?)?;
+    let largest = exact.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let measured = (&exact + 0.2 * largest * noise(exact.shape())) * scale;
+    Ok(Tv::new(&projector, &array(b, &measured)?, lambda * scale)?)
+}
+
+/// The conditions of Karush, Kuhn and Tucker, which the least image alone keeps: `w div p - f'(u)` of a dual field `p` that is along the gradient of `u`
+/// is 0 where no constraint is at work, and at zeros of a constrained image it points out of what is allowed.
+fn is_least(problem: &Tv<Numpyish, f64>, u: &Solution<HostArray<f64>>, mask: Option<&HostArray<bool>>, positivity: bool) {
+    let b = Numpyish::new();
+    let w = problem.weight();
+    let f = problem.misfit_gradient(&u.image).unwrap();
+    let p = divergence(&b, &u.dual).unwrap();
+    let slope = expr!(b, f - w * p).unwrap();
+    let most = 1e-5 * b.item(b.max(b.abs(&f).unwrap(), ..).unwrap()).unwrap().max(w);
+    for (index, &u) in u.image.indexed_iter() {
+        let g = slope[index.clone()];
+        let is_free = mask.is_none_or(|mask| mask[index.clone()]);
+        match u {
+            u if !is_free => assert_eq!(u, 0.0),
+            u if positivity && u <= 0.0 => assert!(u == 0.0 && g >= -most, "{index:?}: {u} and {g:e} of {most:e}"),
+            _ => assert!(g.abs() <= most, "{index:?}: {u} and {g:e} of {most:e}"),
+        }
+    }
+    let lengths: f64 = backends_epr::total_variation(&b, &u.image).unwrap();
+    let mut along = 0.0;
+    for (p, d) in u.dual.iter().zip(gradient(&b, &u.image).unwrap()) {
+        along += b.item(expr!(b, sum(p * d, ..)).unwrap()).unwrap();
+    }
+    assert!((lengths - along).abs() <= 1e-5 * lengths, "{lengths} and {along}");
+    let mut squares = b.zeros_like(&u.image).unwrap();
+    u.dual.iter().for_each(|p| expr!(b, squares += p * p).unwrap());
+    assert!(squares.iter().all(|s| *s <= 1.0 + 1e-12));
+}
+
+#[test]
+fn constrained_images_are_the_least() {
+    let b = Numpyish::new();
+    for (dims, lambda) in [(2, 1e-5), (3, 1e-5)] {
+        let problem = noisy::<_, f64>(&b, dims, (1.0, lambda)).unwrap();
+        let (_, truth) = block(dims).unwrap();
+        let mut mask = truth.mapv(|x| x > 0.0);
+        mask.iter_mut().take(20).for_each(|m| *m = true);
+        let mask = b.asarray(mask).unwrap();
+        let options = || TvOptions::new().max_iter(3000).tol(1e-8).energy_every(50);
+        let free = problem.solve_with(options()).unwrap();
+        assert!(free.image.iter().any(|u| *u < -0.01), "no constraint is at work");
+        is_least(&problem, &free, None, false);
+        let mut least = vec![*free.energies.last().unwrap()];
+        for (masked, positivity) in [(false, true), (true, false), (true, true)] {
+            let mut constrained = options().positivity(positivity);
+            if masked {
+                constrained = constrained.mask(&mask);
+            }
+            let found = problem.solve_with(constrained).unwrap();
+            assert!(found.converged && found.reason == Reason::Converged, "{}", found.reason);
+            is_least(&problem, &found, masked.then_some(&mask), positivity);
+            least.push(*found.energies.last().unwrap());
+        }
+        // fewer images to choose from
+        assert!(least[0] < least[1].min(least[2]) && least[1].max(least[2]) < (1.0 + 1e-7) * least[3], "{least:?}");
+    }
+}
+
+#[test]
+fn solves_end_where_the_image_hardly_changes() {
+    let b = Numpyish::new();
+    let problem = noisy::<_, f64>(&b, 2, (1.0, 0.02)).unwrap();
+    for tol in [1e-2, 1e-4, 1e-6] {
+        let mut images = vec![problem.initial().clone()];
+        let options = TvOptions::new().max_iter(50_000).tol(tol).positivity(true);
+        let options = options.callback(|step: Step<'_, HostArray<f64>>| {
+            images.push(step.image.clone());
+            std::ops::ControlFlow::Continue(())
+        });
+        let found = problem.solve_with(options).unwrap();
+        assert_eq!((found.iterations, found.converged), (images.len() - 1, true));
+        let norm = |x: &ndarray::ArrayD<f64>| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let changes: Vec<f64> = images.windows(2).map(|u| norm(&(&u[1] - &u[0])) / norm(&u[1].to_owned())).collect();
+        assert_eq!(changes.iter().position(|change| *change <= tol), Some(found.iterations - 1));
+        near_scalar("change", found.change.unwrap(), changes[found.iterations - 1], 1e-9);
+    }
+    // a tolerance that is never met, and none
+    let used_up = problem.solve_with(TvOptions::new().max_iter(7).tol(0.0).energy_every(2)).unwrap();
+    assert_eq!((used_up.iterations, used_up.reason, used_up.energies.len()), (7, Reason::MaxIter, 4));
+    let plain = problem.solve(7, 2, |_| Ok(())).unwrap();
+    assert_eq!((&plain.image, &plain.energies, plain.change), (&used_up.image, &used_up.energies, None));
+    // from the least image there is nowhere to go
+    let options = || TvOptions::new().max_iter(100_000).positivity(true);
+    let least = problem.solve_with(options().tol(1e-11)).unwrap();
+    let again = problem.solve_with(options().tol(1e-9).resume(&least)).unwrap();
+    assert_eq!((again.iterations, again.converged), (1, true));
+    // and a start near it is worth most of the way
+    let from = |init: &HostArray<f64>| problem.solve_with(options().max_iter(50).init(init)).unwrap().image;
+    let distance = |u: HostArray<f64>| (&u - &least.image).iter().map(|d| d * d).sum::<f64>().sqrt();
+    let near_it = b.multiply(&least.image, 1.001).unwrap();
+    assert!(distance(from(&near_it)) < 0.2 * distance(from(problem.initial())));
+    // an image of zeros does not change
+    let nowhere = b.full([8, 7], false).unwrap();
+    let zeros = problem.solve_with(TvOptions::new().tol(1e-3).mask(&nowhere)).unwrap();
+    assert!(zeros.iterations == 2 && zeros.converged && zeros.image.iter().all(|u| *u == 0.0));
+    // what is called may end it, and its errors come through
+    let two = |step: Step<'_, HostArray<f64>>| match step.iteration {
+        2 => std::ops::ControlFlow::Break(()),
+        _ => std::ops::ControlFlow::Continue(()),
+    };
+    let ended = problem.solve_with(TvOptions::new().callback(two)).unwrap();
+    assert_eq!((ended.iterations, ended.reason), (2, Reason::Callback));
+    let why = problem.solve(9, 0, |_| Err(Error::argument("mine", "enough"))).unwrap_err();
+    assert!(why.to_string().contains("enough"));
+}
+
+fn options<B: Backend, T: Precision>(b: &B, most: f64) -> Checked {
+    for dims in [2, 3] {
+        let (_, truth) = block(dims)?;
+        let mask = truth.mapv(|x| x > 0.0);
+        let start = noise(truth.shape());
+        let reference = {
+            let b = Numpyish::new();
+            let problem = noisy::<_, f64>(&b, dims, (1.0, 0.02))?;
+            let options = TvOptions::new().max_iter(12).energy_every(4).positivity(true);
+            problem.solve_with(options.mask(&b.asarray(mask.clone())?).init(&b.asarray(start.clone())?).tol(0.0))?
+        };
+        // squares of the small one vanish in float32; a power of two changes no digit
+        let mut images = vec![];
+        for scale in [1.0, 2.0_f64.powi(-70)] {
+            let problem = noisy::<B, T>(b, dims, (scale, 0.02))?;
+            let init = b.multiply(array(b, &start)?, T::of(scale))?;
+            let mask = b.asarray(mask.clone())?;
+            let options = TvOptions::new().max_iter(12).energy_every(4).positivity(true).mask(&mask).init(&init);
+            let found = problem.solve_with(options.tol(0.0))?;
+            let image = host(b, &found.image)? / scale;
+            near_l2("image", &image, &host(&Numpyish::new(), &reference.image)?, most);
+            near_scalar("change", found.change.unwrap(), reference.change.unwrap(), 100.0 * most);
+            if scale == 1.0 {
+                for (energy, expected) in found.energies.iter().zip(&reference.energies) {
+                    near_scalar("energy", *energy, *expected, most);
+                }
+            }
+            images.push(image);
+        }
+    }
+    Ok(())
+}
+
+fn options_in_both_precisions<B: Backend>(b: &B) -> Checked {
+    options::<B, f64>(b, 1e-9)?;
+    options::<B, f32>(b, 2e-4)
+}
+
+#[test]
+fn options_of_every_backend() {
+    on_every_backend!(options_in_both_precisions);
+}
+
+#[test]
+fn options_that_cannot_be_are_refused() {
+    let b = Numpyish::new();
+    let problem = noisy::<_, f64>(&b, 2, (1.0, 0.02)).unwrap();
+    let why = |options: TvOptions<'_, Numpyish, f64>| problem.solve_with(options.max_iter(1)).unwrap_err().to_string();
+    for tol in [-1e-3, f64::NAN] {
+        assert!(why(TvOptions::new().tol(tol)).contains(&format!("tol is {tol}, but must be 0 or more")));
+    }
+    let text = why(TvOptions::new().mask(&b.full([7, 8], true).unwrap()));
+    assert!(text.contains("`mask`") && text.contains("[7, 8]") && text.contains("[8, 7]"), "{text}");
+    let text = why(TvOptions::new().init(&b.zeros([8]).unwrap()));
+    assert!(text.contains("`init`") && text.contains("[8, 7]"), "{text}");
+    let other = noisy::<_, f64>(&b, 3, (1.0, 0.02)).unwrap().solve(0, 0, |_| Ok(())).unwrap();
+    assert!(why(TvOptions::new().resume(&other)).contains("`init`"));
+    let text = why(TvOptions::new().init(&b.full([8, 7], f64::NAN).unwrap()).tol(1e-3));
+    assert!(text.contains("not finite"), "{text}");
 }

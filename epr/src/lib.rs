@@ -2,7 +2,8 @@
 //!
 //! A [`Scan`] says how a measurement was taken; [`Projector`] is the model of it: the projections of an image, and the
 //! exact adjoint. Two ways lead back to the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which minimises
-//! the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of the model.
+//! the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of the model,
+//! among all images or those without negative elements and with zeros outside of a mask ([`TvOptions`]).
 //! [`SpectralProjector`] is the model for a spectrum that is another one in each pixel.
 //!
 //! The conventions, and the numbers the tests hold this to, are those of the Python package PyEPRI. Image axes are
@@ -30,10 +31,12 @@ mod scan;
 mod spectral;
 mod toeplitz;
 mod tv;
+mod tv_options;
 
 pub use fbp::FilteredBackProjection;
 pub use projector::Projector;
 pub use scan::Scan;
 pub use spectral::SpectralProjector;
 pub use toeplitz::Toeplitz;
-pub use tv::{Solution, Step, Tv, divergence, gradient, total_variation};
+pub use tv::{Tv, divergence, gradient, total_variation};
+pub use tv_options::{Reason, Solution, Step, TvOptions};

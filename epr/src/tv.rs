@@ -1,11 +1,16 @@
 //! Reconstruction with total-variation regularisation.
 
-use crate::{Projector, Toeplitz, scan::holds};
-use backends::{Backend, DiffOptions, Error, Precision, Real, Result, Slice, expr};
-use std::f64::consts::PI;
+use crate::{
+    Projector, Toeplitz,
+    scan::holds,
+    tv_options::{Reason, Solution, Step, TvOptions},
+};
+use backends::{Backend, DType, DiffOptions, Error, Precision, Real, Result, Slice, expr};
+use std::{f64::consts::PI, ops::ControlFlow};
 
 /// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s` the
-/// measured projections, TV the isotropic total variation.
+/// measured projections, TV the isotropic total variation. [`TvOptions`] may ask for images without negative elements, and
+/// for such as are 0 outside of a mask.
 ///
 /// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual algorithm
 /// is one convolution and a few elementwise ops.
@@ -21,24 +26,6 @@ pub struct Tv<B: Backend, T: Precision> {
     lipschitz: f64,
     /// Whether the numbers mean nothing: see [`Tv::planned`].
     is_planned: bool,
-}
-
-/// The progress that [`Tv::solve`] reports.
-#[derive(Debug)]
-pub struct Step<'a, A> {
-    /// How many iterations have been made.
-    pub iteration: usize,
-    /// The image after them.
-    pub image: &'a A,
-}
-
-/// The result of [`Tv::solve`].
-#[derive(Clone, Debug)]
-pub struct Solution<A> {
-    /// The image.
-    pub image: A,
-    /// The energy, which is minimised, after 0, `every`, 2 `every` .. iterations.
-    pub energies: Vec<f64>,
 }
 
 impl<B: Backend, T: Precision> Tv<B, T> {
@@ -110,13 +97,55 @@ impl<B: Backend, T: Precision> Tv<B, T> {
 
     /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
     /// before any; `each` sees every image. It is an error if the energy or a step length is not finite in this dtype.
+    /// [`solve_with`](Tv::solve_with) takes a tolerance, a start and constraints.
     pub fn solve(
         &self,
         iterations: usize,
         every: usize,
         mut each: impl FnMut(Step<'_, B::Array<T>>) -> Result<()>,
     ) -> Result<Solution<B::Array<T>>> {
+        let mut seen = Ok(());
+        let options = TvOptions::new().max_iter(iterations).energy_every(every).callback(|step| {
+            seen = each(step);
+            if seen.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let solution = self.solve_with(options);
+        seen.and(solution)
+    }
+
+    /// Iterations until the image hardly changes, as the options say; with them, among images that are 0 outside of a mask, and nowhere less than 0.
+    ///
+    /// ```
+    /// use backends::prelude::*;
+    /// use backends_epr::{Projector, Scan, Tv, TvOptions};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let b = Numpyish::new();
+    /// let field: Vec<f64> = (0..64).map(|i| 3500.0 + 0.5 * i as f64).collect();
+    /// let spectrum: Vec<f64> = field.iter().map(|f| -(f - 3516.0) * (-(f - 3516.0).powi(2)).exp()).collect();
+    /// let gradients: Vec<_> = (0..8).map(|k| 20.0 * (k as f64 * 0.39).cos()).zip((0..8).map(|k| 20.0 * (k as f64 * 0.39).sin())).collect();
+    /// let (along_y, along_x) = gradients.into_iter().unzip();
+    /// let scan = Scan::new(&field, &spectrum, &[along_y, along_x])?;
+    /// let projector = Projector::<_, f64>::new(&b, &scan, &[12, 12], 0.05, 1e-9)?;
+    /// let mut truth = b.zeros::<f64>([12, 12])?;
+    /// b.set(&mut truth, ix![4..8, 5..7], 1.0)?;
+    /// let problem = Tv::new(&projector, &projector.apply(&truth)?, 1e-3)?;
+    ///
+    /// let mask = b.greater(b.pad(b.ones::<f64>([8, 8])?, 2)?, 0.0)?;
+    /// let found = problem.solve_with(TvOptions::new().max_iter(5000).tol(1e-5).mask(&mask).positivity(true))?;
+    /// assert!(found.converged && found.iterations < 5000, "{}", found.reason);
+    /// assert!(b.item(b.min(&found.image, ..)?)? >= 0.0 && found.image[[0, 0]] == 0.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Error::Argument` where `tol` is negative or NaN, or the energy, the change of the image or a step length is not finite in this dtype; `Error::Shape` where
+    /// `init` or `mask` has not the shape of the image.
+    pub fn solve_with(&self, options: TvOptions<'_, B, T>) -> Result<Solution<B::Array<T>>> {
         let b = &self.backend;
+        options.check(b, b.shape(&self.initial))?;
+        let TvOptions { max_iter, energy_every: every, tol, init, dual, mask, positivity, mut callback } = options;
         let dims = b.ndim(&self.initial);
         // |gradient|^2 <= 4 per axis
         let gradient_norm = (4.0 * dims as f64).sqrt();
@@ -131,27 +160,75 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let normal_step = self.normal.scaled(tau)?;
         let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
-        let mut image = self.initial.clone();
+        let mut image = init.unwrap_or_else(|| self.initial.clone());
         let mut ahead = b.multiply(&image, dual_step)?;
-        let mut dual = vec![b.zeros_like(&image)?; dims];
-        for iteration in 0..iterations {
+        let mut dual = match dual {
+            Some(dual) => dual,
+            None => vec![b.zeros_like(&image)?; dims],
+        };
+        let (mut iterations, mut last_change, mut reason) = (0, None, Reason::MaxIter);
+        while iterations < max_iter && reason == Reason::MaxIter {
             let step = normal_step.apply(&image)?;
-            if every != 0 && iteration.is_multiple_of(every) {
+            if every != 0 && iterations.is_multiple_of(every) {
                 energies.push(self.energy(&image, dot(b, &image, &step)? / tau)?);
             }
             ascend(b, &mut dual, &ahead)?;
             project(b, &mut dual)?;
             let mut next = expr!(b, image + data_step - step)?;
             descend(b, &mut next, &dual, tau * self.weight)?;
+            constrain(b, &mut next, mask.as_ref(), positivity)?;
+            if let Some(tol) = tol {
+                let change = self.change(&next, &image)?;
+                last_change = Some(change);
+                // numbers that mean nothing end nothing
+                if change <= tol && !self.is_planned {
+                    reason = Reason::Converged;
+                }
+            }
             expr!(b, ahead = dual_step * (2 * next - image))?;
             image = next;
-            each(Step { iteration: iteration + 1, image: &image })?;
+            iterations += 1;
+            if let Some(callback) = &mut callback
+                && callback(Step { iteration: iterations, image: &image }).is_break()
+                && reason == Reason::MaxIter
+            {
+                reason = Reason::Callback;
+            }
         }
         if every != 0 && iterations.is_multiple_of(every) {
             let squared = dot(b, &image, &self.normal.apply(&image)?)?;
             energies.push(self.energy(&image, squared)?);
         }
-        Ok(Solution { image, energies })
+        let converged = reason == Reason::Converged;
+        Ok(Solution { image, energies, iterations, converged, reason, change: last_change, dual })
+    }
+
+    /// `|next - image| / |next|`; 0 where neither differs from 0.
+    fn change(&self, next: &B::Array<T>, image: &B::Array<T>) -> Result<f64> {
+        let b = &self.backend;
+        let squares = |next: &B::Array<T>, image: &B::Array<T>| {
+            // one wait for both
+            let sums = [expr!(b, sum(square(next - image), ..))?, expr!(b, sum(square(next), ..))?];
+            let numbers = b.to_vec::<T>(b.stack(&sums)?)?;
+            Ok::<_, Error>([numbers[0].to_f64(), numbers[1].to_f64()])
+        };
+        let [mut difference, mut length] = squares(next, image)?;
+        let least = if T::DTYPE == DType::Float64 { 1e-200 } else { 1e-20 };
+        if !(length >= least && length.is_finite() && difference.is_finite()) {
+            // squares that may have vanished or overflowed
+            let largest = |x: &B::Array<T>| scalar(b, &b.max(b.abs(x)?, ..)?);
+            let of_both = largest(next)?.max(largest(image)?);
+            if of_both == 0.0 {
+                return Ok(0.0);
+            }
+            [difference, length] = squares(&b.divide(next, of_both)?, &b.divide(image, of_both)?)?;
+        }
+        let change = (difference / length).sqrt();
+        if change.is_nan() && !self.is_planned {
+            let why = format!("the image is not finite: data, lambda or the start are too large for {}", T::DTYPE);
+            return Err(Error::argument("tv", why));
+        }
+        Ok(change)
     }
 
     /// The energy at an image `u` of which `|A u|^2` is known.
@@ -197,6 +274,21 @@ fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B:
         expr!(b, *image += by * (component - before))?;
     }
     Ok(())
+}
+
+/// Makes the image the nearest one that keeps to the constraints.
+fn constrain<B: Backend, T: Precision>(
+    b: &B,
+    image: &mut B::Array<T>,
+    mask: Option<&B::Array<bool>>,
+    positivity: bool,
+) -> Result<()> {
+    match (mask, positivity) {
+        (None, false) => Ok(()),
+        (None, true) => expr!(b, *image = maximum(image, 0)),
+        (Some(mask), false) => expr!(b, *image = where(mask, image, 0)),
+        (Some(mask), true) => expr!(b, *image = where(mask, maximum(image, 0), 0)),
+    }
 }
 
 /// The isotropic total variation: the sum of the gradient's lengths.

@@ -1,0 +1,186 @@
+//! What [`Tv`](crate::Tv) is told of a solve, and what it tells.
+
+use backends::{Backend, Error, Precision, Result};
+use std::{fmt, ops::ControlFlow};
+
+/// The settings of [`Tv::solve_with`](crate::Tv::solve_with).
+///
+/// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of what is minimised: the image of each iteration keeps to them, and the
+/// iterations go to the image with the least energy of those that do.
+pub struct TvOptions<'c, B: Backend, T: Precision> {
+    pub(crate) max_iter: usize,
+    pub(crate) energy_every: usize,
+    pub(crate) tol: Option<f64>,
+    pub(crate) init: Option<B::Array<T>>,
+    pub(crate) dual: Option<Vec<B::Array<T>>>,
+    pub(crate) mask: Option<B::Array<bool>>,
+    pub(crate) positivity: bool,
+    pub(crate) callback: Option<Box<Callback<'c, B::Array<T>>>>,
+}
+
+type Callback<'c, A> = dyn FnMut(Step<'_, A>) -> ControlFlow<()> + 'c;
+
+impl<B: Backend, T: Precision> Default for TvOptions<'_, B, T> {
+    fn default() -> Self {
+        TvOptions {
+            max_iter: 1000,
+            energy_every: 0,
+            tol: None,
+            init: None,
+            dual: None,
+            mask: None,
+            positivity: false,
+            callback: None,
+        }
+    }
+}
+
+impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
+    /// 1000 iterations from [`Tv::initial`](crate::Tv::initial), without constraints and energies.
+    pub fn new() -> Self {
+        TvOptions::default()
+    }
+
+    /// How many iterations are made at most.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// The relative change of the image at which the iterations end: `|u_new - u| <= tol |u_new|`, with the root of the sum of squares. It is computed after every iteration.
+    #[must_use]
+    pub fn tol(mut self, tol: f64) -> Self {
+        self.tol = Some(tol);
+        self
+    }
+
+    /// The energy is computed after 0, `every`, 2 `every` .. iterations; never with 0.
+    #[must_use]
+    pub fn energy_every(mut self, every: usize) -> Self {
+        self.energy_every = every;
+        self
+    }
+
+    /// The image to begin with. It need not keep to the constraints.
+    #[must_use]
+    pub fn init(mut self, image: &B::Array<T>) -> Self {
+        self.init = Some(image.clone());
+        self
+    }
+
+    /// Begins with the image and the dual field of a solution, of this problem or of one with images of the same shape: more iterations of it, or another weight.
+    #[must_use]
+    pub fn resume(mut self, solution: &Solution<B::Array<T>>) -> Self {
+        self.init = Some(solution.image.clone());
+        self.dual = Some(solution.dual.clone());
+        self
+    }
+
+    /// Where the image may be other than 0: an array of the image's shape.
+    #[must_use]
+    pub fn mask(mut self, mask: &B::Array<bool>) -> Self {
+        self.mask = Some(mask.clone());
+        self
+    }
+
+    /// Whether no element of the image may be less than 0.
+    #[must_use]
+    pub fn positivity(mut self, positivity: bool) -> Self {
+        self.positivity = positivity;
+        self
+    }
+
+    /// What is called after each iteration; `ControlFlow::Break(())` ends the solve.
+    #[must_use]
+    pub fn callback(mut self, callback: impl FnMut(Step<'_, B::Array<T>>) -> ControlFlow<()> + 'c) -> Self {
+        self.callback = Some(Box::new(callback));
+        self
+    }
+
+    /// An error where a setting does not fit images of this shape.
+    pub(crate) fn check(&self, b: &B, shape: &[usize]) -> Result<()> {
+        if let Some(tol) = self.tol
+            && (tol.is_nan() || tol < 0.0)
+        {
+            return Err(Error::argument("tv", format!("tol is {tol}, but must be 0 or more")));
+        }
+        let fits = |name: &str, found: &[usize]| match found == shape {
+            true => Ok(()),
+            false => Err(Error::shape("tv", found, format!("is that of `{name}`, but must be that of the image, {shape:?}"))),
+        };
+        if let Some(init) = &self.init {
+            fits("init", b.shape(init))?;
+        }
+        if let Some(mask) = &self.mask {
+            fits("mask", b.shape(mask))?;
+        }
+        let dual = self.dual.as_deref().unwrap_or(&[]);
+        if self.dual.is_some() && dual.len() != shape.len() {
+            let why = format!("the dual field has {} components, but must have {}", dual.len(), shape.len());
+            return Err(Error::argument("tv", why));
+        }
+        dual.iter().try_for_each(|component| fits("dual", b.shape(component)))
+    }
+}
+
+impl<B: Backend, T: Precision> fmt::Debug for TvOptions<'_, B, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TvOptions")
+            .field("max_iter", &self.max_iter)
+            .field("energy_every", &self.energy_every)
+            .field("tol", &self.tol)
+            .field("positivity", &self.positivity)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The progress that [`Tv`](crate::Tv) reports.
+#[derive(Debug)]
+pub struct Step<'a, A> {
+    /// How many iterations have been made.
+    pub iteration: usize,
+    /// The image after them.
+    pub image: &'a A,
+}
+
+/// Why a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The relative change of the image has come down to `tol`.
+    Converged,
+    /// All iterations that were allowed are made.
+    MaxIter,
+    /// The callback ended it.
+    Callback,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Converged => "the relative change of the image is within the tolerance",
+            Reason::MaxIter => "all iterations are used up",
+            Reason::Callback => "the callback ended it",
+        })
+    }
+}
+
+/// The result of a solve.
+#[derive(Clone, Debug)]
+pub struct Solution<A> {
+    /// The image.
+    pub image: A,
+    /// The energy, which is minimised, after 0, `every`, 2 `every` .. iterations.
+    pub energies: Vec<f64>,
+    /// How many iterations were made.
+    pub iterations: usize,
+    /// Whether the relative change of the image has come down to `tol`.
+    pub converged: bool,
+    /// Why the iterations ended.
+    pub reason: Reason,
+    /// The relative change of the image in the last iteration, where a tolerance was given.
+    pub change: Option<f64>,
+    /// The dual field, a component for each axis, its vectors no longer than 1: of the least image, the gradient's directions where it is not 0.
+    pub dual: Vec<A>,
+}
