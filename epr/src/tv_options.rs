@@ -105,9 +105,11 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         {
             return Err(Error::argument("tv", format!("tol is {tol}, but must be 0 or more")));
         }
-        let fits = |name: &str, found: &[usize]| match found == shape {
-            true => Ok(()),
-            false => Err(Error::shape("tv", found, format!("is that of `{name}`, but must be that of the image, {shape:?}"))),
+        let fits = |name: &str, found: &[usize]| {
+            if found == shape {
+                return Ok(());
+            }
+            Err(Error::shape("tv", found, format!("is that of `{name}`, but must be that of the image, {shape:?}")))
         };
         if let Some(init) = &self.init {
             fits("init", b.shape(init))?;
