@@ -3,13 +3,22 @@
 use super::{
     monitor::{Monitor, squares},
     passes::Pass,
+    scale::epsilon,
     system::{System, magnitudes, ratio},
 };
-use backends::{Backend, Result, WideFloat, expr};
+use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
+
+/// A residual is gone where not more than this times the dtype's epsilon is left of it.
+const GONE: f64 = 1e3;
+/// A vector depends on others where not more than this times the dtype's epsilon is left without its parts along them.
+const DEPENDENT: f64 = 16.0;
 
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex spectrum", ETNA 1 (1993), algorithm
 /// 3.1. Each iteration has `l` steps of biCG, and one minimisation of the residual over a polynomial of degree `l`: two products with the operator for each of the
 /// steps. The shadow residual is the first residual, unless the pass says another; the preconditioner is on the right, so that residuals are those of the system itself.
+///
+/// No more steps are made than there are unknowns. Where the residual is gone before the last of three or more (matrices with few different eigenvalues), the others are made
+/// with the length 0: what is left are rounding errors, which would be multiplied.
 pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -18,6 +27,8 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let b = s.b;
     let Pass { r, rr, mut az, shadow, unknowns, .. } = pass;
+    let n: usize = r.shape()[s.batch..].iter().product();
+    let l = l.min(n).max(1);
     let shadow = shadow.unwrap_or_else(|| r.clone());
     let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
     // with a preconditioner `M` this is what `M` is applied to in the end
@@ -26,6 +37,8 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     let mut us = vec![b.zeros_like(&x)?];
     let one = b.ones_like(&rr)?;
     let (mut rho, mut alpha, mut omega) = (one.clone(), b.zeros_like(&one)?, one);
+    let mut rr = rr;
+    let gone = (GONE * epsilon::<T>()).powi(2);
     loop {
         expr!(b, rho = -omega * rho)?;
         for j in 0..l {
@@ -40,6 +53,10 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
                 None => product(&us[j])?,
             });
             alpha = ratio(b, &rho, &s.dot(&shadow, &us[j + 1])?)?;
+            if l > 2 && j > 0 {
+                let left = s.dot(&rs[0], &rs[0])?;
+                expr!(b, alpha = where(abs(left) <= gone * abs(rr), 0, alpha))?;
+            }
             for (r, u) in rs.iter_mut().zip(&us[1..]) {
                 expr!(b, *r -= alpha * u)?;
             }
@@ -47,7 +64,7 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
             s.advance(monitor, &mut x, &alpha, &us[0])?;
         }
         omega = minimize_residual(s, monitor, &mut x, &mut rs, &mut us)?;
-        let rr = s.dot(&rs[0], &rs[0])?;
+        rr = s.dot(&rs[0], &rs[0])?;
         let seen = || unknowns(&x);
         let seen = (!s.is_preconditioned()).then_some(&seen as &dyn Fn() -> Result<B::Array<T>>);
         if !monitor.observe(&squares(b, &rr)?, seen)? {
@@ -64,8 +81,8 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s.precondition(&x)
 }
 
-/// The part of the minimisation: the residual loses what it has in the space of `r_1 .. r_l`, by modified Gram-Schmidt. Gives omega; one `r` and one `u` are
-/// left.
+/// The part of the minimisation: the residual loses what it has in the space of `r_1 .. r_l`, by modified Gram-Schmidt, which leaves out those that depend on the ones before but
+/// for rounding. Gives omega; one `r` and one `u` are left.
 fn minimize_residual<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
@@ -75,6 +92,7 @@ fn minimize_residual<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let b = s.b;
     let l = rs.len() - 1;
+    let dependent = (DEPENDENT * epsilon::<T>()).powi(2);
     // of r_1 on: the parts of each in those before it, and of r_0 in each; index 0 is r_1
     let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
     let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
@@ -88,7 +106,16 @@ fn minimize_residual<B: Backend, T: WideFloat>(
             expr!(b, *rj -= part * r)?;
             parts.push(part);
         }
-        sigma.push(s.dot(&rs[j], &rs[j])?);
+        let mut square = s.dot(&rs[j], &rs[j])?;
+        if j > 1 {
+            // the square of `r_j` as it was
+            let mut before = square.clone();
+            for (part, of) in parts.iter().zip(&sigma) {
+                expr!(b, before += conj(part) * part * of)?;
+            }
+            expr!(b, square = where(abs(square) <= dependent * abs(before), 0, square))?;
+        }
+        sigma.push(square);
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }

@@ -5,8 +5,11 @@ use super::{
     csr::Factors,
     gradient::Way,
     operator::{LinearOperator, Matrix},
+    scale::{epsilon, shifted},
+    solution::Reason,
+    system::System,
 };
-use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
+use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 use std::sync::Arc;
 
 /// The factorization of an operator's matrix; that of a dense one is made where it is used.
@@ -62,4 +65,48 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let found = b.lstsq(matrix, b.expand_dims(y, -1)?).map_err(|why| why.within(OP))?;
     b.squeeze(found.solution, -1)
+}
+
+/// Of what should be a least-squares solution: the lengths of the residuals `r = y - A x`, whether `x` is one, and what `|A^H r|` is at most where it is one but for rounding.
+pub(super) fn judged<B: Backend, T: WideFloat>(
+    b: &B,
+    a: &dyn LinearOperator<B, T>,
+    matrix: &B::Array<T>,
+    (x, y): (&B::Array<T>, &B::Array<T>),
+    batch: usize,
+) -> Result<(Vec<f64>, Vec<Reason>, Vec<f64>)> {
+    let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
+    let adjoint = |b: &B, y: &B::Array<T>| match a.apply_adjoint(b, y)? {
+        Some(product) => Ok(product),
+        None => Err(Error::argument(OP, "the matrix has no adjoint")),
+    };
+    let system = System::new(b, &apply, Some(&adjoint), None, (y, None), batch);
+    let ax = system.forward(x)?;
+    let r = system.measured(&expr!(b, y - ax)?)?;
+    let none = vec![0; r.exponents.len()];
+    let of_unit = system.lengths(&system.adjoint(&r.x, "least squares")?)?;
+    // one matrix for all systems, or one for each
+    let of_matrix = match matrix.ndim() {
+        2 => System::new(b, &apply, None, None, (matrix, None), 0).lengths(matrix)?,
+        _ => {
+            let shape = [&y.shape()[..batch], &matrix.shape()[matrix.ndim() - 2..]].concat();
+            system.lengths(&b.broadcast_to(matrix, shape)?)?
+        }
+    };
+    let (of_x, of_y) = (system.lengths(x)?, system.lengths(y)?);
+    let (mut reasons, mut tolerances) = (vec![], vec![]);
+    for (i, &e) in r.exponents.iter().enumerate() {
+        let size = of_matrix[i.min(of_matrix.len() - 1)];
+        // where nothing is left but rounding, that of `A x` and `y` counts
+        let rounding = 64.0 * epsilon::<T>() * (size * shifted(of_x[i], -e) + shifted(of_y[i], -e));
+        let most = size * (epsilon::<T>().sqrt() * r.squares[i].sqrt() + rounding);
+        reasons.push(match of_unit[i] {
+            _ if !(r.squares[i].is_finite() && of_x[i].is_finite()) => Reason::NotFinite,
+            slope if slope <= most => Reason::Converged,
+            slope if slope.is_finite() => Reason::Singular,
+            _ => Reason::NotFinite,
+        });
+        tolerances.push(shifted(most, e));
+    }
+    Ok((r.lengths(&none), reasons, tolerances))
 }

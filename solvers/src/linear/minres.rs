@@ -4,9 +4,150 @@ use super::{
     monitor::{Monitor, squares},
     passes::Pass,
     scale::epsilon,
-    system::{System, magnitudes, ratio},
+    system::{System, ratio},
 };
 use backends::{Backend, Result, WideFloat, expr};
+
+/// Of an operator with a null space no `x` may give the right side. The iterations then come to a least-squares solution, where `A r` is nearly 0, and go on to unknowns without bounds:
+/// the part of `x` in the null space grows until the rounding of `A x` is as large as the residual. So the unknowns with the least `|A r| / (|A| |r|)` are kept, and
+/// given where `x` grew so much.
+struct Kept<B: Backend, T: WideFloat> {
+    x: B::Array<T>,
+    /// Those that were kept at the last look at the length of `x` that found it short.
+    short: B::Array<T>,
+    /// `|A r| / (|A| |r|)` of the unknowns that are kept, in the norm of the preconditioner; infinite where any others are better.
+    ratios: Vec<f64>,
+    /// Their `r.r`.
+    residual_sq: Vec<f64>,
+    /// `r.r` of the last unknowns seen.
+    previous_sq: Vec<f64>,
+    /// Whether the ratio has risen since, or `x` has grown, as on the way to unknowns without bounds, but in systems with a solution, too: nothing else is kept.
+    rises: Vec<bool>,
+    iterations: usize,
+}
+
+/// Unknowns are kept where the ratio is below this.
+const LOW: f64 = 0.1;
+/// The ratio rises where it is more than this times the one that is kept.
+const RISE: f64 = 32.0;
+/// Iterations from one look at the length of `x` to the next.
+const EVERY: usize = 8;
+
+/// The ratio of a least-squares solution is at most this.
+fn least<T: WideFloat>() -> f64 {
+    16.0 * epsilon::<T>().sqrt()
+}
+
+impl<B: Backend, T: WideFloat> Kept<B, T> {
+    fn new(x: &B::Array<T>, residual_sq: Vec<f64>) -> Self {
+        let n = residual_sq.len();
+        Kept {
+            x: x.clone(),
+            short: x.clone(),
+            ratios: vec![f64::INFINITY; n],
+            previous_sq: residual_sq.clone(),
+            residual_sq,
+            rises: vec![false; n],
+            iterations: 0,
+        }
+    }
+
+    /// After an iteration that went on from the unknowns `before`, whose ratios have these squares, to `r.r`. Whether a look at the length of `x` is due.
+    fn see(&mut self, s: &System<'_, B, T>, before: &B::Array<T>, ratio_sq: &[f64], rr: &[f64]) -> Result<bool> {
+        let mut takes = vec![false; rr.len()];
+        for (i, take) in takes.iter_mut().enumerate() {
+            let ratio = ratio_sq[i].sqrt();
+            // of a residual that has come down since, any others are better
+            let is_old = self.previous_sq[i] < 1e-2 * self.residual_sq[i];
+            self.rises[i] |= self.ratios[i] <= least::<T>() && ratio > RISE * self.ratios[i];
+            if is_old || ratio < LOW.min(self.ratios[i]) && !self.rises[i] {
+                *take = true;
+                self.ratios[i] = if ratio < LOW { ratio } else { f64::INFINITY };
+                self.residual_sq[i] = self.previous_sq[i];
+                // a residual that nothing makes smaller stays
+                self.rises[i] = ratio <= 100.0 * epsilon::<T>();
+            }
+        }
+        if takes.contains(&true) {
+            self.x = s.select(&takes, before, &self.x)?;
+        }
+        self.iterations += 1;
+        let comes_down = rr.iter().zip(&self.residual_sq).any(|(rr, kept)| *rr < 1e-2 * kept);
+        self.previous_sq = rr.to_vec();
+        Ok(comes_down || self.iterations == 1 || self.iterations.is_multiple_of(EVERY))
+    }
+
+    /// Which systems have unknowns so large that the rounding of `A x` is as large as the residual that was kept. `p` is the operator's product with `v`.
+    fn are_lost(
+        &mut self,
+        s: &System<'_, B, T>,
+        x: &B::Array<T>,
+        (v, p): (&B::Array<T>, &B::Array<T>),
+    ) -> Result<Vec<bool>> {
+        let b = s.b;
+        let n = self.ratios.len();
+        let mut sizes = s.sizes.borrow_mut();
+        sizes.resize(n, 0.0);
+        let numbers = squares(b, &b.stack(&[s.dot(x, x)?, s.dot(v, v)?, s.dot(p, p)?])?)?;
+        let (mut short, mut lost) = (vec![true; n], vec![false; n]);
+        for (i, size) in sizes.iter_mut().enumerate() {
+            *size = size.max((numbers[2 * n + i] / numbers[n + i]).sqrt());
+            let rounding = epsilon::<T>() * *size * numbers[i].sqrt();
+            let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
+            short[i] = 16.0 * rounding < residual;
+            self.rises[i] |= !short[i];
+            // as large, or so large that no true residual comes down so much; NaN is lost, too
+            let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
+            lost[i] = !is_true && self.ratios[i] <= least::<T>();
+        }
+        self.short = s.select(&short, &self.x, &self.short)?;
+        Ok(lost)
+    }
+
+    /// Ends systems with the unknowns that were kept. The residual of unknowns of 0 is `first`. Gives the unknowns of all systems.
+    fn end(
+        &self,
+        s: &System<'_, B, T>,
+        monitor: &mut Monitor<'_, '_, B, T>,
+        systems: &[bool],
+        (x, first): (&B::Array<T>, &B::Array<T>),
+    ) -> Result<B::Array<T>> {
+        for i in (0..systems.len()).filter(|&i| systems[i]) {
+            monitor.break_off(i, "x is as large as rounding allows: the operator is singular, or nearly so");
+        }
+        let b = s.b;
+        let lengths = |x: &B::Array<T>| {
+            let ax = s.apply(x)?;
+            s.lengths(&expr!(b, first - ax)?)
+        };
+        // those that were kept last may have grown since the last look
+        let (last, short) = (lengths(&self.x)?, lengths(&self.short)?);
+        let takes: Vec<bool> = last.iter().zip(&short).map(|(last, short)| last <= short).collect();
+        let best = s.select(&takes, &self.x, &self.short)?;
+        let others: Vec<bool> = systems.iter().map(|is| !is).collect();
+        s.select(&others, x, &best)
+    }
+}
+
+/// Whether `x` is a least-squares solution: its residual `r`, computed from it, has a product `A r` that is nearly 0.
+pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
+    s: &System<'_, B, T>,
+    r: &B::Array<T>,
+    x: &B::Array<T>,
+) -> Result<Vec<bool>> {
+    let b = s.b;
+    let ar = s.apply(r)?;
+    let numbers = squares(b, &b.stack(&[s.dot(&ar, &ar)?, s.dot(r, r)?, s.dot(x, x)?])?)?;
+    let (n, sizes) = (numbers.len() / 3, s.sizes.borrow());
+    let is_one = |i: usize| {
+        let size = sizes.get(i).copied().unwrap_or(0.0);
+        let [of_product, of_residual, of_x] = [numbers[i], numbers[n + i], numbers[2 * n + i]].map(f64::sqrt);
+        // the rounding of `A x`, unless it is most of the residual
+        let rounding = (16.0 * epsilon::<T>() * size * of_x).min(0.05 * of_residual);
+        of_product <= size * (least::<T>() * of_residual + rounding)
+    };
+    Ok((0..n).map(is_one).collect())
+}
 
 /// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12, 1975), with a Hermitian positive definite
 /// preconditioner. Beside the directions of the unknowns it carries their products with the operator, so that the residual is known as an array and its length is that of the
@@ -18,7 +159,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let b = s.b;
     let Pass { mut r, rr, z, mut az, unknowns, .. } = pass;
-    let mut x = b.zeros_like(&r)?;
+    let (first, mut x) = (r.clone(), b.zeros_like(&r)?);
     // vectors of Lanczos' recurrence, without their lengths `beta`, and the products of the preconditioner with them
     let (mut v, mut v_before) = (r.clone(), x.clone());
     let mut z = match z {
@@ -32,7 +173,13 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let mut left = beta.clone();
     // directions, and the products of the operator with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
-    let mut plateaus = Plateaus::new(squares(b, &rr)?);
+    let residual_sq = squares(b, &rr)?;
+    let (mut plateaus, mut kept) = (Plateaus::new(residual_sq.clone()), Kept::new(&x, residual_sq));
+    // the square of the operator's size, as far as the recurrence shows it, in passes before, too
+    let mut size_sq = match s.size_sq.take() {
+        Some(size_sq) => size_sq,
+        None => b.zeros_like(&beta)?,
+    };
     loop {
         let inverse = ratio(b, &one, &beta)?;
         let unit = expr!(b, z * inverse)?;
@@ -51,6 +198,11 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         let above = expr!(b, sin * alpha + cos_before * cos * beta)?;
         let far = expr!(b, sin_before * beta)?;
         let length = expr!(b, sqrt(diagonal * diagonal + next_beta * next_beta))?;
+        let column_sq = expr!(b, alpha * alpha + next_beta * next_beta)?;
+        expr!(b, size_sq = where(abs(column_sq) > abs(size_sq), column_sq, size_sq))?;
+        // of the residual before the step: `|A r| / (|A| |r|)`
+        let ratio_sq =
+            expr!(b, where(size_sq == 0, 0, (diagonal * diagonal + cos * cos * next_beta * next_beta) / size_sq))?;
         (cos_before, cos) = (cos, ratio(b, &diagonal, &length)?);
         (sin_before, sin) = (sin, ratio(b, &next_beta, &length)?);
         let per_length = ratio(b, &one, &length)?;
@@ -59,28 +211,33 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         let new = expr!(b, per_length * (p - far * ad_before - above * ad))?;
         (ad_before, ad) = (ad, new);
         let step = expr!(b, cos * left)?;
+        let before = x.clone();
         s.advance(monitor, &mut x, &step, &d)?;
         expr!(b, r -= step * ad)?;
         left = expr!(b, -sin * left)?;
         (beta_before, beta) = (beta, next_beta);
-        let rr = squares(b, &s.dot(&r, &r)?)?;
-        let goes_on = monitor.observe(&rr, Some(&|| unknowns(&x)))?;
-        if !goes_on {
-            return Ok(x);
-        }
-        if plateaus.are_long(rr) {
+        // one wait for both
+        let numbers = squares(b, &b.stack(&[s.dot(&r, &r)?, ratio_sq])?)?;
+        let (rr, ratio_sq) = numbers.split_at(numbers.len() / 2);
+        let running: Vec<bool> = (0..rr.len()).map(|i| monitor.is_running(i)).collect();
+        let is_due = kept.see(s, &before, ratio_sq, rr)?;
+        let goes_on = monitor.observe(rr, Some(&|| unknowns(&x)))?;
+        let mut ended = if is_due || !goes_on { kept.are_lost(s, &x, (&unit, &p))? } else { vec![false; rr.len()] };
+        if plateaus.are_long(rr.to_vec()) {
             // whether the residual is one that no `x` makes smaller
             let ar = s.apply(&r)?;
-            let (of_product, of_residual) = (squares(b, &s.dot(&ar, &ar)?)?, squares(b, &s.dot(&r, &r)?)?);
-            let sizes = magnitudes(b, &length)?;
-            for (i, size) in sizes.into_iter().enumerate() {
-                if of_product[i].sqrt() <= epsilon::<T>().sqrt() * size * of_residual[i].sqrt() {
-                    monitor.break_off(i, "A r is 0: the operator is singular, and no x gives a part of the right side");
-                }
+            let (of_product, sizes) = (squares(b, &s.dot(&ar, &ar)?)?, s.sizes.borrow());
+            for (i, rr) in rr.iter().enumerate() {
+                ended[i] |= of_product[i].sqrt() <= 16.0 * epsilon::<T>() * sizes[i] * rr.sqrt();
             }
-            if !(0..of_product.len()).any(|i| monitor.is_running(i)) {
-                return Ok(x);
-            }
+        }
+        ended.iter_mut().zip(&running).for_each(|(ended, running)| *ended &= running);
+        if ended.contains(&true) {
+            x = kept.end(s, monitor, &ended, (&x, &first))?;
+        }
+        if !(0..rr.len()).any(|i| monitor.is_running(i)) {
+            s.size_sq.replace(Some(size_sq));
+            return Ok(x);
         }
     }
 }

@@ -68,6 +68,10 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     mask: Option<B::Array<bool>>,
 }
 
+fn may_be_inconsistent(reason: &Reason) -> bool {
+    matches!(reason, Reason::MaxIter | Reason::Stagnation | Reason::Breakdown(_))
+}
+
 /// The numbers of an array of squares, which are real in complex dtypes, too.
 pub(super) fn squares<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.real().to_f64()).collect())
@@ -268,6 +272,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                         self.second_way[i] = true;
                         None
                     }
+                    // unknowns that are too large for the dtype
+                    State::Claimed | State::Broken(_) if !after.is_finite() => Some(Reason::NotFinite),
                     State::Broken(what) => Some(Reason::Breakdown(what)),
                     State::Grown => Some(Reason::Growth),
                     State::NotFinite => Some(Reason::NotFinite),
@@ -300,6 +306,20 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
             self.mask = Some(b.from_iter(running)?);
         }
         self.mask.as_ref().map(|mask| b.reshape(mask, shape)).transpose()
+    }
+
+    /// Whether systems have ended without a solution, for reasons that may be those of one that has none.
+    pub fn may_be_inconsistent(&self) -> bool {
+        self.reasons.iter().flatten().any(may_be_inconsistent)
+    }
+
+    /// After all passes: which of these systems have a least-squares solution.
+    pub fn are_least_squares(&mut self, systems: &[bool]) {
+        for (reason, &is_one) in self.reasons.iter_mut().flatten().zip(systems) {
+            if is_one && may_be_inconsistent(reason) {
+                *reason = Reason::Inconsistent;
+            }
+        }
     }
 
     fn in_user_units(&self, lengths: &[f64]) -> Vec<f64> {

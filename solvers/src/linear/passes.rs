@@ -118,8 +118,8 @@ pub(super) fn run<B: Backend, T: WideFloat>(
             Method::Auto | Method::Direct => bicgstab::bicgstab(s, pass, 2, monitor)?,
         };
         let mut new = with(&d)?;
-        if out.iter().any(|&e| is_short::<T>(e)) {
-            // as the user gets them, which may be with fewer digits
+        if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
+            // as the user gets them, which may be with fewer digits, or infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -134,7 +134,13 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         current = if takes.contains(&false) { one_of(s, &takes, &found, &current)? } else { found };
     }
     match x {
-        Some(x) => s.times_powers(&x, out),
+        Some(x) => {
+            if method == Method::Minres && monitor.may_be_inconsistent() {
+                let r = s.forward(&x).and_then(|ax| expr!(b, y - ax))?;
+                monitor.are_least_squares(&minres::are_least_squares(s, &r, &x)?);
+            }
+            s.times_powers(&x, out)
+        }
         None => b.zeros_like(&current.residual.x),
     }
 }

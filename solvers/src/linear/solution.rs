@@ -17,6 +17,8 @@ pub enum Reason {
     Stagnation,
     /// A divisor of the method is 0, as the text says, so that the method has no next step.
     Breakdown(&'static str),
+    /// The system has no solution, for the operator is singular and no `x` gives the right side; `x` is a least-squares solution (MINRES).
+    Inconsistent,
     /// The residual grew without bounds.
     Growth,
     /// The right side, or a product with the operator, has numbers that are infinite or NaN.
@@ -39,6 +41,7 @@ impl fmt::Display for Reason {
             Reason::Callback => "the callback ended it",
             Reason::Stagnation => "the residual becomes no smaller",
             Reason::Breakdown(what) => return write!(f, "the method broke down, {what}"),
+            Reason::Inconsistent => "the system has no solution, x is a least-squares solution",
             Reason::Growth => "the residual grew without bounds",
             Reason::NotFinite => "there are numbers that are infinite or NaN",
             Reason::Singular => "the matrix is singular, or nearly so",
@@ -58,7 +61,7 @@ pub struct Solution<B: Arrays, T: WideFloat> {
     /// The length (2-norm) of `y - A x`, computed from `x`.
     pub residual: Vec<f64>,
     /// What the residual was to become: `max(rtol |y|, atol)`, and in direct methods at least the root of the dtype's epsilon times `|y|`. In least squares without a matrix it is
-    /// that of `|A^H (y - A x)|`; 0 with one.
+    /// that of `|A^H (y - A x)|`, with one what that is at most where `x` is a least-squares solution but for rounding.
     pub tolerance: Vec<f64>,
     /// Iterations of each system until it was solved or given up; 0 in direct methods.
     pub iterations: Vec<usize>,

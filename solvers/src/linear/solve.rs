@@ -28,12 +28,12 @@ pub enum Method {
     CgAdaptive,
     /// Biconjugate gradients, for operators whose adjoint is known.
     BiCg,
-    /// biCG-stab(l), for any square operator, with `l` from 1 on; an iteration applies the operator `2 l` times.
+    /// biCG-stab(l), for any square operator, with `l` from 1 on; an iteration applies the operator `2 l` times. An `l` of more than the unknowns is as many as these.
     BiCgStab(usize),
     /// The generalized minimal residual method, for any square operator; see [`restart`](Solve::restart).
     Gmres,
-    /// The minimal residual method, for Hermitian operators that need not be definite, nor regular where the right side is one that they give; a preconditioner has to be positive
-    /// definite.
+    /// The minimal residual method, for Hermitian operators that need not be definite, nor regular: of a right side that they do not give it finds a least-squares solution, and says
+    /// so ([`Reason::Inconsistent`](super::Reason::Inconsistent)). A preconditioner has to be positive definite.
     Minres,
     /// Factorization of the matrix: of a dense one where the arrays are, of a sparse one on the host, which needs the feature `faer`.
     Direct,
@@ -482,7 +482,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         Ok(self.ended(x, system.evaluations.get(), Method::Direct, reason, (lengths, tolerance)))
     }
 
-    /// By the table's `lstsq`, which has the gradients.
+    /// By the table's `lstsq`, which has the gradients. It has converged where `A^H r` is nearly 0 for the residual `r` that is computed from `x`.
     fn dense_least_squares(
         &self,
         b: &B,
@@ -492,11 +492,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         batch: usize,
     ) -> Result<Solution<B, T>> {
         let x = direct::least_squares(b, matrix, y)?;
-        let residual = distances(b, a, &x, y, batch)?;
-        let finite = |r: &f64| if r.is_finite() { Reason::Converged } else { Reason::NotFinite };
-        let reason = residual.iter().map(finite).collect();
-        let tolerance = vec![0.0; residual.len()];
-        Ok(self.ended(x, 1, Method::LeastSquares, reason, (residual, tolerance)))
+        let (residual, reason, tolerance) = direct::judged(b, a, matrix, (&x, y), batch)?;
+        Ok(self.ended(x, 2, Method::LeastSquares, reason, (residual, tolerance)))
     }
 
     fn least_squares(

@@ -7,7 +7,10 @@ use super::{
     scale::{Powers, exponent, numbers_shape, shifted},
 };
 use backends::{ArrayAttributes, Axes, Backend, Error, Real, Result, WideFloat, expr};
-use std::{cell::Cell, ops::Range};
+use std::{
+    cell::{Cell, RefCell},
+    ops::Range,
+};
 
 pub(super) type Apply<'s, B, T> =
     dyn Fn(&B, &<B as backends::Arrays>::Array<T>) -> Result<<B as backends::Arrays>::Array<T>> + 's;
@@ -27,6 +30,10 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub operator_scale: Option<Powers<B, T>>,
     pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
+    /// The largest `|A v| / |v|` seen in each system, in methods that ask for it.
+    pub sizes: RefCell<Vec<f64>>,
+    /// The square of the operator's size in the norm of the preconditioner, which MINRES takes from pass to pass.
+    pub size_sq: RefCell<Option<B::Array<T>>>,
 }
 
 /// An array that is as large as a power of two for each system says: its largest elements are from 1/2 to 1.
@@ -66,6 +73,8 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
             operator_scale: None,
             preconditioner_scale: None,
             evaluations: Cell::new(0),
+            sizes: RefCell::new(vec![]),
+            size_sq: RefCell::new(None),
         }
     }
 

@@ -3,6 +3,7 @@
 mod cases;
 mod common;
 mod gradients;
+mod inconsistent;
 mod preconditioners;
 mod reference;
 mod sparse;

@@ -96,9 +96,7 @@ fn residuals_in_single_precision_are_true() {
 fn scaled<B: Backend, T: WideFloat>(b: &B, scales: &[f64], tolerance: f64) -> Checked {
     let rows: [&[f64]; 2] = [&[4., 1.], &[1., 3.]];
     let number = |x: f64| T::from_real(T::Real::of(x));
-    // biCG-stab(4) has more directions than there are unknowns
-    let methods = METHODS.into_iter().filter(|method| *method != Method::BiCgStab(4));
-    for method in methods.chain([Method::Direct, Method::LeastSquares]) {
+    for method in METHODS.into_iter().chain([Method::Direct, Method::LeastSquares]) {
         for &size in scales {
             for (of_a, of_y) in [(1.0, size), (size, 1.0), (size, size)] {
                 let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|v| v * of_a).collect()).collect();
@@ -168,7 +166,10 @@ fn breakdowns<B: Backend>(b: &B) -> Checked {
             continue;
         }
         assert!(found.iterations[0] < 20 && !found.is_converged() && !found.diverged[0], "{found:?}");
-        assert!(matches!(found.reason[0], Reason::Breakdown(_) | Reason::Stagnation), "{found:?}");
+        assert!(
+            matches!(found.reason[0], Reason::Breakdown(_) | Reason::Stagnation | Reason::Inconsistent),
+            "{found:?}"
+        );
         let why = found.into_x().err().map(|why| why.to_string()).unwrap_or_default();
         assert!(why.contains("did not converge ("), "{why}");
     }
