@@ -1,27 +1,31 @@
 //! Compiles the Cuda backend's kernels ahead of time, on a machine that needs no GPU: `compile_kernels sm_90`.
 //!
 //! They come into `$BACKENDS_CACHE`; on the GPU's machine the same folder saves the time of compiling them at first use.
-//! `PART/PARTS` as a second argument compiles one part of them, for several processes beside each other.
+//! `PART/PARTS` as a second argument compiles one part of them, for several processes beside each other; a folder as a third argument
+//! adds the kernels that `BACKENDS_CUDA_KERNELS` has noted there, those of formulas among them.
 
 use backends::{
     OPS,
     prelude::*,
-    runtime::cuda::{ahead, nvrtc::Target},
+    runtime::cuda::{ahead, asked, nvrtc::Target},
 };
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let usage = || Error::argument("compile_kernels", "usage: compile_kernels ARCH [PART/PARTS]");
+    let usage = || Error::argument("compile_kernels", "usage: compile_kernels ARCH [PART/PARTS [FOLDER]]");
     let [arch, part @ ..] = &args[..] else { return Err(usage()) };
     let share = part.first().map_or(Some((0, 1)), |part| {
         let (part, parts) = part.split_once('/')?;
         Some((part.parse().ok()?, parts.parse().ok()?))
     });
-    let (part, parts): (usize, usize) = share.filter(|&(part, parts)| part < parts).ok_or_else(usage)?;
+    let (part_of, parts): (usize, usize) = share.filter(|&(part, parts)| part < parts).ok_or_else(usage)?;
     let target = Target::named(arch);
     let kernels = ahead::kernels(OPS);
-    let mine: Vec<_> = kernels.iter().skip(part).step_by(parts).collect();
+    let mine: Vec<_> = kernels.iter().skip(part_of).step_by(parts).collect();
     mine.iter().try_for_each(|kernel| kernel.compile(&target))?;
-    println!("{} kernels compiled for {arch}", mine.len());
+    let noted = part.get(1).map_or(Ok(Vec::new()), |folder| asked::read(folder.as_ref()))?;
+    let of_these: Vec<_> = noted.iter().skip(part_of).step_by(parts).collect();
+    of_these.iter().try_for_each(|(text, name)| ahead::compile(text, name, &target))?;
+    println!("{} kernels for {arch}, {} of them noted by programs", mine.len() + of_these.len(), of_these.len());
     Ok(())
 }

@@ -44,6 +44,11 @@ fn cases() {
         "little memory" => little_memory().unwrap(),
         "freed memory" => freed_memory().unwrap(),
         "any allocation fails" => any_allocation_fails(),
+        "a fault, said late" => fault("cholesky"),
+        "a fault of a kernel" => fault("tril"),
+        "a fault of a product" => fault("matmul"),
+        "a fault of a transform" => fault("fft"),
+        "a fault of a factorization" => fault("cholesky"),
         other => panic!("there is no case `{other}`"),
     }
     println!("case done");
@@ -211,5 +216,36 @@ fn any_allocation_fails() {
 fn whichever_allocation_fails() {
     if let Some(folder) = soft_cuda() {
         child("any allocation fails", &folder, &[("BACKENDS_CUDA_CACHE", "0")]);
+    }
+}
+
+/// A program one of whose ops goes wrong on the device: the op that says so is this one.
+fn fault(op: &'static str) {
+    let b = Cuda::new(0).unwrap();
+    let program = || -> Result<()> {
+        let spd = b.add(&b.tril(&b.ones::<f64>([4, 4])?)?, &b.multiply(&b.eye::<f64>(4)?, 9.0)?)?;
+        let gram = b.matmul(&spd, &b.matrix_transpose(&spd)?)?;
+        let factor = b.cholesky(&gram)?;
+        let spectrum = b.fft(&b.complex(&factor, &gram)?)?;
+        b.to_ndarray(&b.exp(&b.real(&spectrum)?)?).map(drop)
+    };
+    let error = program().unwrap_err();
+    assert_eq!(error.op(), Some(op), "{error}");
+    assert!(error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
+}
+
+/// The device reports a fault to whichever call comes later, unless each op waits for what it has put there.
+#[test]
+fn a_fault_on_the_device_is_said_by_the_op_that_made_it() {
+    let Some(folder) = soft_cuda() else { return };
+    // `cholesky` is the first that waits
+    child("a fault, said late", &folder, &[("SOFT_CUDA_PLANT", "bounds:triangle")]);
+    for (case, planted) in [
+        ("a fault of a kernel", "bounds:triangle"),
+        ("a fault of a product", "bounds:gemm"),
+        ("a fault of a transform", "bounds:fft"),
+        ("a fault of a factorization", "bounds:potrf"),
+    ] {
+        child(case, &folder, &[("SOFT_CUDA_PLANT", planted), ("BACKENDS_CUDA_SYNC", "1")]);
     }
 }

@@ -41,14 +41,18 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
+/// Compiles the kernel of this name in a program's text, unless the cache has it.
+pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
+    let entry = Entry::of(&[&nvrtc::fingerprint(target)?, text, expression]);
+    if entry.read().is_none() {
+        entry.write(&nvrtc::compile(text, &[expression.into()], target)?);
+    }
+    Ok(())
+}
+
 impl Ahead {
     /// Compiles it, unless the cache has it.
     pub fn compile(&self, target: &Target) -> Result<()> {
-        let (text, expression) = (self.program.text(), self.instance.expression());
-        let entry = Entry::of(&[&nvrtc::fingerprint(target)?, &text, &expression]);
-        if entry.read().is_none() {
-            entry.write(&nvrtc::compile(&text, &[expression], target)?);
-        }
-        Ok(())
+        compile(&self.program.text(), &self.instance.expression(), target)
     }
 }

@@ -183,7 +183,8 @@ impl Cuda {
         self.device.bind(op)?;
         // SAFETY: the array has at least as many elements. `from` is ordinary host memory, which the driver has copied
         // to a staging buffer of its own when the call returns.
-        unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)
+        unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)?;
+        self.device.after_put(op)
     }
 
     /// The elements of a contiguous array, on the host; or the error of an index outside that this thread's ops met before.
@@ -219,6 +220,7 @@ impl Cuda {
         }
         self.device.bind(op)?;
         // SAFETY: the array has `bytes` bytes.
-        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }.checked(op)
+        unsafe { result::memset_d8_async(x.pointer(), byte, bytes, self.device.stream()) }.checked(op)?;
+        self.device.after_put(op)
     }
 }

@@ -5,7 +5,7 @@ use crate::{Error, Result, threads};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::{
     ffi::c_void,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// A GPU of this process. There is one for each ordinal, so that arrays made by any backend of it are
@@ -142,10 +142,24 @@ impl Device {
         self.context.synchronize().checked(op)
     }
 
+    /// Called by an op after each thing that it puts on the stream. Waits for it where `BACKENDS_CUDA_SYNC` is 1: a GPU reports
+    /// what went wrong to a later call, which then is the same op.
+    #[inline]
+    pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
+        if waits_after_each() { self.synchronize(op) } else { Ok(()) }
+    }
+
     /// Waits until everything on the stream has run.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         // SAFETY: the stream is alive.
         unsafe { result::stream::synchronize(self.stream()) }.checked(op)
     }
+}
+
+/// Whether the environment asks to wait after each thing that is put on a stream.
+#[inline]
+fn waits_after_each() -> bool {
+    static WAITS: OnceLock<bool> = OnceLock::new();
+    *WAITS.get_or_init(|| std::env::var_os("BACKENDS_CUDA_SYNC").is_some_and(|value| value == "1"))
 }

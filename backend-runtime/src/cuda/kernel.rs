@@ -1,6 +1,7 @@
 //! Kernels: compiled, kept and launched.
 
 use super::{
+    asked,
     backend::Cuda,
     cache::Entry,
     device::Device,
@@ -20,12 +21,14 @@ impl Device {
     fn load_kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let (text, expression) = (program.text(), instance.expression());
         let entry = Entry::of(&[&nvrtc::fingerprint(&self.target)?, &text, &expression]);
+        asked::note(&text, &expression);
         if let Some(stored) = entry.read() {
             // a stored image that the driver refuses is compiled again
             if let Ok(kernel) = self.load_image(op, &stored) {
                 return Ok(kernel);
             }
         }
+        asked::note_compiled(&text, &expression);
         let compiled = nvrtc::compile(&text, &[expression], &self.target)?;
         entry.write(&compiled);
         self.load_image(op, &compiled)
@@ -162,7 +165,8 @@ impl Cuda {
                 &mut pointers,
             )
         }
-        .checked(op)
+        .checked(op)?;
+        self.device.after_put(op)
     }
 }
 

@@ -9,11 +9,14 @@
 //! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL in `$CUDA_HOME`, in the
 //! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
 //! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one.
-//! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off.
+//! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off. With
+//! `BACKENDS_CUDA_SYNC=1` each op waits for what it has put on the stream, so that a fault of a kernel is the error of the op that made
+//! it, and not of a later one. `BACKENDS_CUDA_KERNELS=FOLDER` notes which kernels are asked for ([`asked`]).
 
 pub mod ahead;
 mod array;
 mod arrays;
+pub mod asked;
 mod backend;
 mod buffer;
 mod cache;

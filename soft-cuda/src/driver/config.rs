@@ -30,11 +30,49 @@ pub struct Config {
     pub counts: Option<Output>,
     /// Whether what was never freed is listed at exit.
     pub leaks: bool,
+    /// Kernels, and calls of libraries, that go wrong, by a part of their name.
+    pub plants: Vec<(Plant, String)>,
+}
+
+/// How a kernel or a call goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plant {
+    /// It writes nothing, so that the result is what was there before.
+    Wrong,
+    /// It accesses memory that is none.
+    Bounds,
+    /// It never ends.
+    Hang,
+}
+
+impl Plant {
+    /// `bounds:scan_rows wrong:triangle`
+    fn list(text: &str) -> Option<Vec<(Plant, String)>> {
+        let one = |word: &str| {
+            let (kind, name) = word.split_once(':')?;
+            let kind = match kind {
+                "wrong" => Plant::Wrong,
+                "bounds" => Plant::Bounds,
+                "hang" => Plant::Hang,
+                _ => return None,
+            };
+            (!name.is_empty()).then(|| (kind, name.into()))
+        };
+        text.split_whitespace().map(one).collect()
+    }
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { devices: 1, memory: 4 << 30, order: Order::Forward, fail_allocation: None, counts: None, leaks: false }
+        Config {
+            devices: 1,
+            memory: 4 << 30,
+            order: Order::Forward,
+            fail_allocation: None,
+            counts: None,
+            leaks: false,
+            plants: Vec::new(),
+        }
     }
 }
 
@@ -70,6 +108,11 @@ impl Config {
             "stderr" => Output::Stderr,
             path => Output::File(path.into()),
         });
+        if let Some(text) = get("SOFT_CUDA_PLANT") {
+            let wrong =
+                || format!("SOFT_CUDA_PLANT is {text:?}: not a list such as bounds:scan_rows wrong:triangle hang:sort");
+            config.plants = Plant::list(&text).ok_or_else(wrong)?;
+        }
         config.leaks = get("SOFT_CUDA_LEAKS").is_some_and(|text| text == "1");
         Ok(config)
     }
@@ -102,6 +145,7 @@ mod tests {
             ("SOFT_CUDA_FAIL_ALLOCATION", "3"),
             ("SOFT_CUDA_COUNTS", "stderr"),
             ("SOFT_CUDA_LEAKS", "1"),
+            ("SOFT_CUDA_PLANT", "bounds:scan wrong:tri hang:x"),
         ]);
         let expected = Config {
             devices: 2,
@@ -110,6 +154,7 @@ mod tests {
             fail_allocation: Some(3),
             counts: Some(Output::Stderr),
             leaks: true,
+            plants: vec![(Plant::Bounds, "scan".into()), (Plant::Wrong, "tri".into()), (Plant::Hang, "x".into())],
         };
         assert_eq!(config, Ok(expected));
         assert_eq!(read(&[("SOFT_CUDA_ORDER", "reverse")]).unwrap().order, Order::Reverse);
@@ -118,8 +163,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        for (name, value) in [("SOFT_CUDA_DEVICES", "two"), ("SOFT_CUDA_DEVICES", "65"), ("SOFT_CUDA_ORDER", "sorted")]
-        {
+        for (name, value) in [
+            ("SOFT_CUDA_DEVICES", "two"),
+            ("SOFT_CUDA_DEVICES", "65"),
+            ("SOFT_CUDA_ORDER", "sorted"),
+            ("SOFT_CUDA_PLANT", "late:x"),
+        ] {
             assert!(read(&[(name, value)]).unwrap_err().contains(name));
         }
     }

@@ -1,11 +1,16 @@
 //! Running the work on streams, as late as their order allows: when someone waits for it.
 
 use super::{
+    config::Plant,
     error::Result,
     state::{Driver, Lifetime},
     work::{Entry, Mark, Stream, Waited, Work},
 };
-use crate::{exec, fault::Fault, memory::Hint};
+use crate::{
+    exec,
+    fault::{Access, Fault},
+    memory::Hint,
+};
 use std::{borrow::Cow, time::Instant};
 
 /// A stream that holds more work than this runs the oldest.
@@ -13,6 +18,20 @@ const MOST_WORK: usize = 4096;
 
 /// Beyond this many bytes of host memory in queued copies the oldest run.
 const MOST_STAGED: usize = 256 << 20;
+
+/// What work does in which a mistake was planted.
+fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
+    match plant {
+        Plant::Wrong => Ok(()),
+        Plant::Bounds => {
+            let near = "this fault is planted".into();
+            Err(Fault::Illegal { access: Access::Write, address: 0x10, bytes: 4, near })
+        }
+        Plant::Hang => loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        },
+    }
+}
 
 impl Driver {
     /// Puts work on a stream; the name is for messages. `staged` is how many bytes of host memory the work holds.
@@ -23,7 +42,13 @@ impl Driver {
         work: Work,
         staged: usize,
     ) -> Result<()> {
-        self.push(stream, what.into(), work, staged);
+        let what = what.into();
+        let planted = self.config.plants.iter().find(|(_, part)| what.contains(part.as_str())).map(|(plant, _)| *plant);
+        let work = match (planted, self.streams.get(&stream)) {
+            (Some(plant), Some(on)) => Work::On(on.device, Box::new(move |_| go_wrong(plant))),
+            _ => work,
+        };
+        self.push(stream, what, work, staged);
         let Some(state) = self.streams.get(&stream) else {
             return Ok(());
         };

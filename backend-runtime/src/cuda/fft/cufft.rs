@@ -75,8 +75,9 @@ pub(super) fn run(
         if work.size() > 0 {
             sys::cufftSetWorkArea(raw, work.pointer() as _).result().checked(op)?;
         }
-        execute(raw, kind, double, from.pointer(), to.pointer()).result().checked(op)
+        execute(raw, kind, double, from.pointer(), to.pointer()).result().checked(op)?;
     }
+    b.device.after_put(op)
 }
 
 /// Ends the plans of a device, after their work.

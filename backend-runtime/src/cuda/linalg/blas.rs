@@ -54,8 +54,9 @@ pub(super) fn with_handle<V>(
     Library::Cublas.load()?;
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     b.device.bind(op)?;
+    let call = |raw| f(raw).and_then(|value| b.device.after_put(op).map(|()| value));
     if let Some(handle) = handles.iter().find(|handle| Arc::ptr_eq(&handle.device, &b.device)) {
-        return f(handle.raw);
+        return call(handle.raw);
     }
     let mut raw = std::ptr::null_mut();
     // SAFETY: the library is loaded and has these functions; the device is current; the stream is alive.
@@ -71,7 +72,7 @@ pub(super) fn with_handle<V>(
         ready.checked(op)?;
     }
     handles.push(Handle { raw, device: b.device.clone() });
-    f(raw)
+    call(raw)
 }
 
 /// Closes the handle of a device, which has a work area of many megabytes.

@@ -37,8 +37,9 @@ pub(super) fn with_handle<V>(b: &Cuda, op: &'static str, f: impl FnOnce(&Handle)
     Library::Cusolver.load()?;
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     b.device.bind(op)?;
+    let call = |handle: &Handle| f(handle).and_then(|value| b.device.after_put(op).map(|()| value));
     if let Some(handle) = handles.iter().find(|handle| Arc::ptr_eq(&handle.device, &b.device)) {
-        return f(handle);
+        return call(handle);
     }
     let mut new = Handle { raw: null_mut(), params: null_mut(), jacobi: null_mut(), device: b.device.clone() };
     // SAFETY: the library is loaded and has these functions; the device is current; the stream is alive.
@@ -56,7 +57,7 @@ pub(super) fn with_handle<V>(b: &Cuda, op: &'static str, f: impl FnOnce(&Handle)
         ready.checked(op)?;
     }
     handles.push(new);
-    f(&handles[handles.len() - 1])
+    call(&handles[handles.len() - 1])
 }
 
 /// Closes the handle of a device, with its settings.
