@@ -122,6 +122,28 @@ fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_ze
     })
 }
 
+/// The most units in the last place between an element and its reference, among those where both are finite; `None` for dtypes that
+/// are no floats, and where shapes or dtypes differ.
+pub(crate) fn farthest(got: &Values, expected: &Values) -> Option<f64> {
+    fn of<T: Wide>(got: &Values, expected: &Values) -> Option<f64> {
+        let (got, expected) = (got.elements::<T>()?, expected.elements::<T>()?);
+        let finite = |(g, e): &(T, T)| g.wide().is_finite() && e.wide().is_finite();
+        Some(got.into_iter().zip(expected).filter(finite).map(|(g, e)| g.ulps(e)).fold(0.0, f64::max))
+    }
+    if (got.dtype, &got.shape) != (expected.dtype, &expected.shape) {
+        return None;
+    }
+    match got.dtype {
+        DType::Float16 => of::<f16>(got, expected),
+        DType::BFloat16 => of::<bf16>(got, expected),
+        DType::Float32 => of::<f32>(got, expected),
+        DType::Float64 => of::<f64>(got, expected),
+        DType::Complex64 => of::<Complex<f32>>(got, expected),
+        DType::Complex128 => of::<Complex<f64>>(got, expected),
+        _ => None,
+    }
+}
+
 fn magnitude(x: Complex<f64>) -> f64 {
     x.re.hypot(x.im)
 }
@@ -188,6 +210,15 @@ mod tests {
         assert!(differ(&[1.0_f32.next_up()], &[1.0_f32], Tolerance::Exact).unwrap().contains("off by 1 ulp"));
         assert!(differ(&[1_u8, 3], &[1, 2], Tolerance::Exact).unwrap().contains("[1]: expected 2, got 3"));
         assert!(differ(&[f64::NAN], &[1.0], Tolerance::Exact).is_some());
+    }
+
+    #[test]
+    fn the_farthest_element_is_found() {
+        let (one, inf) = (1.0_f32, f32::INFINITY);
+        let got = values(&[one, one.next_up().next_up(), inf]);
+        assert_eq!(farthest(&got, &values(&[one, one, one])), Some(2.0));
+        assert_eq!(farthest(&got, &values(&[one])), None);
+        assert_eq!(farthest(&values(&[1]), &values(&[2])), None);
     }
 
     #[test]

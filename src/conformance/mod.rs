@@ -74,6 +74,7 @@ mod case;
 mod compare;
 mod compared;
 mod data;
+mod distance;
 mod extreme;
 mod formula;
 mod fuzz;

@@ -4,7 +4,7 @@ use super::{
     Accuracy, Call, Meter, Values,
     case::{self, Called, DTypes},
     compare::difference,
-    compared, data,
+    compared, data, distance,
 };
 use backend_runtime::{
     Arrays, DType, Earlier, Error, ParamInfo, ParamKind, Result, ResultInfo, Value, available, numpyish::Numpyish,
@@ -266,6 +266,7 @@ impl<B: Arrays> Suite<B> {
         }
         let differs = |(i, (g, e)): (usize, (&Values, &Values))| {
             let tolerance = row.accuracy.tolerance(dtypes.of, e.dtype, size);
+            distance::note(row.name, dtypes.of, g, e, tolerance);
             let why = difference(g, e, tolerance, row.any_zero)?;
             Some(if expected.len() == 1 { why } else { format!("result {i}: {why}") })
         };
