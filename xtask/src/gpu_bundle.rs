@@ -1,15 +1,16 @@
-//! The Cuda and Torch tests and benches, packed for a machine that has a GPU but neither cargo nor network.
+//! The tests and the bench of the Cuda backend, packed for a machine that has a GPU but neither cargo nor network, and minutes of time.
 
 use crate::run::{Outcome, cargo, root, run};
-use crate::{measure::BENCHES, setup, soft_cuda};
+use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    time::Instant,
 };
 
 /// The most that the packed bundle may be.
-const LIMIT: u64 = 60 << 20;
+const LIMIT: u64 = 24 << 20;
 
 /// What packs the bundle. The programs have much in common, at distances that take a large dictionary to see: that makes it half as large.
 const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
@@ -17,8 +18,8 @@ const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 /// The architectures whose kernels are compiled ahead: H100 and H200.
 const ARCH: &str = "sm_90";
 
-/// The tests that run on a GPU; beside them, those of the functions inside the runtime.
-const TESTS: [&str; 14] = [
+/// The programs with the tests of all rows and dtypes, and with the others that need a GPU.
+const TESTS: [&str; 13] = [
     "cuda",
     "cuda_bounds",
     "cuda_formulas",
@@ -32,31 +33,41 @@ const TESTS: [&str; 14] = [
     "linalg",
     "mlp",
     "nufft",
-    "torch",
 ];
 
 /// What the bundle is started with.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");
 
-/// `gpu-bundle [--try]`
+/// The calls of the bench in CuPy and PyTorch.
+const PEERS: &str = include_str!("../peers_gpu.py");
+
+/// `gpu-bundle [--try [--plant]]`
 pub fn task(args: &[String]) -> Outcome {
-    let try_it = match args {
-        [] => false,
-        [flag] if flag == "--try" => true,
-        _ => return Err("usage: cargo xtask gpu-bundle [--try]".into()),
+    let usage = "usage: cargo xtask gpu-bundle [--try [--plant]]";
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (try_it, plant) = match args[..] {
+        [] => (false, false),
+        ["--try"] => (true, false),
+        ["--try", "--plant"] => (true, true),
+        _ => return Err(usage.into()),
     };
     setup::task(&[])?;
+    let begin = Instant::now();
+    let said = |what: &str| println!("[{} s] {what}", begin.elapsed().as_secs());
     let folder = root().join("target/gpu-bundle");
     let _ = fs::remove_dir_all(&folder);
     for sub in ["tests", "benches", "kernels"] {
         create(&folder.join(sub))?;
     }
-    for (name, program) in built(&tests())? {
+    for (name, program) in built("carried", &tests())? {
         copy(&program, &folder.join("tests").join(name))?;
     }
-    for (name, program) in built(&["build", "-p", BENCHES, "--bench", "rows"].map(String::from))? {
+    said("the tests are built");
+    // measured as users build it
+    for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
+    said("the bench is built");
     for data in ["tests/data", "examples/data"] {
         let to = folder.join(data);
         create(&to)?;
@@ -64,36 +75,44 @@ pub fn task(args: &[String]) -> Outcome {
             copy(&file.path(), &to.join(file.file_name()))?;
         }
     }
-    compile_kernels(&folder.join("kernels"))?;
-    fs::write(folder.join("run.sh"), SCRIPT).map_err(|why| format!("run.sh: {why}"))?;
+    let asked = root().join("target/gpu-kernels");
+    harvest(&folder, &asked)?;
+    said("the kernels that they ask for are known");
+    compile_kernels(&folder.join("kernels"), &asked)?;
+    said("the kernels are compiled");
+    write(&folder.join("run.sh"), SCRIPT)?;
+    write(&folder.join("peers_gpu.py"), PEERS)?;
     let packed = root().join("target/gpu-bundle.tar.xz");
-    // of user 0: where root unpacks it, the files are root's, and not of whoever made them here
-    let owner = ["--owner=0", "--group=0", "--numeric-owner"];
-    run(Command::new("tar")
-        .args(owner)
-        .args(["-I", PACKER, "-C"])
-        .arg(root().join("target"))
-        .arg("-cf")
-        .arg(&packed)
-        .arg("gpu-bundle"))?;
+    pack(&folder, &packed)?;
     let size = fs::metadata(&packed).map_err(|why| format!("{}: {why}", packed.display()))?.len();
-    println!("{}: {:.1} MiB", packed.display(), size as f64 / (1 << 20) as f64);
+    said(&format!("{}: {:.1} MiB", packed.display(), size as f64 / (1 << 20) as f64));
     if size > LIMIT {
         return Err(format!("the bundle is larger than {} MiB", LIMIT >> 20));
     }
-    if try_it { run_on_software(&packed) } else { Ok(()) }
+    if try_it { gpu_try::task(&packed, plant) } else { Ok(()) }
+}
+
+/// Packs a folder as that of user 0: where root unpacks it, the files are root's, and not of whoever made them here.
+fn pack(folder: &Path, packed: &Path) -> Outcome {
+    let name = folder.file_name().ok_or("the folder has no name")?;
+    run(Command::new("tar")
+        .args(["--owner=0", "--group=0", "--numeric-owner", "--mode=go-w", "-I", PACKER, "-C"])
+        .arg(folder.parent().unwrap_or(folder))
+        .arg("-cf")
+        .arg(packed)
+        .arg(name))
 }
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--lib"];
+    let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime"];
     packages.into_iter().chain(names).map(String::from).collect()
 }
 
-/// Builds programs, small and fast; their names and where they are.
-fn built(args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
+/// Builds programs without symbols; their names and where they are.
+fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     let mut command = cargo();
-    command.args(args).args(["--release", "--message-format", "json-render-diagnostics"]);
+    command.args(args).args(["--profile", profile, "--message-format", "json-render-diagnostics"]);
     command.env("CARGO_PROFILE_RELEASE_STRIP", "true");
     let out = command.stderr(std::process::Stdio::inherit()).output().map_err(|why| why.to_string())?;
     if !out.status.success() {
@@ -109,11 +128,31 @@ fn built(args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
+/// Runs the programs on the software device, for the texts and names of the kernels that they ask for, formulas' among them. It keeps
+/// what it compiles for itself, so that a rehearsal compiles nothing.
+fn harvest(bundle: &Path, asked: &Path) -> Outcome {
+    let _ = fs::remove_dir_all(asked);
+    create(asked)?;
+    let on_software = |program: &Path| -> Outcome<Command> {
+        let mut command = Command::new(program);
+        soft_cuda::on(&mut command)?;
+        command
+            .env("CARGO_MANIFEST_DIR", root())
+            .env("BACKENDS_CUDA_KERNELS", asked)
+            .env("CUDA_HOME", root().join("cuda"));
+        Ok(command)
+    };
+    for name in TESTS {
+        run(on_software(&bundle.join("tests").join(name))?.arg("--quiet"))?;
+    }
+    run(on_software(&bundle.join("benches/gpu"))?.args(["--once", "--small"]))
+}
+
 /// Compiles the kernels in two processes: the compiler does one thing at a time in each.
-fn compile_kernels(folder: &Path) -> Outcome {
-    let programs = built(&["build", "--example", "compile_kernels"].map(String::from))?;
+fn compile_kernels(folder: &Path, asked: &Path) -> Outcome {
+    let programs = built("carried", &["build", "--example", "compile_kernels"].map(String::from))?;
     let (_, program) = programs.first().ok_or("cargo names no program for compile_kernels")?;
-    let start = |part: &str| Command::new(program).args([ARCH, part]).env("BACKENDS_CACHE", folder).spawn();
+    let start = |part: &str| Command::new(program).args([ARCH, part]).arg(asked).env("BACKENDS_CACHE", folder).spawn();
     let running = ["0/2", "1/2"].map(start);
     for child in running {
         let status = child.and_then(|mut child| child.wait()).map_err(|why| format!("compile_kernels: {why}"))?;
@@ -124,24 +163,91 @@ fn compile_kernels(folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// Unpacks the bundle in an empty folder and runs it on the software device.
-fn run_on_software(packed: &Path) -> Outcome {
-    let empty = root().join("target/gpu-bundle-try");
-    let _ = fs::remove_dir_all(&empty);
-    create(&empty)?;
-    run(Command::new("tar").arg("-C").arg(&empty).arg("-xf").arg(packed))?;
-    let mut command = Command::new("bash");
-    command.arg("gpu-bundle/run.sh").current_dir(&empty);
-    // the rest of the benches takes hours there
-    command.env("BENCH_ARGS", "--test n.=.1000/");
-    command.env("CUDA_HOME", root().join("cuda")).env("LIBTORCH", root().join("libtorch/torch"));
-    run(soft_cuda::as_gpu_of(&mut command)?)
+pub fn create(folder: &Path) -> Outcome {
+    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
 }
 
-fn create(folder: &Path) -> Outcome {
-    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
+pub fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(drop).map_err(|why| format!("{}: {why}", from.display()))
+}
+
+/// The script, on test programs that stand for those of a GPU.
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::gpu_results::Results;
+
+    /// A bundle of the script and programs that fail as their tests' names say; what came back, and what was printed.
+    fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
+        let folder = root().join("target/tests/gpu-bundle").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        for sub in ["bundle/tests", "bundle/kernels/cuda", "out"] {
+            create(&folder.join(sub)).unwrap();
+        }
+        let bundle = folder.join("bundle");
+        write(&bundle.join("run.sh"), SCRIPT).unwrap();
+        let program = bundle.join("tests/cuda");
+        write(&program, include_str!("gpu_bundle_fake.sh")).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new("bash");
+        command.arg(bundle.join("run.sh")).arg("correctness").arg(folder.join("out")).env("TEST_LIMIT", "1");
+        command.env("PYTHONPATH", "").env("CUDA_HOME", "unused").envs(settings.iter().copied());
+        if settings.iter().any(|(name, _)| *name == "BLOCKED") {
+            create(&folder.join("out/.correctness.new")).unwrap();
+        }
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let results = Results::of(&folder.join("out/correctness.tar.gz")).unwrap_or_default();
+        (results, text)
+    }
+
+    #[test]
+    fn each_fault_is_named_and_costs_no_other_result() {
+        let (results, text) = ran("faults", &[]);
+        for said in [
+            "failed: cuda sum::wrong: case `x`: 1 of 2 elements: [0]: expected 1.0, got 2.0",
+            "failed: cuda tril::faulty: tril: DriverError(CUDA_ERROR_ILLEGAL_ADDRESS)",
+            "hung: cuda scan::hangs",
+            "crashed: cuda label::crashes",
+            "cuda: 10 passed, 2 failed, 1 hung, 1 crashed, 0 not run, of 14",
+            "kernels were compiled here",
+        ] {
+            assert!(text.contains(said), "{said}:\n{text}");
+        }
+        let table = results.table();
+        assert!(table.contains("| cuda | 10 | 2 | 1 | 1 | 0 |"), "{table}");
+        assert!(results.summary.contains("hung: cuda scan::hangs"), "{}", results.summary);
+    }
+
+    #[test]
+    fn where_the_first_ops_fail_nothing_else_is_tried() {
+        let (results, text) = ran("smoke", &[("FAKE", "no device")]);
+        assert!(text.contains("there is no driver") && text.contains("the rest is left out"), "{text}");
+        assert!(results.summary.contains("smoke failed"), "it came back: {}", results.summary);
+    }
+
+    #[test]
+    fn the_budget_is_kept_and_what_was_not_run_is_said() {
+        let (_, text) = ran("budget", &[("FAKE", "many"), ("BUDGET", "8"), ("JOBS", "1"), ("TEST_LIMIT", "100")]);
+        assert!(text.contains("rows: stopped after"), "{text}");
+        assert!(!text.contains(" 0 not run") && text.contains("not run, of 614"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_writes_without_end_is_stopped() {
+        let (_, text) = ran("writes", &[("FAKE", "writes"), ("FILE_LIMIT", "100")]);
+        assert!(text.contains("smoke: ended by signal 25"), "{text}");
+    }
+
+    #[test]
+    fn a_place_for_results_that_takes_none_is_said() {
+        let (_, text) = ran("full", &[("BLOCKED", "1")]);
+        assert!(text.contains("the results cannot be packed into"), "{text}");
+        assert!(text.contains("cuda: 10 passed"), "the steps go on: {text}");
+    }
 }

@@ -10,6 +10,8 @@ mod examples;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
+mod gpu_results;
+mod gpu_try;
 mod heat;
 mod kernels;
 mod measure;
@@ -49,8 +51,11 @@ cargo xtask <task>
   golden-torch                gradients by PyTorch's autograd, for the tests of gradients; its package has some GB
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
   pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
-  gpu-bundle [--try]          packs tests, benches and compiled kernels for a machine with a GPU but without cargo, into
-                              target/gpu-bundle.tar.xz; --try unpacks it and runs it on the software device
+  gpu-bundle [--try [--plant]]
+                              packs tests, a bench and compiled kernels for a machine with a GPU but without cargo, into
+                              target/gpu-bundle.tar.xz; --try runs it as a user who owns nothing, on the software device; with --plant
+                              there are mistakes in three kernels, which have to be named (docs/gpu.md)
+  gpu-results FILE..          what such a machine gave back, as tables
   mpiexec RANKS PROGRAM [ARGS]
                               a program on so many ranks, under every MPI of mpi/
   miri [FILTER]               the tests of the code that runs on the CPU, under miri
@@ -95,6 +100,7 @@ fn main() -> ExitCode {
         "golden-torch" => golden::torch(&args),
         "table" => table::task(&args),
         "gpu-bundle" => gpu_bundle::task(&args),
+        "gpu-results" => gpu_results::task(&args),
         "mpiexec" => mpi::task(&args),
         "miri" => measure::miri(&args),
         "asan" => measure::asan(&args),

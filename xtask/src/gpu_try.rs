@@ -1,0 +1,134 @@
+//! The rehearsal of a run on a GPU's machine: the packed bundle, in an empty folder, as a user who owns nothing there, on the software device.
+
+use crate::{
+    golden,
+    gpu_bundle::{create, write},
+    gpu_results::Results,
+    run::{Outcome, environment, root, run},
+    soft_cuda,
+};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+/// Longest that the rehearsal may take.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// The user and group that own nothing.
+const NOBODY: &str = "65534";
+
+/// Mistakes for [`plant`], and the op that each of them has to be seen in: the result of `tril` is wrong, `label` reads what is no memory,
+/// and `pad` never ends.
+const PLANTED: [(&str, &str, &str); 3] =
+    [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
+
+/// Stands for CuPy and PyTorch: whatever is done with it gives itself.
+const FAKE_PACKAGE: &str = "\
+class Any:
+    __version__ = 'none: this is no real package'
+    def __getattr__(self, name): return self
+    def __call__(self, *args, **names): return self
+    def _same(self, *others): return self
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __matmul__ = __gt__ = __lt__ = _same
+    __setattr__ = lambda self, name, value: None
+import sys
+sys.modules[__name__] = Any()
+for inner in ['cuda', 'nn', 'cupyx', 'cupyx.scipy', 'cupyx.scipy.ndimage']:
+    sys.modules.setdefault(inner if inner.startswith('cupyx') else __name__ + '.' + inner, sys.modules[__name__])
+";
+
+/// Unpacks the bundle and runs both parts of it; with `plant` one with mistakes in kernels. Checks what came back.
+pub fn task(packed: &Path, plant: bool) -> Outcome {
+    let begin = Instant::now();
+    let empty = env::temp_dir().join(format!("backends-gpu-try-{}", std::process::id()));
+    create(&empty)?;
+    let tried = tried(packed, &empty, plant);
+    let _ = fs::remove_dir_all(&empty);
+    tried?;
+    println!("the rehearsal took {} s", begin.elapsed().as_secs());
+    if begin.elapsed() > LIMIT { Err(format!("that is more than {} s", LIMIT.as_secs())) } else { Ok(()) }
+}
+
+fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
+    run(Command::new("tar").args(["--no-same-owner", "-C"]).arg(empty).arg("-xf").arg(packed))?;
+    let cuda = empty.join("cuda");
+    for (from, to) in
+        [(soft_cuda::folder()?, "soft-cuda"), (root().join("cuda"), "cuda"), (root().join("target/kernels"), "kernels")]
+    {
+        run(Command::new("cp").arg("-rL").arg(from).arg(empty.join(to)))?;
+    }
+    let (python, out) = (empty.join("python"), empty.join("out"));
+    create(&python)?;
+    create(&out)?;
+    for package in ["cupy", "torch"] {
+        write(&python.join(format!("{package}.py")), FAKE_PACKAGE)?;
+    }
+    // one file under the names of NVIDIA's libraries, as the loader has to see one
+    let soft = empty.join("soft-cuda");
+    let driver = soft.join("libcuda.so.1");
+    for entry in fs::read_dir(&soft).map_err(|why| why.to_string())?.flatten().filter(|entry| entry.path() != driver) {
+        fs::remove_file(entry.path())
+            .and_then(|()| fs::hard_link(&driver, entry.path()))
+            .map_err(|why| why.to_string())?;
+    }
+    run(Command::new("chmod").args(["-R", "go+rX,go-w"]).arg(empty))?;
+    run(Command::new("chmod").arg("777").arg(&out))?;
+    let numpy = environment("numpy-venv", &golden::PACKAGES[..1])?;
+    let start = |part: &str, planted: &str, budget: u64| -> Outcome<Results> {
+        let mut command = as_nobody();
+        command.arg("bash").arg(empty.join("gpu-bundle/run.sh")).arg(part).arg(&out).current_dir(&out);
+        command.env("LD_LIBRARY_PATH", &soft).env("CUDA_HOME", &cuda).env("KERNELS", empty.join("kernels"));
+        command.env("PYTHONPATH", &python).env("SOFT_CUDA_PLANT", planted).env("BUDGET", budget.to_string());
+        command.env("JOBS", jobs()).env("BACKENDS_CUDA_CACHE", "0").env("GPU_BENCH_ARGS", "--small");
+        let folders = [numpy.parent().map(Path::to_path_buf)].into_iter().flatten();
+        let path: Vec<PathBuf> = folders.chain(env::var_os("PATH").iter().flat_map(env::split_paths)).collect();
+        command.env("PATH", env::join_paths(path).map_err(|why| why.to_string())?).env_remove("BACKENDS_SOFT_CUDA");
+        // its status is that of the tests; what came back says more
+        command.status().map_err(|why| format!("run.sh: {why}"))?;
+        Results::of(&out.join(format!("{part}.tar.gz")))
+    };
+    let planted = PLANTED.map(|(fault, _, _)| fault).join(" ");
+    let correctness = start("correctness", if plant { &planted } else { "" }, 900)?;
+    println!("{}", correctness.table());
+    if plant {
+        return PLANTED.iter().try_for_each(|(fault, outcome, op)| {
+            let wanted = format!("{outcome}: cuda {op}::");
+            let named = correctness.summary.lines().any(|line| line.contains(&wanted));
+            if named { Ok(()) } else { Err(format!("{fault}: the summary names no test of {op} that {outcome}")) }
+        });
+    }
+    for (wanted, why) in
+        [(" 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"), ("] 0 of ", "kernels were compiled")]
+    {
+        if !correctness.summary.contains(wanted) {
+            return Err(format!("{why}:\n{}", correctness.summary));
+        }
+    }
+    let speed = start("speed", "", 200)?;
+    for library in ["ours", "cupy", "torch"] {
+        if !speed.summary.contains(&format!("{library}: passed")) || !speed.has_times_of(library) {
+            return Err(format!("{library} was not measured:\n{}", speed.summary));
+        }
+    }
+    Ok(())
+}
+
+/// How many processes test at a time: as many as the machine has processors.
+fn jobs() -> String {
+    std::thread::available_parallelism().map_or(2, usize::from).to_string()
+}
+
+/// Runs what follows as a user who owns nothing, where this user may choose; else as this one.
+fn as_nobody() -> Command {
+    let may = Command::new("setpriv").args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "true"]).status();
+    if may.is_ok_and(|status| status.success()) {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "env", "HOME=/nonexistent"]);
+        return command;
+    }
+    println!("the rehearsal runs as this user, as it cannot become another one");
+    Command::new("env")
+}
