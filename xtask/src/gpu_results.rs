@@ -254,14 +254,13 @@ mod tests {
     #[test]
     fn the_bench_and_its_peers_have_the_same_rows() {
         let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-        let names = |text: &str, before: &str| -> BTreeSet<String> {
-            let after = text.split(before).skip(1);
-            after.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.into())).collect()
-        };
-        let ours = names(&read("benches/gpu.rs"), "row!(");
+        let quoted = |text: &str| Some(text.strip_prefix('"')?.split('"').next()?.to_owned());
+        let ours: BTreeSet<String> =
+            read("benches/gpu.rs").split("row!(").skip(1).filter_map(|rest| quoted(rest.trim_start())).collect();
         let peers = read("xtask/peers_gpu.py");
         let (_, list) = peers.split_once("CALLS = {").unwrap();
-        let theirs = names(list.split_once("\n}").unwrap().0, "\n    ");
+        let lines = list.lines().take_while(|line| *line != "}");
+        let theirs: BTreeSet<String> = lines.filter_map(|line| quoted(line.strip_prefix("    ")?)).collect();
         assert_eq!(ours.len(), 53, "{ours:?}");
         assert_eq!(ours, theirs);
         for (row, _) in PREDICTED {

@@ -100,10 +100,12 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
             if named { Ok(()) } else { Err(format!("{fault}: the summary names no test of {op} that {outcome}")) }
         });
     }
-    for (wanted, why) in
-        [(" 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"), ("] 0 of ", "kernels were compiled")]
-    {
-        if !correctness.summary.contains(wanted) {
+    for (what, wanted, why) in [
+        (" passed, ", " 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"),
+        ("kernels were compiled here", "] 0 of ", "kernels were compiled"),
+    ] {
+        let mut said = correctness.summary.lines().filter(|line| line.contains(what)).peekable();
+        if said.peek().is_none() || said.any(|line| !line.contains(wanted)) {
             return Err(format!("{why}:\n{}", correctness.summary));
         }
     }
