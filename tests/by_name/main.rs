@@ -35,10 +35,9 @@ fn arguments_go_to_parameters_by_place_and_by_name() {
     let by_name =
         array::<f64>(call(&B, "std", std::slice::from_ref(&x), &[("correction", 1.into()), ("axis", 0.into())]));
     assert_eq!(by_place, by_name);
-    assert_eq!(
-        by_place,
-        B.std_with(&B.asarray([[1.0, 2.0], [3.0, 5.0]]).unwrap(), 0, StdOptions::new().correction(1.0)).unwrap()
-    );
+    let direct =
+        B.std_with(&B.asarray([[1.0, 2.0], [3.0, 5.0]]).unwrap(), 0, StdOptions::new().correction(1.0)).unwrap();
+    assert_eq!(by_place, B.to_ndarray(&direct).unwrap());
     assert_eq!(
         array::<f64>(call(&B, "sum", std::slice::from_ref(&x), &[]))[[]],
         11.0,

@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn zeros_to_the_last_digit_in_few_evaluations() -> Result<()> {
-        let functions: [(fn(f64) -> f64, [f64; 2], f64, usize); 6] = [
+        type Case = (fn(f64) -> f64, [f64; 2], f64, usize);
+        let functions: [Case; 6] = [
             (f64::cos, [0.0, 3.0], std::f64::consts::FRAC_PI_2, 10),
             (f64::cos, [3.0, 0.0], std::f64::consts::FRAC_PI_2, 10),
             (|t| t.powi(9), [-1.0, 1.5], 0.0, 120),

@@ -107,7 +107,8 @@ fn rise_of_digamma<B: Backend, T: Real>(
     let stable = expr!(b, sum + times * (log + (0.5 + series * (1.0 / from + 1.0 / to)) / from / to))?;
     // a sum of arguments may be beyond the dtype, which its logarithm is not
     let (x, by) = (b.r#where(&is_plain, T::ONE, x)?, b.r#where(&is_plain, T::ONE, by)?);
-    let whole = expr!(b, where(isinf(x + by), log(x * 0.5 + by * 0.5) + 0.693_147_180_559_945_3, digamma(x + by)))?;
+    let log_of_2 = T::of(std::f64::consts::LN_2);
+    let whole = expr!(b, where(isinf(x + by), log(x * 0.5 + by * 0.5) + log_of_2, digamma(x + by)))?;
     let other = expr!(b, where(by == 0.0, T::ZERO, (whole - digamma(x)) * where(times == by, T::ONE, times / by)))?;
     b.r#where(is_plain, stable, other)
 }
