@@ -1,4 +1,4 @@
-//! A step of training the network of `tests/mlp.rs`: the loss, its gradient, and the change of the parameters. Lines
+//! A step of training the network of `tests/programs/mlp.rs`: the loss, its gradient, and the change of the parameters. Lines
 //! `peer TAB what TAB batch TAB nanoseconds`, the least of many rounds; `cargo xtask peers mlp` runs it, with PyTorch, burn and candle beside it. The
 //! arguments are sizes of batches.
 //!

@@ -1,4 +1,4 @@
-"""Lists of indices and what NumPy makes of them: the data of tests/indexing_numpy.rs, written by `cargo xtask golden`.
+"""Lists of indices and what NumPy makes of them: the data of tests/cpu/indexing_numpy.rs, written by `cargo xtask golden`.
 
 One case per line: `op|shape of x|items|shape of the values|shape of the result|its elements`. The elements of x are 0, 1, 2 ..,
 those of the values 1000, 1001 .., all int64, in C order. Items are separated by spaces: Python's slices, `...`, `NewAxis`,

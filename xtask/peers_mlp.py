@@ -1,4 +1,4 @@
-"""A step of training the network of `tests/mlp.rs` in PyTorch: lines as `benches/mlp.rs` prints them.
+"""A step of training the network of `tests/programs/mlp.rs` in PyTorch: lines as `benches/mlp.rs` prints them.
 
     peers_mlp.py THREADS BATCH..
 """

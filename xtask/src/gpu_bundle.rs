@@ -19,21 +19,8 @@ const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 const ARCH: &str = "sm_90";
 
 /// The programs with the tests of all rows and dtypes, and with the others that need a GPU.
-const TESTS: [&str; 13] = [
-    "cuda",
-    "cuda_bounds",
-    "cuda_formulas",
-    "device_memory",
-    "dlpack",
-    "epr_reference",
-    "exchange",
-    "formulas",
-    "grad_formulas",
-    "indexing",
-    "linalg",
-    "mlp",
-    "nufft",
-];
+const TESTS: [&str; 8] =
+    ["cuda", "cuda_bounds", "cuda_formulas", "device_memory", "dlpack", "formulas", "ops", "programs"];
 
 /// What the bundle is started with.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");

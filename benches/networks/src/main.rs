@@ -1,4 +1,4 @@
-//! A step of training the network of `tests/mlp.rs` in burn and in candle: lines as `benches/mlp.rs` prints them. The arguments are sizes of batches.
+//! A step of training the network of `tests/programs/mlp.rs` in burn and in candle: lines as `benches/mlp.rs` prints them. The arguments are sizes of batches.
 //!
 //! The number of threads is that of RAYON_NUM_THREADS.
 

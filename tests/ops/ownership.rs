@@ -1,7 +1,5 @@
 //! Every op takes its arrays by reference or by value, on every backend.
 
-mod common;
-
 use backends::{expr, prelude::*};
 
 fn nested<B: Backend>(b: &B) -> Result<()> {

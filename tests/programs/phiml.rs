@@ -1,9 +1,7 @@
 //! Phi-ML's convolutions, reads between elements, and scatters, on every backend. Its fluid is with `examples/fluid`, its linear systems are with `solvers`.
 
-mod common;
-
+use crate::common::{Checked, array, data, host, near};
 use backends::prelude::*;
-use common::{Checked, array, data, host, near};
 use ndarray::ArrayD;
 
 /// Sizes of results: of whole overlaps, of the array, of any overlap.

@@ -1,9 +1,7 @@
 //! A small neural network, trained by gradient descent written over the ops of any backend.
 
-mod common;
-
+use crate::common::*;
 use backends::{expr, grad, prelude::*};
-use common::*;
 
 /// Weights and biases of the two layers.
 #[derive(grad::Params)]

@@ -1,12 +1,10 @@
 //! Random numbers by blocks: arrays made in parts, each from the block of its first element, have the numbers of the whole.
 
-mod common;
-
+use crate::common::*;
 use backends::{
     grad::{Dual, Var, jvp, vjp},
     prelude::*,
 };
-use common::*;
 
 /// What makes the numbers of a shape.
 type Maker<B, T> = fn(&B, &[usize]) -> Result<<B as Arrays>::Array<T>>;

@@ -1,9 +1,7 @@
 //! What every backend refuses, in the same words, and what it does not refuse though it has no elements.
 
-mod common;
-
+use crate::common::*;
 use backends::prelude::*;
-use common::*;
 
 /// The words of an error.
 fn said<T>(outcome: Result<T>) -> String {

@@ -1,12 +1,10 @@
 //! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests leave signs of zero, and the parts
 //! of results without a finite value, to this one.
 
-mod common;
-#[path = "special_values/slopes.rs"]
 mod slopes;
 
+use crate::common::*;
 use backends::prelude::*;
-use common::*;
 use std::f64::consts::PI;
 
 const INF: f64 = f64::INFINITY;

@@ -1,7 +1,6 @@
 //! What the rules of convolutions, pools and interpolation do beyond the cases of the table: second derivatives, equal elements, other lengths, and
 //! all sizes of windows on every library.
 
-#[path = "windows/sweep.rs"]
 mod sweep;
 
 use backends::{

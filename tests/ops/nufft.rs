@@ -1,10 +1,8 @@
 //! Non-uniform FFTs against direct sums and against FINUFFT, on every backend.
 
-mod common;
-
+use crate::common::*;
 use backends::prelude::*;
 use backends::{NufftPlan, NufftType};
-use common::*;
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 

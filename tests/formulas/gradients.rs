@@ -1,7 +1,5 @@
 //! Gradients of formulas, which a tape has as one op, against those of the same ops one by one.
 
-mod common;
-
 use backends::{
     grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
     lazy,

@@ -1,10 +1,8 @@
 //! Lists of indices on every backend, against what NumPy makes of them: `tests/golden/indexing.txt`, which `cargo xtask golden`
 //! writes (`xtask/index_cases.py` has its format).
 
-mod common;
-
+use crate::common::Checked;
 use backends::prelude::*;
-use common::Checked;
 
 /// A shape or a list of elements: numbers between commas.
 fn numbers<N: std::str::FromStr>(text: &str) -> Vec<N>

@@ -1,7 +1,5 @@
 //! Formulas by operators: what `expr!` gives, bit for bit, on every backend.
 
-mod common;
-
 use backends::{Complex, expr, lazy, prelude::*};
 
 const B: Numpyish = Numpyish::new();

@@ -1,7 +1,5 @@
 //! What daily use asks of arrays, in generic code and on every backend: attributes, numbers, vectors, text.
 
-mod common;
-
 use backends::{Complex, f16, prelude::*};
 
 fn attributes<B: Backend>(b: &B) -> Result<()> {

@@ -1,14 +1,12 @@
 //! The reconstructions of `backends-epr` against the numbers of PyEPRI, on every backend.
 
-mod common;
-
+use crate::common::*;
 use backends::{expr, prelude::*};
 use backends_epr::{
     FilteredBackProjection, Projector, Reason, Scan, Solution, SpectralProjector, Step, Tv, TvOptions, divergence,
     gradient,
 };
 use backends_npz::Npz;
-use common::*;
 
 const EPS: f64 = 1e-14;
 
