@@ -194,7 +194,7 @@ fn evaluate<B: Backend>(b: &B, value: &Expression, variables: &Variables<B>, lin
                     Ok(Value::None)
                 }
                 ("seed_at", [Value::Integer(seed), Value::Integer(block)], []) => {
-                    b.seed_at(unsigned(seed, "seed")?, unsigned(block, "number of a block")?)?;
+                    b.seed_at(unsigned(seed, "seed")?, unsigned(block, "number of the block")?)?;
                     Ok(Value::None)
                 }
                 _ => call(b, op, &positional, &named),
@@ -518,10 +518,10 @@ mod tests {
     fn what_cannot_be_read_is_said_with_its_place() {
         for (text, part) in [
             ("x = ", "column 5: expected a value, found the end of the line"),
-            ("sum(x", "column 6: `,` or `)`"),
+            ("sum(x", "column 6: expected `,` or `)`, found the end of the line"),
             ("sum(x) y", "column 8: expected the end of the line, found `y`"),
             ("\n\nx = [1, é!]", "line 3, column 10: expected `,` or `]`, found `!`"),
-            ("\"abc", "column 5: `\"`"),
+            ("\"abc", "column 5: expected `\"`"),
             ("bytes(\"0g\")", "pairs of digits"),
             ("1.5..2", "an integer as the first"),
             ("-", "a number"),

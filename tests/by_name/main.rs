@@ -85,7 +85,7 @@ fn what_does_not_fit_is_said_by_name() {
     has(error("add", [made(1.into(), DType::Int8), 300.into()], &[]), &["`x2` is 300", "int8"]);
     has(error("add", [made(1.into(), DType::Int8), 0.5.into()], &[]), &["`x2` is 0.5", "int8"]);
     has(error("bitwise_and", [x.clone(), x.clone()], &[]), &["bitwise_and", "float32"]);
-    has(error("astype", [x.clone()], &[]), &["astype", "`dtype` is missing"]);
+    has(error("astype", [x.clone()], &[]), &["astype", "`dtype`, the dtype of the result, must be given"]);
     has(error("zeros", [vec![-1].into()], &[]), &["`shape`", "integers of 0 or more"]);
     has(error("zeros", [vec![2].into()], &[("dtype", "float99".into())]), &["`float99`", "float32"]);
     has(error("asarray", [vec![vec![1], vec![2, 3]].into()], &[]), &["equal lengths"]);

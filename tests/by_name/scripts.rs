@@ -81,8 +81,8 @@ fn runs() {
         ("a, b, c = qr(x)", "line 1 has 3 names, but must have one for each of 2 results"),
         ("exp(z)", "line 1: there is no variable `z`"),
         ("smu(x)", "did you mean `sum`?"),
-        ("seed(-1)", "line 1: -1 is no seed"),
-        ("seed_at(1, -2)", "line 1: -2 is no number of a block"),
+        ("seed(-1)", "line 1: the seed is -1, but must be an integer"),
+        ("seed_at(1, -2)", "line 1: the number of the block is -2, but must be an integer"),
     ] {
         let why = text.parse().and_then(|script| run(&b, &script, &mut variables)).unwrap_err().to_string();
         assert!(why.contains(part), "{text}: {why}");

@@ -1,5 +1,7 @@
 //! What a user's crate pays to compile: small programs are written to a temporary folder, built, and run.
 
+mod speeds;
+
 use crate::run::{Outcome, cargo, root};
 use std::{
     fmt::Write as _,
@@ -101,16 +103,14 @@ const FORMULAS: ([&str; 8], [&str; 5]) =
 
 const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64>"];
 
-/// Lines of a profile of the user's crate with which a dev build computes at the speed of a release build.
-pub const PROFILE: &str = "[profile.dev.package.backends]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-linalg]\nopt-level = 3\ndebug-assertions = false\n\n[profile.dev.package.backend-runtime]\nopt-level = 3\ndebug-assertions = false\n";
+const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]";
 
-const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM]";
-
-/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM]`, where a part of a program's name will do
+/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`, where a part of a program's name will do
 pub fn task(args: &[String]) -> Outcome {
     let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
     let mut only = None;
-    let mut args = args.iter();
+    let is_of_speeds = args.last().is_some_and(|last| last == "--speeds");
+    let mut args = args[..args.len() - usize::from(is_of_speeds)].iter();
     while let Some(arg) = args.next() {
         let value = args.next().ok_or(USAGE)?;
         match arg.as_str() {
@@ -124,6 +124,9 @@ pub fn task(args: &[String]) -> Outcome {
         fs::remove_dir_all(&folder).map_err(|why| format!("{} cannot be removed: {why}", folder.display()))?;
     }
     println!("{}", processor());
+    if is_of_speeds {
+        return speeds::table(&folder, &of);
+    }
     println!("Seconds of processor time, one job at a time.\n");
     let programs = [
         ("1 op in f64", source(&REAL[..1], &["f64"])),
@@ -164,56 +167,7 @@ pub fn task(args: &[String]) -> Outcome {
     println!("| the user's crate | dev, again | release, again | LLVM lines | functions | program, MB |");
     println!("|---|--:|--:|--:|--:|--:|\n{rows}");
     println!("| clean build | s |\n|---|--:|\n{clean}");
-    if only.is_some() { Ok(()) } else { speeds(&folder, &of) }
-}
-
-/// How fast a program computes when built for development, with and without the two lines of a profile.
-fn speeds(folder: &Path, of: &Path) -> Outcome {
-    println!(
-        "| 1e6 elements, one thread, ms | {} |\n|---|{}",
-        SPEEDS.map(|(name, ..)| name).join(" | "),
-        "--:|".repeat(SPEEDS.len())
-    );
-    for (name, release, profile) in
-        [("dev", false, ""), ("dev, with the profile of the README", false, PROFILE), ("release", true, "")]
-    {
-        let user = User::new(folder, of, &speed_source(), profile)?;
-        user.build(release)?;
-        let output = std::process::Command::new(user.program(release))
-            .env("RAYON_NUM_THREADS", "1")
-            .output()
-            .map_err(|why| format!("the program cannot be run: {why}"))?;
-        println!("| {name} |{}", String::from_utf8_lossy(&output.stdout).trim());
-    }
-    Ok(())
-}
-
-const SPEEDS: [(&str, &str); 8] = [
-    ("exp, f64", "b.exp(&x)?"),
-    ("exp, f32", "b.exp(&single)?"),
-    ("add, f64", "b.add(&x, &x)?"),
-    ("add, i64", "b.add(&whole, &whole)?"),
-    ("sort, f64", "b.sort(&x)?"),
-    ("sum, f64", "b.sum(&x, ..)?"),
-    ("cumulative_sum, f64", "b.cumulative_sum(&x, 0)?"),
-    ("exp, Complex<f64>", "b.exp(&z)?"),
-];
-
-fn speed_source() -> String {
-    let mut source = String::from(
-        "use backends::prelude::*;\n\nfn main() -> Result<()> {\n    let b = Numpyish::seeded(1);\n    \
-         let x = b.random_uniform::<f64>([1_000_000])?;\n    let single = b.astype::<f32, f64>(&x)?;\n    \
-         let whole = b.astype::<i64, f64>(&x)?;\n    let z = b.astype::<Complex<f64>, f64>(&x)?;\n",
-    );
-    for (_, call) in SPEEDS {
-        let _ = writeln!(
-            source,
-            "    let mut best = f64::INFINITY;\n    for _ in 0..9 {{\n        let start = std::time::Instant::now();\n        \
-             std::hint::black_box({call});\n        best = best.min(start.elapsed().as_secs_f64());\n    }}\n    \
-             print!(\" {{:.2}} |\", best * 1e3);"
-        );
-    }
-    source + "    println!();\n    Ok(())\n}\n"
+    if only.is_some() { Ok(()) } else { speeds::table(&folder, &of) }
 }
 
 /// A program that makes every call in every dtype.
@@ -260,12 +214,13 @@ struct User {
 }
 
 impl User {
-    fn new(folder: &Path, of: &Path, source: &str, profile: &str) -> Outcome<User> {
+    /// `more`: the end of its manifest, which begins with further dependencies.
+    fn new(folder: &Path, of: &Path, source: &str, more: &str) -> Outcome<User> {
         let user = User { folder: folder.join("user"), target: folder.join("target") };
         let of = fs::canonicalize(of).map_err(|why| format!("{}: {why}", of.display()))?;
         let manifest = format!(
             "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-             backends = {{ path = {of:?} }}\n\n{profile}"
+             backends = {{ path = {of:?} }}\n{more}"
         );
         let _ = fs::create_dir_all(user.folder.join("src"));
         // the versions that this repository is tested with
@@ -392,10 +347,4 @@ mod tests {
         assert_eq!((by_ops.matches("expr!(").count(), by_ops.matches("b.").count()), (0, 40 * 6 + 3));
     }
 
-    /// The lines that the README tells people to write are those that are measured.
-    #[test]
-    fn the_documented_profile_is_the_measured_one() {
-        let readme = fs::read_to_string(root().join("README.md")).unwrap();
-        assert!(readme.contains(PROFILE));
-    }
 }
