@@ -346,5 +346,4 @@ mod tests {
         assert_eq!(by_expr.matches("expr!(").count(), 40);
         assert_eq!((by_ops.matches("expr!(").count(), by_ops.matches("b.").count()), (0, 40 * 6 + 3));
     }
-
 }

@@ -77,8 +77,8 @@ cargo xtask <task>
                               fails where results differ; its packages have some GB
   peers solvers               Poisson's equation by the linear solvers, and by SciPy's
   callgrind BENCH [ARGS]      instructions of a bench or example, by function
-  build-cost [--of CHECKOUT] [--only PROGRAM]
-                              what a user's crate pays to compile: seconds, lines, sizes, and the speed of a dev build
+  build-cost [--of CHECKOUT] [--only PROGRAM | --speeds]
+                              what a user's crate pays to compile: seconds, lines, sizes, and the speed of dev builds
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
