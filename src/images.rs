@@ -234,8 +234,9 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     let mut kept = match cutoff {
         None => x.clone(),
         Some(cutoff) => {
-            let (magnitude, cutoff) = (b.abs(x)?, T::of(cutoff));
-            b.r#where(b.greater(&magnitude, cutoff)?, &magnitude, T::of(0.0))?
+            // magnitudes of what is kept alone: NaN, which is above nothing, has no share in a gradient
+            let is_above = b.greater(b.abs(x)?, T::of(cutoff))?;
+            b.abs(b.r#where(is_above, x, T::of(0.0))?)?
         }
     };
     // from the last axis on, which is then summed away: what the axes before it need has fewer elements

@@ -145,7 +145,8 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        return expr!(b, where(x2 == 0.0, T::ZERO, g * x2 * pow(x1, x2 - 1.0)));
+        // also the derivative by `g`, which a tangent is, has no infinity times 0
+        return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,
         let before = x2 - 1.0;
@@ -169,7 +170,10 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    expr!(b, where((x1 == 0.0) | (isinf(x1) & (y == 0.0)), T::ZERO, g * y * log(x1)))
+    // as above: neither factor of `g` is infinite where the other is 0
+    expr!(b,
+        let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
+        g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))
 }
 
 /// `gammainc`, by the point: the density of the gamma distribution.
