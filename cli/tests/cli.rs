@@ -153,11 +153,11 @@ fn a_saved_program() {
 fn what_is_wrong_is_said() {
     for (args, part) in [
         (&["call", "sum(x, axis=0)"][..], "what is `x`? give --x FILE.npy or a number"),
-        (&["call", "sum(x,", "--x", "1"], "line 1, column 7: a value is wanted"),
+        (&["call", "sum(x,", "--x", "1"], "line 1, column 7: expected a value, found the end of the line"),
         (&["call", "sum(x)", "--x", "no such file.npy"], "no such file.npy"),
         (&["call", "sum(x)", "--x", "hello"], "there is no variable `hello`"),
         (&["call", "sum(1)", "axis"], "`axis` is left over"),
-        (&["call", "sum(1)", "--backend", "cupy"], "`cupy` is no backend"),
+        (&["call", "sum(1)", "--backend", "cupy"], "`cupy` is not a backend"),
         (&["call", "sum(1)", "--precision", "8"], "16, 32 or 64"),
         (&["call", "y = sum(1)", "--out", "y.npy"], "--out NAME=FILE.npy"),
         (&["bench", "take"], "write the call"),
