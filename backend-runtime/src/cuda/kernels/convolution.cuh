@@ -119,13 +119,34 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The window whose tap lies on an index; -1 where there is none.
+// A quotient of numbers that are not negative; of 32 bits where that is enough, which takes a fraction of the time.
+inline i64 quotient(i64 x, i64 by) { return (x | by) >> 32 ? i64(u64(x) / u64(by)) : i64(u32(x) / u32(by)); }
+
+// The taps that may lie on an index: a kernel may be much longer than what it lies on.
+struct Taps {
+    i64 first, end, step;
+};
+
+inline Taps taps_on(const Sliding& axis, i64 at) {
+    const i64 place = at + axis.padding, last = (axis.windows - 1) * axis.stride;
+    Taps taps = {0, quotient(place, axis.dilation) + 1, 1};
+    if (place > last) taps.first = quotient(place - last + axis.dilation - 1, axis.dilation);
+    if (taps.end > axis.taps) taps.end = axis.taps;
+    // windows begin at multiples of the stride
+    if (axis.dilation == 1 && axis.stride > 1 && taps.first < taps.end) {
+        const i64 from = place - taps.first;
+        taps.first += from - quotient(from, axis.stride) * axis.stride;
+        taps.step = axis.stride;
+    }
+    return taps;
+}
+
+// The window whose tap, one of those, lies on an index; -1 where there is none.
 inline i64 window(const Sliding& axis, i64 at, i64 tap) {
     const i64 from = at + axis.padding - tap * axis.dilation;
-    if (from < 0) return -1;
-    if (axis.stride == 1) return from < axis.windows ? from : -1;
-    const u64 window = from >> 32 ? u64(from) / u64(axis.stride) : u32(from) / u32(axis.stride);
-    return i64(window) * axis.stride == from && i64(window) < axis.windows ? i64(window) : -1;
+    if (axis.stride == 1) return from;
+    const i64 window = quotient(from, axis.stride);
+    return window * axis.stride == from ? window : -1;
 }
 
 template <typename T>
@@ -143,13 +164,15 @@ __global__ void __launch_bounds__(256)
         for (u64 o = 0; o < CHANNELS; o++) channels[o] = (where.first + (o < where.few ? o : where.few - 1)) * taps;
         const T* from = x + (where.batch * c.groups + where.group) * c.inputs * elements;
         const T* kernel = weight + where.group * c.inputs * c.outputs * taps;
-        for (i64 deep = 0; deep < c.axes[0].taps; deep++) {
+        const Taps depths = taps_on(c.axes[0], where.at[0]), heights = taps_on(c.axes[1], where.at[1]),
+                   widths = taps_on(c.axes[2], where.at[2]);
+        for (i64 deep = depths.first; deep < depths.end; deep += depths.step) {
             const i64 z = window(c.axes[0], where.at[0], deep);
             if (z < 0) continue;
-            for (i64 high = 0; high < c.axes[1].taps; high++) {
+            for (i64 high = heights.first; high < heights.end; high += heights.step) {
                 const i64 y = window(c.axes[1], where.at[1], high);
                 if (y < 0) continue;
-                for (i64 wide = 0; wide < c.axes[2].taps; wide++) {
+                for (i64 wide = widths.first; wide < widths.end; wide += widths.step) {
                     const i64 at = window(c.axes[2], where.at[2], wide);
                     if (at < 0) continue;
                     const T* element = from + (z * c.axes[1].windows + y) * c.axes[2].windows + at;
