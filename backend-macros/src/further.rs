@@ -1,7 +1,7 @@
 //! `backend_my_ops! { .. }`: the trait of a user's table for backends that are not of the base table.
 
-use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input};
-use op_table::{Model, Report, Role, SourceFile, check, model::Backend, parse};
+use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input, left_out::check};
+use op_table::{Model, Report, Role, SourceFile, model::Backend, parse};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;

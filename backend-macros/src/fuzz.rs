@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const BASE: &str = include_str!("../../ops.toml");
+pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
@@ -53,7 +53,7 @@ const STACK: usize = 4 << 20;
 const MOST_TIME: Duration = Duration::from_secs(120);
 
 /// Everything before the first row, and the rows named; no word names another row.
-fn slice(table: &str, names: &[&str]) -> String {
+pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
         Some((before, (op, after))) if !names.contains(&op) => format!("{before}{after}\n"),

@@ -1094,6 +1094,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
 }
+#[allow(unreachable_patterns)]
 impl crate::runtime::Arrays for AnyBackend {
     type Array<T: crate::runtime::Element> = AnyArray<T>;
     const NAME: &'static str = "any";
@@ -1291,7 +1292,6 @@ impl crate::runtime::Arrays for AnyBackend {
         }
     }
     fn offer(&self) -> ::core::result::Result<crate::runtime::link::Offer, String> {
-        #[allow(unreachable_patterns)]
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::offer(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::offer(b),
@@ -1302,7 +1302,6 @@ impl crate::runtime::Arrays for AnyBackend {
         &self,
         peers: &dyn crate::runtime::link::Peers,
     ) -> crate::runtime::Result<Option<crate::runtime::link::Link>> {
-        #[allow(unreachable_patterns)]
         match self {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::link(b, peers),
             AnyBackend::Torch(b) => crate::runtime::Arrays::link(b, peers),
@@ -1316,7 +1315,6 @@ impl crate::runtime::Arrays for AnyBackend {
         send: &[Vec<AnyArray<T>>],
         from: &[usize],
     ) -> crate::runtime::Result<AnyArray<T>> {
-        #[allow(unreachable_patterns)]
         match self {
             AnyBackend::Numpyish(b) => {
                 let own = |arrays: &Vec<AnyArray<T>>| {
@@ -1350,7 +1348,6 @@ impl crate::runtime::Arrays for AnyBackend {
         part: &AnyArray<T>,
         counts: &[usize],
     ) -> crate::runtime::Result<AnyArray<T>> {
-        #[allow(unreachable_patterns)]
         match self {
             AnyBackend::Numpyish(b) => {
                 crate::runtime::Arrays::gather_linked(
@@ -1382,7 +1379,6 @@ impl crate::runtime::Arrays for AnyBackend {
         total: usize,
         through: &mut crate::runtime::link::Through<'_>,
     ) -> Option<crate::runtime::Result<AnyArray<T>>> {
-        #[allow(unreachable_patterns)]
         match self {
             AnyBackend::Numpyish(b) => {
                 let send = send
@@ -1879,23 +1875,7 @@ impl ops::add {
             "",
             "exact",
             "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCalled as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\n# Returns\n\nAn array of the shape that `x1` and `x2` broadcast to.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```\n",
-            Some(
-                crate::runtime::KernelInfo::new(
-                    "op_plus(x0, x1)",
-                    "op_plus(x0, x1)",
-                    &["x0", "x1"],
-                    &[crate::runtime::ElementInfo::T, crate::runtime::ElementInfo::T],
-                    &[],
-                    &[
-                        (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
-                        (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
-                        (
-                            crate::runtime::DType::Complex64,
-                            crate::runtime::DType::Complex64,
-                        ),
-                    ],
-                ),
-            ),
+            None,
         )
         .with_to_dtypes(&[])
         .with_params(
@@ -1947,19 +1927,7 @@ impl ops::leaky {
             "",
             "exact",
             "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCalled as `Elementwise::leaky`, or `Elementwise::leaky_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array of the shape of `x`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```\n",
-            Some(
-                crate::runtime::KernelInfo::new(
-                    "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
-                    "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)",
-                    &["x0"],
-                    &[crate::runtime::ElementInfo::T],
-                    &["p0"],
-                    &[
-                        (crate::runtime::DType::Float32, crate::runtime::DType::Float32),
-                        (crate::runtime::DType::Float64, crate::runtime::DType::Float64),
-                    ],
-                ),
-            ),
+            None,
         )
         .with_to_dtypes(&[])
         .with_params(

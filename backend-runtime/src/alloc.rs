@@ -36,6 +36,7 @@ const NOTABLE: usize = 16 << 10;
 const PAGE: usize = 4096;
 
 /// A huge page.
+#[cfg(any(target_os = "linux", test))]
 const HUGE: usize = 2 << 20;
 
 /// How many blocks are kept at most.

@@ -22,6 +22,7 @@ pub mod host;
 pub mod index;
 pub mod info;
 pub mod link;
+#[cfg(any(feature = "cuda", feature = "torch", test))]
 mod load;
 pub mod number;
 pub mod operand;
@@ -38,8 +39,10 @@ pub mod stored;
 mod threads;
 pub mod wrap;
 
+#[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod numpyish;
+#[cfg(feature = "torch")]
 pub mod torch;
 
 pub use arrays::{Arrays, CustomGradient, LinearMap};

@@ -39,6 +39,7 @@ impl Offer {
     pub const BYTES: usize = 32;
 
     /// A library in a version, and the device that it would use.
+    #[cfg(any(feature = "cuda", test))]
     pub(crate) fn new(library: [u8; 8], version: u64, device: [u8; 16]) -> Offer {
         Offer { library, version, device }
     }
@@ -85,17 +86,21 @@ impl Offer {
 #[derive(Clone)]
 pub struct Link {
     name: Arc<str>,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no backend of this build opens a link"))]
     open: Arc<dyn Any + Send + Sync>,
 }
 
 impl Link {
-    pub(crate) fn new(name: String, open: impl Any + Send + Sync) -> Link {
-        Link { name: name.into(), open: Arc::new(open) }
-    }
-
     /// The library and its version: `NCCL 2.27.3`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Link {
+    pub(crate) fn new(name: String, open: impl Any + Send + Sync) -> Link {
+        Link { name: name.into(), open: Arc::new(open) }
     }
 
     /// What the backend has opened.

@@ -4,7 +4,6 @@
 //! waits forever for threads that only its parent has. So no loop asks rayon for anything before [`count`] has said that
 //! there is a pool: where there is none, [`count`] is 1 and the loops run in the thread that calls.
 
-use crate::{Error, Result};
 use std::{
     panic,
     sync::{
@@ -53,14 +52,14 @@ pub(crate) fn watch_forks() {
 }
 
 /// The error of a library whose own threads, or whose device, a forked process does not have.
+#[cfg(any(feature = "cuda", feature = "torch"))]
 #[inline(always)]
-pub(crate) fn refuse_forked(backend: &'static str) -> Result<()> {
+pub(crate) fn refuse_forked(backend: &'static str) -> crate::Result<()> {
+    #[cold]
+    fn forked(backend: &'static str) -> crate::Error {
+        let why = "this process was made by `fork` from one that had used the backend, whose threads and device it does not \
+                   have; fork before the first use, or start a new program";
+        crate::Error::unavailable(backend, why)
+    }
     if FORKED.load(Ordering::Relaxed) { Err(forked(backend)) } else { Ok(()) }
-}
-
-#[cold]
-fn forked(backend: &'static str) -> Error {
-    let why = "this process was made by `fork` from one that had used the backend, whose threads and device it does not \
-               have; fork before the first use, or start a new program";
-    Error::unavailable(backend, why)
 }

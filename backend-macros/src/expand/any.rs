@@ -210,6 +210,8 @@ impl Expand<'_> {
                 )*
             }
 
+            // where there is one backend, no array is of another
+            #[allow(unreachable_patterns)]
             impl #rt::Arrays for #any_name {
                 type Array<T: #rt::Element> = #any_array<T>;
 
@@ -325,7 +327,6 @@ impl Expand<'_> {
 
                 // moves of a backend that is watched are calls that are seen, through the host
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
-                    #[allow(unreachable_patterns)]
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*
                         _ => Err("arrays of a backend that is watched go through the host".into()),
@@ -333,7 +334,6 @@ impl Expand<'_> {
                 }
 
                 fn link(&self, peers: &dyn #rt::link::Peers) -> #rt::Result<Option<#rt::link::Link>> {
-                    #[allow(unreachable_patterns)]
                     match self { #(#any_name::#variant(b) => #rt::Arrays::link(b, peers),)* _ => Ok(None) }
                 }
 
@@ -344,7 +344,6 @@ impl Expand<'_> {
                     send: &[Vec<#any_array<T>>],
                     from: &[usize],
                 ) -> #rt::Result<#any_array<T>> {
-                    #[allow(unreachable_patterns)]
                     match self {
                         #(#any_name::#variant(b) => {
                             let own = |arrays: &Vec<#any_array<T>>| arrays.iter().map(|x| x.#get(op).cloned()).collect();
@@ -362,7 +361,6 @@ impl Expand<'_> {
                     part: &#any_array<T>,
                     counts: &[usize],
                 ) -> #rt::Result<#any_array<T>> {
-                    #[allow(unreachable_patterns)]
                     match self {
                         #(#any_name::#variant(b) => {
                             #rt::Arrays::gather_linked(b, op, link, part.#get(op)?, counts).map(#any_array::#variant)
@@ -378,7 +376,6 @@ impl Expand<'_> {
                     total: usize,
                     through: &mut #rt::link::Through<'_>,
                 ) -> Option<#rt::Result<#any_array<T>>> {
-                    #[allow(unreachable_patterns)]
                     match self {
                         #(#any_name::#variant(b) => {
                             // an array of another backend: the other way says so

@@ -141,10 +141,13 @@ impl Expand<'_> {
             let (name, runs) = (&backend.name, op.runs(backend)?);
             Some(quote!((#name, #runs)))
         });
+        let is_there = |is: fn(&Backend) -> bool| self.model.backends.iter().any(is);
+        let (has_kernels, has_aten) = (is_there(|b| b.name == "cuda"), is_there(|b| b.aten));
         // a row that the GPU runs otherwise needs no kernel of its expression
-        let kernel = op.maps.get("cuda").or(elements_of(op)).map_or(quote!(None), |map| self.kernel(op, map));
+        let kernel = op.maps.get("cuda").or(elements_of(op)).filter(|_| has_kernels);
+        let kernel = kernel.map_or(quote!(None), |map| self.kernel(op, map));
         let fold = match elements_of(op) {
-            Some(Map::Fold(fold)) => {
+            Some(Map::Fold(fold)) if has_kernels => {
                 let kernel = self.fold_kernel(op, fold, &rt);
                 Some(quote!(.with_fold(#kernel)))
             }
@@ -156,7 +159,8 @@ impl Expand<'_> {
         let aliases = (!names.is_empty()).then(|| quote!(.with_aliases(&[#(#names),*])));
         let places = Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None };
         let doc = crate::docs::page(op, &places, self.model);
-        let (params, result, aten) = (self.params_info(op), self.result_info(op), info::aten(op));
+        let (params, result) = (self.params_info(op), self.result_info(op));
+        let aten = if has_aten { info::aten(op) } else { quote!(None) };
         quote! {
             #rt::OpInfo::new(
                 #name, #group, #summary, #signature, #from, &[#(#backends),*], #numpy, #accuracy, #doc, #kernel,

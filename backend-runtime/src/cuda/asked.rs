@@ -72,7 +72,7 @@ pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::cache::Private;
+    use crate::load::private::Private;
 
     #[test]
     fn what_is_noted_is_read_once() {

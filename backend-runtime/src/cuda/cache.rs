@@ -76,7 +76,7 @@ fn is_image(image: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cuda::testing::compiler, load::cache::Private};
+    use crate::{cuda::testing::compiler, load::private::Private};
     use std::fs;
 
     const PTX: &[u8] = b".version 9.0\n.target sm_90\n\0";

@@ -433,7 +433,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_damaged_or_planted_library_is_refused_with_the_reason() {
-        use crate::load::cache::Private;
+        use crate::load::private::Private;
         use std::os::unix::fs::PermissionsExt;
         let folder = Private::new().unwrap();
         let library = folder.path().join("libnvrtc.so.13");

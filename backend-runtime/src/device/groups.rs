@@ -82,7 +82,7 @@ fn group(files: Files, folder: &Path) -> Option<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::cache::Private;
+    use crate::load::private::Private;
 
     const FIRST_MOUNT: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n\
                                32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n";

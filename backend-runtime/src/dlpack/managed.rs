@@ -250,6 +250,7 @@ impl ManagedTensor {
 
     /// The same for libtorch, which has no negative strides, and does not look at an offset in bytes: the tensor from its lowest element
     /// on, and the axes to be reversed. Nothing is written to it, whatever its flags are.
+    #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
         if layout.device.is_host() {

@@ -12,9 +12,11 @@ pub use abi::{
 };
 pub use managed::ManagedTensor;
 
-pub(crate) use host::{WORTH_SHARING, check_bools, export, import};
-pub(crate) use layout::Layout;
-pub(crate) use managed::Parts;
+#[cfg(feature = "torch")]
+pub(crate) use host::{WORTH_SHARING, check_bools};
+pub(crate) use host::{export, import};
+#[cfg(feature = "cuda")]
+pub(crate) use {layout::Layout, managed::Parts};
 
 /// Whether memory is shared, as `copy` of the Python Array API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

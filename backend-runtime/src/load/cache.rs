@@ -56,7 +56,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Makes a folder that only this user can use.
-fn create_private(folder: &Path) -> io::Result<()> {
+pub(super) fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -74,42 +74,10 @@ pub fn say_once(why: &str) {
 }
 
 /// An unpredictable name.
-fn random_name() -> String {
+pub(super) fn random_name() -> String {
     // the standard library takes the keys of its hashes from the system's random numbers
     let random = || RandomState::new().hash_one(0);
     format!(".{:016x}{:016x}", random(), random())
-}
-
-/// A folder that only this process uses, with a random name; it is removed when this value is dropped.
-#[derive(Debug)]
-pub struct Private(PathBuf);
-
-impl Private {
-    /// In the folder of temporary files.
-    pub fn new() -> Result<Private, String> {
-        let temporary = env::temp_dir();
-        let parent =
-            check::way(&temporary, Trust::Found).map_err(|why| format!("no folder for temporary files: {why}"))?;
-        Private::new_in(&parent)
-    }
-
-    /// Creates one in this folder, where no other user can replace it.
-    pub fn new_in(parent: &Path) -> Result<Private, String> {
-        let folder = parent.join(random_name());
-        create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
-        Ok(Private(folder))
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Private {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// The content of a file of the cache, if it is one that only this user can have written.
@@ -161,7 +129,7 @@ pub fn hash(parts: &[&[u8]]) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::private::Private, *};
 
     fn chosen(settings: &[(&str, &str)]) -> Option<PathBuf> {
         choose(|name| settings.iter().find(|(set, _)| *set == name).map(|(_, value)| PathBuf::from(value)))

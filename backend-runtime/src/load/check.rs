@@ -62,8 +62,8 @@ pub fn open_file(file: &std::fs::File) -> Result<(), String> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::load::cache::Private;
     use crate::load::check;
+    use crate::load::private::Private;
     use std::{
         fs,
         os::unix::fs::{PermissionsExt, symlink},

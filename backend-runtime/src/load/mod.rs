@@ -2,12 +2,15 @@
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. The rules for all of that are here, once;
 //! `docs/security.md` explains them to users. [`places`] knows the folders to look in, [`check`] refuses what others may have
-//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled, and [`examine`] is asked before a library is loaded.
+//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled,
+//! `private` has folders of the process, and [`examine`] is asked before a library is loaded.
 
 pub mod cache;
 pub mod check;
 pub mod elf;
 pub mod places;
+#[cfg(any(feature = "torch", test))]
+pub mod private;
 pub mod trust;
 #[cfg(unix)]
 mod walk;

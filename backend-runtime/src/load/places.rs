@@ -64,7 +64,7 @@ fn folders_of(name: &str, answer: &str) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::cache::Private, *};
+    use super::{super::private::Private, *};
     use std::fs;
 
     /// A workspace with a package, as cargo leaves it.

@@ -26,7 +26,7 @@ pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
 /// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
-    if n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
+    if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
 /// A slice that several threads write to, each its own elements.
@@ -58,6 +58,9 @@ impl<T> Shared<T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
     }
 }
+
+/// Whether the system has no clock, nor threads: WebAssembly without WASI.
+const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;

@@ -3,11 +3,7 @@
 use super::locate::{library, unavailable};
 use crate::{
     Result,
-    load::{
-        cache::{self, Private},
-        check,
-        trust::Trust,
-    },
+    load::{cache, check, private::Private, trust::Trust},
 };
 use std::{
     env, fs, io,

@@ -93,7 +93,7 @@ fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::cache::Private;
+    use crate::load::private::Private;
 
     /// A folder with files named like those of libtorch.
     fn planted() -> (Private, PathBuf) {

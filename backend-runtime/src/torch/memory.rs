@@ -2,18 +2,26 @@
 //! Devices are numbers here: -1 is the CPU.
 
 use super::{ffi, tensor::device_name};
-use crate::{DeviceInfo, MemoryInfo, Result, cuda, device::host};
+#[cfg(feature = "cuda")]
+use crate::cuda::info::info as gpu;
+use crate::{DeviceInfo, MemoryInfo, Result, device::host};
 use std::ffi::c_int;
 
 /// What a device is.
 pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
     let shim = ffi::load()?;
     let mut info = match usize::try_from(index) {
-        Ok(ordinal) => cuda::info::info(backend, device_name(index), ordinal)?,
+        Ok(ordinal) => gpu(backend, device_name(index), ordinal)?,
         Err(_) => host::info(backend),
     };
     (info.library, info.version) = ("libtorch".into(), Some(shim.version_text()));
     Ok(info)
+}
+
+/// A GPU without what the driver says of it, which the backend `Cuda` asks for.
+#[cfg(not(feature = "cuda"))]
+fn gpu(backend: &'static str, device: String, _: usize) -> Result<DeviceInfo> {
+    Ok(DeviceInfo::new(backend, device, crate::DeviceKind::Gpu, "GPU"))
 }
 
 /// What its memory holds.

@@ -4,7 +4,7 @@
 use super::torch;
 use crate::{
     Arrays, Error,
-    load::{cache::Private, places},
+    load::{places, private::Private},
     torch::{Torch, TorchArray, build, locate},
 };
 use std::{

@@ -1,0 +1,43 @@
+//! Folders for what only this process is to find.
+
+use super::{
+    cache::{create_private, random_name},
+    check,
+    trust::Trust,
+};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// A folder that only this process uses, with a random name; it is removed when this value is dropped.
+#[derive(Debug)]
+pub struct Private(PathBuf);
+
+impl Private {
+    /// In the folder of temporary files.
+    pub fn new() -> Result<Private, String> {
+        let temporary = env::temp_dir();
+        let parent =
+            check::way(&temporary, Trust::Found).map_err(|why| format!("no folder for temporary files: {why}"))?;
+        Private::new_in(&parent)
+    }
+
+    /// Creates one in this folder, where no other user can replace it.
+    pub fn new_in(parent: &Path) -> Result<Private, String> {
+        let folder = parent.join(random_name());
+        create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+        Ok(Private(folder))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
