@@ -1,6 +1,6 @@
 //! The backend that a text names: an argument of a program, a line of its configuration, an environment variable.
 
-use crate::{AnyBackend, Cuda, Error, Numpyish, Result, Torch};
+use crate::{AnyBackend, Error, Numpyish, Result};
 use std::str::FromStr;
 
 const OP: &str = "AnyBackend::from_str";
@@ -8,10 +8,53 @@ const OP: &str = "AnyBackend::from_str";
 /// The environment variable that names a program's default backend.
 pub const VARIABLE: &str = "BACKENDS_DEFAULT";
 
+/// The libraries, and whether this build has them.
+const LIBRARIES: [(&str, bool); 3] =
+    [("numpyish", true), ("cuda", cfg!(feature = "cuda")), ("torch", cfg!(feature = "torch"))];
+
+/// The libraries that this build has.
+pub(crate) fn built() -> impl Iterator<Item = &'static str> {
+    LIBRARIES.into_iter().filter_map(|(name, is_built)| is_built.then_some(name))
+}
+
+/// Whether this is the name of a library that this build leaves out.
+pub(crate) fn is_left_out(library: &str) -> bool {
+    LIBRARIES.contains(&(library, false))
+}
+
+/// The error of a library that this build leaves out.
+pub(crate) fn left_out(library: &'static str) -> Error {
+    let why = format!("this build leaves the library out: the crate `backends` is without its feature `{library}`");
+    Error::unavailable(library, why)
+}
+
+/// The GPU of an ordinal.
+#[cfg(feature = "cuda")]
+pub(crate) fn cuda(ordinal: usize) -> Result<AnyBackend> {
+    crate::Cuda::new(ordinal).map(AnyBackend::from)
+}
+
+#[cfg(not(feature = "cuda"))]
+pub(crate) fn cuda(_: usize) -> Result<AnyBackend> {
+    Err(left_out("cuda"))
+}
+
+/// The device of libtorch that has this name.
+#[cfg(feature = "torch")]
+pub(crate) fn torch(device: &str) -> Result<AnyBackend> {
+    crate::Torch::new(device).map(AnyBackend::from)
+}
+
+#[cfg(not(feature = "torch"))]
+pub(crate) fn torch(_: &str) -> Result<AnyBackend> {
+    Err(left_out("torch"))
+}
+
 /// `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda`, `torch:cuda:1`.
 ///
 /// # Errors
-/// [`Argument`](Error::Argument) for any other text, [`Unavailable`](Error::Unavailable) with the reason where the library or the device is missing.
+/// [`Argument`](Error::Argument) for any other text, [`Unavailable`](Error::Unavailable) with the reason where the library or the device is missing,
+/// or the build leaves the library out: the features `cuda` and `torch`.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -35,17 +78,13 @@ impl FromStr for AnyBackend {
         };
         match (library, device) {
             ("numpyish", None | Some("cpu")) => Ok(Numpyish::new().into()),
-            ("torch", device) => {
-                let device = device.unwrap_or("cpu");
-                match Torch::new(device) {
-                    Err(Error::Argument { .. }) => Err(unknown()),
-                    found => found.map(AnyBackend::from),
-                }
-            }
-            ("cuda", None) => Cuda::new(0).map(AnyBackend::from),
+            ("torch", device) => match torch(device.unwrap_or("cpu")) {
+                Err(Error::Argument { .. }) => Err(unknown()),
+                found => found,
+            },
+            ("cuda", None) => cuda(0),
             ("cuda", Some(ordinal)) if !ordinal.is_empty() && ordinal.bytes().all(|c| c.is_ascii_digit()) => {
-                let ordinal = ordinal.parse().map_err(|_| unknown())?;
-                Cuda::new(ordinal).map(AnyBackend::from)
+                cuda(ordinal.parse().map_err(|_| unknown())?)
             }
             _ => Err(unknown()),
         }
@@ -93,7 +132,7 @@ fn in_variable(name: &str, why: Error) -> Error {
 /// ```
 #[must_use]
 pub fn libraries() -> Vec<(&'static str, Result<AnyBackend>)> {
-    ["numpyish", "cuda", "torch"].map(|name| (name, name.parse())).into()
+    LIBRARIES.map(|(name, _)| (name, name.parse())).into()
 }
 
 #[cfg(test)]
@@ -106,9 +145,9 @@ mod tests {
         for name in ["numpyish", "numpyish:cpu"] {
             assert_eq!(name.parse::<AnyBackend>().map(|b| (b.name(), b.device())), Ok(("numpyish", "cpu".into())));
         }
-        for name in
-            ["", "cupy", "Numpyish", "numpyish:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", "torch:tpu", ":"]
-        {
+        let devices = if is_left_out("torch") { [].iter() } else { ["torch:tpu"].iter() };
+        let others = ["", "cupy", "Numpyish", "numpyish:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", ":"];
+        for name in others.iter().chain(devices) {
             let why = name.parse::<AnyBackend>().unwrap_err();
             assert!(matches!(why, Error::Argument { .. }), "{name}: {why}");
             assert!(why.to_string().contains(&format!("`{name}`")), "{why}");
@@ -122,7 +161,11 @@ mod tests {
         for (name, found) in all {
             match found {
                 Ok(b) => assert_eq!(b.name(), name),
-                Err(why) => assert!(matches!(why, Error::Unavailable { .. }), "{why}"),
+                Err(why) => {
+                    assert!(matches!(why, Error::Unavailable { .. }), "{why}");
+                    let feature = format!("without its feature `{name}`");
+                    assert_eq!(why.to_string().contains(&feature), !built().any(|built| built == name), "{why}");
+                }
             }
         }
         let why = in_variable("cupy", "cupy".parse::<AnyBackend>().unwrap_err());

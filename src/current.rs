@@ -353,8 +353,7 @@ mod tests {
         let (x, y) = (b.zeros::<f64>([2]).unwrap(), b.ones::<f64>([2]).unwrap());
         assert_eq!(choose_backend(&[&x, &y]).unwrap().name(), "numpyish");
         assert!(matches!(choose_backend(&[]), Err(Error::Argument { .. })));
-        if let Some(torch) = crate::runtime::available::available("torch", crate::Torch::cpu()) {
-            let torch = AnyBackend::from(torch);
+        if let Some(torch) = crate::runtime::available::available("torch", crate::choose::torch("cpu")) {
             let z = torch.zeros::<f64>([2]).unwrap();
             assert_eq!(choose_backend(&[&z]).unwrap().name(), "torch");
             assert!(matches!(choose_backend(&[&x, &z]), Err(Error::Backend { .. })));

@@ -1,7 +1,7 @@
 //! What there is: devices, default dtypes, and what shapes are together. Functions of the Python Array API that are no ops.
 
 use crate::{
-    AnyBackend, Arrays, Complex, Cuda, DType, DeviceKind, Element, Numbers, Numpyish, Result, Torch, runtime::rules,
+    AnyBackend, Arrays, Complex, DType, DeviceKind, Element, Numbers, Numpyish, Result, choose, runtime::rules,
 };
 
 /// The shape that arrays of these shapes broadcast to; `[]` of none.
@@ -32,9 +32,9 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 #[must_use]
 pub fn devices() -> Vec<AnyBackend> {
     // a machine has no more GPUs than a name of a device can count
-    let cuda = (0..256).map_while(|ordinal| Cuda::new(ordinal).ok()).map(AnyBackend::from);
+    let cuda = (0..256).map_while(|ordinal| choose::cuda(ordinal).ok());
     let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
-    let torch = names.map_while(|name| Torch::new(&name).ok()).map(AnyBackend::from);
+    let torch = names.map_while(|name| choose::torch(&name).ok());
     std::iter::once(AnyBackend::from(Numpyish::new())).chain(cuda).chain(torch).collect()
 }
 

@@ -39,9 +39,14 @@ pub use runtime::{
     IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, LinearMap, Lowest,
     MatrixNorm, MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode,
     ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric, Result, ResultInfo, Side,
-    SignedNumbers, Slice, Value, WideFloat, can_cast, cuda::Cuda, dispatch, enter_precision, finfo, iinfo,
-    numpyish::Numpyish, precision, result_type, set_default_precision, torch::Torch,
+    SignedNumbers, Slice, Value, WideFloat, can_cast, dispatch, enter_precision, finfo, iinfo, numpyish::Numpyish,
+    precision, result_type, set_default_precision,
 };
+
+#[cfg(feature = "cuda")]
+pub use runtime::cuda::Cuda;
+#[cfg(feature = "torch")]
+pub use runtime::torch::Torch;
 
 #[doc(inline)]
 pub use runtime::alloc;

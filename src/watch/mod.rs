@@ -12,6 +12,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+mod clock;
 mod profile;
 mod report;
 mod strict;

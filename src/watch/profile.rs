@@ -1,20 +1,20 @@
 //! A profile: when each op of chosen backends ran, for how long, on what.
 
-use super::{Call, Running, Seen, Watch, Watched, described};
+use super::{Call, Running, Seen, Watch, Watched, clock::Instant, described};
 use crate::{Backend, Error, Result};
 use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, ThreadId},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// The calls of the backends that it watches, with their times; clones are the same profile.
 ///
 /// On GPUs a call ends when its work is done, so that its time is that of the work: nothing overlaps while it is watched.
 /// What describing the arguments takes is not within the time of the call itself, but in that of calls around it;
-/// [`Profile::retime`] measures without it.
+/// [`Profile::retime`] measures without it. On WebAssembly without WASI, which has no clock, all times are zero.
 ///
 /// ```
 /// use backends::prelude::*;

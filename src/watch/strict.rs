@@ -1,7 +1,7 @@
 //! A backend for tests of programs: refuses what does not run everywhere, and finds where numbers go wrong.
 
 use super::{Call, Running, Seen, Watch, Watched, refused};
-use crate::{Backend, DType, Error, Result};
+use crate::{Backend, DType, Error, Result, choose};
 
 /// Refuses calls that other backends than the one at hand would refuse, so that a test on the CPU shows it.
 ///
@@ -30,10 +30,10 @@ pub struct Strict {
 }
 
 impl Strict {
-    /// Refuses ops that Numpyish, Cuda or Torch lack.
+    /// Refuses ops that Numpyish, Cuda or Torch lack, if the build has them: its features are `cuda` and `torch`.
     #[must_use]
     pub fn new() -> Strict {
-        Strict { runs_on: vec!["numpyish", "cuda", "torch"], ..Strict::default() }
+        Strict { runs_on: choose::built().collect(), ..Strict::default() }
     }
 
     /// Refuses ops that these backends lack, and no others: those that a program has to run on, of `"numpyish"`, `"cuda"`, `"torch"`.
@@ -72,8 +72,11 @@ impl Strict {
     /// The backend that refuses this.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] on a device that it lacks.
+    /// [`Error::Unavailable`] on a device that it lacks, and where the build leaves out a library that programs have to run on: it knows nothing of its ops.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
+        if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
+            return Err(choose::left_out(library));
+        }
         let device = backend.device();
         if self.devices.iter().any(|lacking| device.starts_with(lacking.as_str())) {
             return Err(Error::unavailable(B::NAME, format!("the strict backend is without the device `{device}`")));
@@ -131,6 +134,10 @@ mod tests {
         assert!(b.sum(&x, ..).is_ok());
         assert!(Strict::new().without_device("cpu").watch(Numpyish::new()).is_err());
         assert!(Strict::new().without_device("cuda").watch(Numpyish::new()).is_ok());
+        for library in ["cuda", "torch"] {
+            let b = Strict::new().runs_on(&[library]).watch(Numpyish::new());
+            assert_eq!(b.is_err(), choose::is_left_out(library), "{library}");
+        }
     }
 
     #[test]
