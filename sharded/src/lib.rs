@@ -41,6 +41,8 @@ mod creation;
 mod exchange;
 mod fft;
 mod files;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod indexing;
 mod layout;
 mod linalg;
@@ -59,8 +61,9 @@ mod tree;
 pub use array::{Part, ShardedArray};
 pub use backends_world::{self as world, World, run};
 pub use collectives::{Collectives, PendingArray, cuts};
+#[cfg(feature = "cuda")]
+pub use gpu::gpu;
 pub use layout::{Layout, Place, Shape, Split};
-pub use link::gpu;
 pub use plan::Plan;
 
 use backends::{Backend, Error, Result, runtime::link::Link};

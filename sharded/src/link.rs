@@ -1,8 +1,8 @@
-//! Links from device to device: whether the ranks have one, and the GPU of a rank.
+//! Links from device to device: whether the ranks have one.
 
 use crate::failed;
 use backends::{
-    Backend, Cuda, Error, Result,
+    Backend, Result,
     runtime::link::{Link, Offer, Peers},
 };
 use backends_world::{Kind, World};
@@ -53,19 +53,4 @@ pub(crate) fn open<B: Backend>(within: &B, world: &World) -> Result<std::result:
         (Err(why), _) => Err(why.to_string().into()),
         (_, rank) => Err(format!("rank {} could not open it", rank.unwrap_or(world.rank())).into()),
     })
-}
-
-/// The GPU of a rank: the one that has the number of the rank among those on its machine, counted from the first again where there are more ranks than GPUs.
-///
-/// The backend has a stream of random numbers of its own, as [`Sharded`](crate::Sharded) needs it. Parts of arrays go between GPUs by NCCL where each rank has
-/// its own; ranks that share one speak through the host.
-///
-/// # Errors
-/// [`Error::Unavailable`] without a driver, its libraries or a GPU; [`Error::Library`] where the ranks do not know which machine they are on.
-pub fn gpu(world: &World) -> Result<Cuda> {
-    let local = world.local_rank().map_err(failed("gpu"))?;
-    match Cuda::count()? {
-        0 => Err(Error::unavailable("cuda", "the driver has no GPU")),
-        count => Cuda::seeded(local % count, 0),
-    }
 }
