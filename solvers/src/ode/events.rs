@@ -57,6 +57,8 @@ struct Watched {
     value: f64,
     /// Whether this is a 0 that has been counted.
     is_counted: bool,
+    /// Whether the function has been other than 0.
+    was_elsewhere: bool,
     times: usize,
 }
 
@@ -80,7 +82,7 @@ impl Events {
             if event.terminal == Some(0) {
                 return Err(Error::argument(OP, "terminal_after is 0, but must be 1 or more"));
             }
-            all.push(Watched { event, value, is_counted: false, times: 0 });
+            all.push(Watched { event, value, is_counted: false, was_elsewhere: value != 0.0, times: 0 });
         }
         Ok(Events { all })
     }
@@ -104,10 +106,13 @@ impl Events {
             if was_counted && old == 0.0 {
                 // it goes on from there, or stays: no other zero
                 watched.is_counted = new == 0.0;
+            } else if old == 0.0 && new == 0.0 && watched.was_elsewhere {
+                // it stays at a zero that it came to from the side that does not count
             } else if watched.event.is_crossed(old, new) {
                 zeros.push((i, zero([old_t, new_t], [old, new], |t| at(i, t))?));
                 watched.is_counted = new == 0.0;
             }
+            watched.was_elsewhere |= new != 0.0;
         }
         let order = |x: f64, y: f64| if new_t >= old_t { x.total_cmp(&y) } else { y.total_cmp(&x) };
         zeros.sort_by(|x, y| order(x.1, y.1));
@@ -140,7 +145,8 @@ fn zero(
     if of_c == 0.0 {
         return Ok(c);
     }
-    let resolution = 2.0 * f64::EPSILON * a.abs().max(c.abs());
+    // of a zero at 0, whose digits never end
+    let floor = f64::EPSILON * a.abs().max(c.abs()).min(1.0);
     // a is the latest place, c one at the other side of the zero
     std::mem::swap(&mut a, &mut c);
     std::mem::swap(&mut of_a, &mut of_c);
@@ -158,7 +164,7 @@ fn zero(
         }
         (a, of_a) = (x, of_x);
         let best = if of_a.abs() <= of_c.abs() { a } else { c };
-        let least = resolution / (c - a).abs();
+        let least = (2.0 * f64::EPSILON * best.abs()).max(floor) / (c - a).abs();
         // a function that is NaN somewhere has no other place
         if of_x == 0.0 || of_x.is_nan() || least >= 0.5 || a == c || x == before {
             return Ok(if of_x == 0.0 { x } else { best });
