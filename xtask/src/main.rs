@@ -7,6 +7,7 @@ mod build_cost;
 mod circles;
 mod docs;
 mod examples;
+mod features;
 mod fuzz;
 mod golden;
 mod gpu_bundle;
@@ -80,6 +81,8 @@ cargo xtask <task>
   build-cost [--of CHECKOUT] [--only PROGRAM | --speeds]
                               what a user's crate pays to compile: seconds, lines, sizes, and the speed of dev builds
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
+  features                    lints builds without the features cuda and torch, and for WebAssembly; fails where one warns, or where the smallest
+                              depends on what these need
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
@@ -111,6 +114,7 @@ fn main() -> ExitCode {
         "callgrind" => measure::callgrind(&args),
         "build-cost" => build_cost::task(&args),
         "docs" => docs::task(),
+        "features" => features::task(),
         "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {

@@ -1,0 +1,83 @@
+//! Builds with fewer features than the default: that they compile without a warning, and what the smallest does not depend on.
+
+use crate::run::{Outcome, cargo, root, run};
+use std::{path::PathBuf, process::Command};
+
+/// The libraries that have the features of `backends`.
+const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "backends-solvers"];
+
+/// WebAssembly, where there are no files, threads or libraries to be loaded.
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// What only the features `cuda` and `torch` need.
+const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
+
+/// `features`: lints the combinations, and looks at the dependencies of the smallest.
+pub fn task() -> Outcome {
+    let found = foreign(&dependencies("")?);
+    if !found.is_empty() {
+        return Err(format!("without features `backends` depends on {}", found.join(", ")));
+    }
+    for features in ["", "cuda", "torch"] {
+        println!("features: {}", if features.is_empty() { "none" } else { features });
+        lint(&PACKAGES, &["--features", features])?;
+    }
+    if has_wasm()? {
+        println!("features: none, on {WASM}");
+        lint(&["backends", "backends-solvers"], &["--target", WASM])?;
+    } else {
+        println!("skipped: `rustup target add {WASM}` gives the standard library that a check there needs");
+    }
+    Ok(())
+}
+
+/// Fails with what the compiler and clippy say of these packages without their default features.
+fn lint(packages: &[&str], args: &[&str]) -> Outcome {
+    let mut command = cargo();
+    command.args(["clippy", "--quiet", "--no-default-features"]).args(args);
+    packages.iter().for_each(|package| _ = command.args(["--package", package]));
+    run(command.args(["--", "-D", "warnings"]))
+}
+
+/// The packages that programs with `backends` link, one a line, with these features of it.
+fn dependencies(features: &str) -> Outcome<String> {
+    let mut command = cargo();
+    command.args(["tree", "--package", "backends", "--no-default-features", "--features", features]);
+    said(command.args(["--edges", "normal", "--prefix", "none"]))
+}
+
+/// Which packages of [`FOREIGN`] are listed.
+fn foreign(packages: &str) -> Vec<&'static str> {
+    let names: Vec<&str> = packages.lines().filter_map(|line| line.split(' ').next()).collect();
+    FOREIGN.into_iter().filter(|name| names.contains(name)).collect()
+}
+
+/// Whether the standard library for WebAssembly is installed.
+fn has_wasm() -> Outcome<bool> {
+    let folder = said(Command::new("rustc").current_dir(root()).args(["--print", "target-libdir", "--target", WASM]))?;
+    Ok(PathBuf::from(folder.trim()).is_dir())
+}
+
+/// What a program prints.
+fn said(command: &mut Command) -> Outcome<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|why| format!("{name} cannot be run: {why}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same list without a feature and with it, so that a change of what cargo prints is seen.
+    #[test]
+    fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
+        assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);
+        assert_eq!(foreign(&dependencies("torch").unwrap()), ["libloading"]);
+        assert_eq!(foreign(&dependencies("cuda").unwrap()), FOREIGN);
+    }
+}
