@@ -322,7 +322,7 @@ fn descriptors_that_do_not_fit_are_refused() {
     );
     // elements of another dtype
     let why = array.view::<f64>().unwrap_err().to_string();
-    assert_eq!(why, "SharedArray::view: the shared elements are float32, not float64");
+    assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
 /// Memory of a right name that this crate did not make: these bytes, sealed or not, and its descriptor.
