@@ -37,6 +37,7 @@ pub mod scope;
 #[cfg(feature = "serde")]
 pub mod stored;
 mod threads;
+mod unoptimized;
 pub mod wrap;
 
 #[cfg(feature = "cuda")]

@@ -21,6 +21,13 @@ unsafe impl Send for Buffer {}
 // SAFETY: as above.
 unsafe impl Sync for Buffer {}
 
+/// What comes before the first large block of a program.
+#[inline(always)]
+fn before_large() {
+    crate::alloc::keep_heap();
+    crate::unoptimized::advise();
+}
+
 impl Buffer {
     /// Room for `n` elements, which have to be written before they are read.
     #[inline(always)]
@@ -32,7 +39,7 @@ impl Buffer {
             return Ok(Buffer { start: std::ptr::without_provenance_mut(dtype.align()), len: 0, dtype });
         }
         if bytes >= LARGE {
-            crate::alloc::keep_heap();
+            before_large();
         }
         // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
         let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
@@ -45,7 +52,7 @@ impl Buffer {
             return Buffer::new(op, n, dtype);
         };
         if bytes >= LARGE {
-            crate::alloc::keep_heap();
+            before_large();
         }
         // SAFETY: as above.
         let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };

@@ -25,7 +25,7 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "cpu",
         of: "rows and kernels on the CPU",
-        targets: &["cpu", "memory", "numpyish", "pages"],
+        targets: &["cpu", "memory", "numpyish", "pages", "unoptimized"],
         others: &[],
     },
     Group { name: "ops", of: "ops on every library, beyond their rows' cases", targets: &["ops"], others: &[] },

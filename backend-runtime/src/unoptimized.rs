@@ -1,0 +1,25 @@
+//! Advice for programs whose build has this crate without optimisation: their arrays take 10 to 100 times as long.
+
+/// The environment variable that silences the advice.
+#[cfg(unoptimized)]
+const QUIET: &str = "BACKENDS_QUIET";
+
+/// Says once on stderr how to have this crate optimised.
+#[cfg(unoptimized)]
+pub fn advise() {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        if std::env::var_os(QUIET).is_none() {
+            eprintln!(
+                "backends: this program has its array functions without optimisation, which makes them 10 to 100 times slower. In Cargo.toml,\n\
+                 [profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n\
+                 compiles them with it, once. The environment variable {QUIET}=1 silences this."
+            );
+        }
+    });
+}
+
+/// There is nothing to say.
+#[cfg(not(unoptimized))]
+#[inline(always)]
+pub fn advise() {}
