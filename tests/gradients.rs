@@ -2,6 +2,8 @@
 //! autograd and in narrower dtypes; compiled once, for the backend that is chosen at run time.
 
 use backends::prelude::*;
+// the methods of `AnyBackend` are compiled there, and not here again
+use backends_dynamic as _;
 
 mod numpyish {
     use super::*;
