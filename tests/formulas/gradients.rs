@@ -184,7 +184,7 @@ fn on_cuda() -> Result<()> {
     same::<f64>(&b, &cuda, 1e-12)?;
     same::<f32>(&b, &cuda, 2e-5)?;
     // one kernel there, one for each of two gradients back
-    let device = common::SoftCuda::open();
+    let device = crate::common::SoftCuda::open();
     let launched = || device.as_ref().map(|device| device.launched_and_allocated()[0]);
     let (x, y) = (cuda.asarray([0.5, 1.5, 2.5])?, cuda.asarray([1.0, 1.1, 1.2])?);
     let g = cuda.asarray([1.0, 1.0, 1.0])?;

@@ -1,5 +1,6 @@
 //! Formulas: written in `expr!`, by operators, and their gradients.
 
+#[macro_use]
 #[path = "../common/mod.rs"]
 mod common;
 

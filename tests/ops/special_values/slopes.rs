@@ -3,7 +3,6 @@
 #![allow(clippy::type_complexity, reason = "each type of a function under test is written once")]
 
 use crate::common::*;
-use crate::on_every_backend;
 use backends::{
     bf16, f16,
     grad::{Diff, Jvp, Var, grad, hessian, jvp},

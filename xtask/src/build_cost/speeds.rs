@@ -55,7 +55,7 @@ pub fn table(folder: &Path, of: &Path) -> Outcome {
     for name in names {
         let _ = writeln!(table, "| {name} | {} |", times[&name].join(" | "));
     }
-    print!("{table}| to build it after a change, s | {} |\n", built.join(" | "));
+    println!("{table}| to build it after a change, s | {} |", built.join(" | "));
     Ok(())
 }
 
