@@ -26,6 +26,8 @@
 //! of the groups that it uses. Parameters with defaults are set by name, with the structs of [`options`]. [`OPS`] lists the
 //! ops as data, and [`call`] calls them by name.
 //!
+//! The backends on libraries are the features `cuda` and `torch`, both on by default: without them a build is the CPU alone.
+//!
 //! All are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used, documented and
 //! tested like these.
 
