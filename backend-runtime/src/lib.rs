@@ -22,7 +22,7 @@ pub mod host;
 pub mod index;
 pub mod info;
 pub mod link;
-#[cfg(any(feature = "cuda", feature = "torch", test))]
+#[cfg(any(feature = "cuda", feature = "torch"))]
 mod load;
 pub mod number;
 pub mod operand;
