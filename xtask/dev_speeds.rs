@@ -1,5 +1,5 @@
-//! What `cargo xtask build-cost --speeds` measures in a program of a user: milliseconds of single calls, of formulas and their gradients, of
-//! factorizations, transforms and solvers, a line for each.
+//! The program of `cargo xtask build-cost --speeds`. It prints a line for each of its calls, formulas, gradients, factorizations, transforms and
+//! solvers: the name, and milliseconds.
 
 use backends::{
     expr,

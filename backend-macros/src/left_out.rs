@@ -29,7 +29,7 @@ mod tests {
 
     const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
 
-    /// What is wrong with a table, and the expansion without these backends.
+    /// The mistakes of a table, and its expansion without these backends.
     fn without(names: &[&str], table: &str) -> (Vec<String>, String) {
         let source = SourceFile { name: "ops.toml".into(), text: table.into() };
         let (mut model, mut report) = (Model::default(), Report::default());
@@ -39,7 +39,7 @@ mod tests {
         (report.into_texts(), Expand::new(&model, &input).base().to_string())
     }
 
-    /// What is in the expansion because of a backend.
+    /// Parts of the expansion that a backend brings.
     const MARKS: [(&str, &[&str]); 2] = [
         ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
         (

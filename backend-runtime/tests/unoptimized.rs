@@ -5,7 +5,7 @@ use std::{env, process::Command};
 
 const CHILD: &str = "BACKENDS_TEST_UNOPTIMIZED";
 
-/// What this test prints on stderr as a program of its own.
+/// Runs this test as a program of its own, and returns its stderr.
 fn said(quiet: bool) -> String {
     let mut command = Command::new(env::current_exe().unwrap());
     command

@@ -21,7 +21,7 @@ unsafe impl Send for Buffer {}
 // SAFETY: as above.
 unsafe impl Sync for Buffer {}
 
-/// What comes before the first large block of a program.
+/// Prepares a process for its first large block.
 #[inline(always)]
 fn before_large() {
     crate::alloc::keep_heap();

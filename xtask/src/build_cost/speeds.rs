@@ -1,4 +1,4 @@
-//! How fast a program computes that was built for development, with several profiles, beside a release build.
+//! The speed of a program in dev builds with several profiles, and in a release build.
 
 use super::User;
 use crate::run::Outcome;
