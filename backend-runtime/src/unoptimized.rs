@@ -12,8 +12,8 @@ pub fn advise() {
         if std::env::var_os(QUIET).is_none() {
             eprintln!(
                 "backends: this program has its array functions without optimisation, which makes them 10 to 100 times slower. In Cargo.toml,\n\
-                 [profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n\
-                 compiles them with it, once. The environment variable {QUIET}=1 silences this."
+                 [profile.dev]\nopt-level = 2\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n\
+                 gives dev builds the speed of release builds. The environment variable {QUIET}=1 silences this."
             );
         }
     });

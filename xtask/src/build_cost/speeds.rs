@@ -7,10 +7,10 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path, process::Command};
 /// What is measured.
 const PROGRAM: &str = include_str!("../../dev_speeds.rs");
 
-/// Lines of the profile in the README: dependencies are compiled once, as in a release build, and the user's own crate with some optimisation,
+/// Lines of the profile in the README: dependencies are compiled once, as in a release build, and the user's own crate with optimisation too,
 /// because formulas are compiled there.
 pub const PROFILE: &str =
-    "[profile.dev]\nopt-level = 1\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n";
+    "[profile.dev]\nopt-level = 2\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n";
 
 /// Builds: a name, whether it is a release build, and the lines of the profile.
 const BUILDS: [(&str, bool, &str); 5] = [
@@ -18,9 +18,9 @@ const BUILDS: [(&str, bool, &str); 5] = [
     ("dependencies at 3", false, "[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n"),
     ("the README's profile", false, PROFILE),
     (
-        "the user's crate at 2",
+        "the user's crate at 1",
         false,
-        "[profile.dev]\nopt-level = 2\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n",
+        "[profile.dev]\nopt-level = 1\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n",
     ),
     ("release", true, ""),
 ];
