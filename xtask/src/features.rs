@@ -9,7 +9,7 @@ const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "ba
 /// WebAssembly, where there are no files, threads or libraries to be loaded.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// What only the features `cuda` and `torch` need.
+/// Packages that only the features `cuda` and `torch` need.
 const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
 
 /// `features`: lints the combinations, and looks at the dependencies of the smallest.
@@ -58,7 +58,7 @@ fn has_wasm() -> Outcome<bool> {
     Ok(PathBuf::from(folder.trim()).is_dir())
 }
 
-/// What a program prints.
+/// Runs a program and returns its output.
 fn said(command: &mut Command) -> Outcome<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|why| format!("{name} cannot be run: {why}"))?;
@@ -73,7 +73,7 @@ fn said(command: &mut Command) -> Outcome<String> {
 mod tests {
     use super::*;
 
-    /// The same list without a feature and with it, so that a change of what cargo prints is seen.
+    /// Each feature adds its packages: a list that cargo prints in another form would fail here, and not pass as empty.
     #[test]
     fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
         assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);

@@ -4,7 +4,7 @@ use super::User;
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, process::Command};
 
-/// What is measured.
+/// The program that is built and timed.
 const PROGRAM: &str = include_str!("../../dev_speeds.rs");
 
 /// Lines of the profile in the README: dependencies are compiled once, as in a release build, and the user's own crate with optimisation too,
