@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// The user and group that own nothing.
 const NOBODY: &str = "65534";
 
-/// Mistakes for [`plant`], and the op that each of them has to be seen in: the result of `tril` is wrong, `label` reads what is no memory,
+/// Mistakes that are planted, and the op that each of them has to be seen in: the result of `tril` is wrong, `label` reads what is no memory,
 /// and `pad` never ends.
 const PLANTED: [(&str, &str, &str); 3] =
     [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
