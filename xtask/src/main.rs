@@ -39,11 +39,11 @@ const HELP: &str = "\
 cargo xtask <task>
 
   setup [--torch VERSION]     fetches libtorch into libtorch/, NVRTC into cuda/ and MPI into mpi/
-  test [GROUP | --row NAME] [--exhaustive] [ARGS]
+  test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]
                               setup, and NumPy, then all tests, or those of a group (`test list` names them) or of a row; ARGS go to
                               `cargo test`. Repetitions (orders of a kernel's threads, numbers of ranks) are sampled, or run whole with
-                              --exhaustive. What is missing is skipped, and said; with CI in the environment nothing that can be
-                              had may be missing
+                              --exhaustive; with --in-turn one kind of them is whole, by the day. What is missing is skipped, and
+                              said; with CI in the environment nothing that can be had may be missing
   attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
   fuzz [SECONDS] [--seed N]   damaged tables and files, and random calls of every row, compared between backends and numbers of
                               threads; the bounded tests of the same with fixed seeds are among those of `test`

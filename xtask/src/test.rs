@@ -5,7 +5,13 @@ use crate::{
     run::{Outcome, cargo, environment, root, run},
     setup, soft_cuda,
 };
-use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::Path,
+    process::Command,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 mod groups;
 
@@ -15,7 +21,27 @@ const ORDERS: [&str; 2] = ["reverse", "random"];
 /// The tests that are run in those orders: rows in a dtype of each kind, formulas, and results written over memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
-/// `test [GROUP | --row NAME] [--exhaustive] [ARGS]`
+/// Which repetitions of tests are run whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Repetitions {
+    /// Rows on each number of ranks, under each launcher.
+    ranks: bool,
+    /// Kernels with the threads of the software device in other orders, and in memory that is used again.
+    orders: bool,
+}
+
+impl Repetitions {
+    /// Those that an argument asks for; `days` have passed since 1970.
+    fn asked_by(arg: &str, days: u64) -> Option<Repetitions> {
+        match arg {
+            "--exhaustive" => Some(Repetitions { ranks: true, orders: true }),
+            "--in-turn" => Some(Repetitions { ranks: days.is_multiple_of(2), orders: !days.is_multiple_of(2) }),
+            _ => None,
+        }
+    }
+}
+
+/// `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`
 pub fn task(args: &[String]) -> Outcome {
     if args == ["list"] {
         print!("{}", groups::list());
@@ -37,7 +63,7 @@ pub fn task(args: &[String]) -> Outcome {
         let mut command = cargo();
         command.args(["test", "--workspace"]).args(args);
         command.env("BACKENDS_SKIPPED", &skipped).env("BACKENDS_MPI", mpi::folder());
-        if wanted.is_exhaustive {
+        if wanted.repetitions.ranks {
             command.env("BACKENDS_EXHAUSTIVE", "1");
         }
         if let Some(python) = &numpy {
@@ -55,7 +81,7 @@ pub fn task(args: &[String]) -> Outcome {
         Ok(command)
     };
     run(&mut tests(&wanted.args)?)?;
-    if soft && wanted.is_exhaustive && wanted.is_whole {
+    if soft && wanted.repetitions.orders && wanted.is_whole {
         let rows: Vec<String> =
             ["--test", "cuda", "--test", "cuda_formulas", "--"].into_iter().chain(WANTED).map(String::from).collect();
         for order in ORDERS {
@@ -66,8 +92,11 @@ pub fn task(args: &[String]) -> Outcome {
         run(tests(&rows)?.env("BACKENDS_CUDA_CACHE", "1"))?;
     }
     report(&fs::read_to_string(&skipped).unwrap_or_default());
-    if !wanted.is_exhaustive {
-        println!("repetitions were sampled: `--exhaustive` runs them all");
+    let Repetitions { ranks, orders } = wanted.repetitions;
+    for (is_whole, what) in [(ranks, "numbers of ranks"), (orders, "orders of a kernel's threads")] {
+        if !is_whole {
+            println!("{what} were sampled: `--exhaustive` runs them all");
+        }
     }
     Ok(())
 }
@@ -76,16 +105,18 @@ pub fn task(args: &[String]) -> Outcome {
 struct Wanted {
     /// What follows `cargo test --workspace`.
     args: Vec<String>,
-    /// Whether repetitions are run whole: orders of threads, numbers of ranks.
-    is_exhaustive: bool,
+    /// What is run whole.
+    repetitions: Repetitions,
     /// Whether no argument chooses tests.
     is_whole: bool,
 }
 
 impl Wanted {
     fn of(args: &[String]) -> Outcome<Wanted> {
-        let is_exhaustive = args.iter().any(|arg| arg == "--exhaustive");
-        let args: Vec<String> = args.iter().filter(|arg| *arg != "--exhaustive").cloned().collect();
+        let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+        let asked = args.iter().find_map(|arg| Repetitions::asked_by(arg, days));
+        let repetitions = asked.unwrap_or(Repetitions { ranks: false, orders: false });
+        let args: Vec<String> = args.iter().filter(|arg| Repetitions::asked_by(arg, days).is_none()).cloned().collect();
         let is_whole = args.iter().all(|arg| arg == "--no-fail-fast");
         let args = match args.split_first() {
             Some((first, rest)) if first == "--row" => {
@@ -99,7 +130,7 @@ impl Wanted {
             }
             _ => args,
         };
-        Ok(Wanted { args, is_exhaustive, is_whole })
+        Ok(Wanted { args, repetitions, is_whole })
     }
 }
 
@@ -124,5 +155,19 @@ fn report(skipped: &str) {
     }
     for (missing, count) in counts {
         println!("{count} tests were skipped: there is no {missing} here");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_days_in_turn_are_exhaustive() {
+        let of = |arg, days| Repetitions::asked_by(arg, days).unwrap();
+        let (even, odd, all) = (of("--in-turn", 20_000), of("--in-turn", 20_001), of("--exhaustive", 20_000));
+        assert!(even.ranks != odd.ranks && even.orders != odd.orders);
+        assert_eq!((even.ranks | odd.ranks, even.orders | odd.orders), (all.ranks, all.orders));
+        assert_eq!(Repetitions::asked_by("--no-fail-fast", 0), None);
     }
 }
