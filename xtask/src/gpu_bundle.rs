@@ -1,6 +1,6 @@
 //! The tests and the bench of the Cuda backend, packed for a machine that has a GPU but neither cargo nor network, and minutes of time.
 
-use crate::run::{Outcome, cargo, root, run};
+use crate::run::{Outcome, cargo, create, root, run};
 use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
 use std::{
     fs,
@@ -148,10 +148,6 @@ fn compile_kernels(folder: &Path, asked: &Path) -> Outcome {
         }
     }
     Ok(())
-}
-
-pub fn create(folder: &Path) -> Outcome {
-    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
 }
 
 pub fn write(path: &Path, text: &str) -> Outcome {

@@ -2,9 +2,9 @@
 
 use crate::{
     golden,
-    gpu_bundle::{create, write},
+    gpu_bundle::write,
     gpu_results::Results,
-    run::{Outcome, environment, root, run},
+    run::{Outcome, create, environment, root, run},
     soft_cuda,
 };
 use std::{

@@ -53,8 +53,13 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
+/// Makes a folder, and those around it.
+pub fn create(folder: &Path) -> Outcome {
+    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
+}
+
 /// The command as one would type it.
-fn line(command: &Command) -> String {
+pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

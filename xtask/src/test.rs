@@ -5,6 +5,7 @@ use crate::{
     run::{Outcome, cargo, environment, root, run},
     setup, soft_cuda,
 };
+use lanes::Job;
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -14,6 +15,7 @@ use std::{
 };
 
 mod groups;
+mod lanes;
 
 /// In which orders, besides the usual one, the software device runs the threads of a kernel.
 const ORDERS: [&str; 2] = ["reverse", "random"];
@@ -80,16 +82,13 @@ pub fn task(args: &[String]) -> Outcome {
         }
         Ok(command)
     };
-    run(&mut tests(&wanted.args)?)?;
-    if soft && wanted.repetitions.orders && wanted.is_whole {
-        let rows: Vec<String> =
-            ["--test", "cuda", "--test", "cuda_formulas", "--"].into_iter().chain(WANTED).map(String::from).collect();
-        for order in ORDERS {
-            println!("rows and formulas on the software device, its threads in {order} order");
-            run(tests(&rows)?.env("SOFT_CUDA_ORDER", order))?;
-        }
-        println!("rows and formulas on the software device, with freed memory used again");
-        run(tests(&rows)?.env("BACKENDS_CUDA_CACHE", "1"))?;
+    if wanted.is_whole {
+        // programs that are built beside each other would be built twice
+        run(tests(&wanted.args)?.arg("--no-run"))?;
+        let goes_on = wanted.args.iter().any(|arg| arg == "--no-fail-fast");
+        lanes::run_all(jobs(&wanted, soft, tests)?, &root().join("target/test-logs"), goes_on)?;
+    } else {
+        run(&mut tests(&wanted.args)?)?;
     }
     report(&fs::read_to_string(&skipped).unwrap_or_default());
     let Repetitions { ranks, orders } = wanted.repetitions;
@@ -99,6 +98,27 @@ pub fn task(args: &[String]) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The groups, and the repetitions that are run whole; `tests` runs tests with some arguments.
+fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
+    let mut jobs = Vec::new();
+    for group in &groups::GROUPS {
+        let args: Vec<String> = group.args().chain(wanted.args.iter().cloned()).collect();
+        jobs.push(Job { name: format!("tests: {}", group.name), command: tests(&args)? });
+    }
+    if soft && wanted.repetitions.orders {
+        let chosen = ["--test", "cuda", "--test", "cuda_formulas", "--"];
+        let rows: Vec<String> = chosen.into_iter().chain(WANTED).map(String::from).collect();
+        let orders = ORDERS.map(|order| (format!("threads in {order} order"), "SOFT_CUDA_ORDER", order));
+        let freed = ("freed memory used again".into(), "BACKENDS_CUDA_CACHE", "1");
+        for (name, variable, value) in orders.into_iter().chain([freed]) {
+            let mut command = tests(&rows)?;
+            command.env(variable, value);
+            jobs.push(Job { name: format!("the software device, {name}"), command });
+        }
+    }
+    Ok(jobs)
 }
 
 /// What is to be tested.

@@ -12,23 +12,8 @@ pub struct Group {
     others: &'static [&'static str],
 }
 
-/// All of them. Together they are all tests.
+/// All of them, those first that take longest. Together they are all tests.
 pub const GROUPS: [Group; 13] = [
-    Group { name: "unit", of: "unit tests of the libraries and programs", targets: &[], others: &["--lib", "--bins"] },
-    Group { name: "doc", of: "examples in the documentation", targets: &[], others: &["--doc"] },
-    Group {
-        name: "table",
-        of: "op tables, calls by name, mistakes that must not compile",
-        targets: &["any_backend", "broken", "by_name", "compile_fail", "shapes"],
-        others: &[],
-    },
-    Group {
-        name: "cpu",
-        of: "rows and kernels on the CPU",
-        targets: &["cpu", "memory", "numpyish", "pages", "unoptimized"],
-        others: &[],
-    },
-    Group { name: "ops", of: "ops on every library, beyond their rows' cases", targets: &["ops"], others: &[] },
     Group {
         name: "cuda",
         of: "rows, kernels and memory on a GPU or the software device, and that device",
@@ -47,29 +32,16 @@ pub const GROUPS: [Group; 13] = [
         others: &[],
     },
     Group {
-        name: "torch",
-        of: "rows on libtorch, and arrays that libraries exchange",
-        targets: &["dlpack", "dlpack_python", "torch"],
-        others: &[],
-    },
-    Group { name: "gradients", of: "derivatives", targets: &["derivatives", "gradients"], others: &[] },
-    Group { name: "formulas", of: "formulas and lazy arrays", targets: &["formulas"], others: &[] },
-    Group {
         name: "ranks",
         of: "arrays split over ranks, threads, and processes that share memory",
         targets: &["conformance", "libraries", "mpi", "nccl", "processes", "ranks", "threads"],
         others: &[],
     },
+    Group { name: "doc", of: "examples in the documentation", targets: &[], others: &["--doc"] },
     Group {
-        name: "solvers",
-        of: "equations, minima, differential equations, sparse matrices",
-        targets: &["linear", "minimize", "ode", "sparse", "sparse_gradients"],
-        others: &[],
-    },
-    Group {
-        name: "files",
-        of: "files, and values that are stored",
-        targets: &["backends", "fuzz", "npz", "numpy", "serde", "unpacking"],
+        name: "table",
+        of: "op tables, calls by name, mistakes that must not compile",
+        targets: &["any_backend", "broken", "by_name", "compile_fail", "shapes"],
         others: &[],
     },
     Group {
@@ -77,6 +49,34 @@ pub const GROUPS: [Group; 13] = [
         of: "example programs, the command line, tables of users",
         targets: &["any_of", "bare", "cli", "counted", "kinds", "naive", "odd_names", "program", "programs"],
         others: &["--examples"],
+    },
+    Group { name: "unit", of: "unit tests of the libraries and programs", targets: &[], others: &["--lib", "--bins"] },
+    Group {
+        name: "torch",
+        of: "rows on libtorch, and arrays that libraries exchange",
+        targets: &["dlpack", "dlpack_python", "torch"],
+        others: &[],
+    },
+    Group { name: "gradients", of: "derivatives", targets: &["derivatives", "gradients"], others: &[] },
+    Group { name: "formulas", of: "formulas and lazy arrays", targets: &["formulas"], others: &[] },
+    Group { name: "ops", of: "ops on every library, beyond their rows' cases", targets: &["ops"], others: &[] },
+    Group {
+        name: "solvers",
+        of: "equations, minima, differential equations, sparse matrices",
+        targets: &["linear", "minimize", "ode", "sparse", "sparse_gradients"],
+        others: &[],
+    },
+    Group {
+        name: "cpu",
+        of: "rows and kernels on the CPU",
+        targets: &["cpu", "memory", "numpyish", "pages", "unoptimized"],
+        others: &[],
+    },
+    Group {
+        name: "files",
+        of: "files, and values that are stored",
+        targets: &["backends", "fuzz", "npz", "numpy", "serde", "unpacking"],
+        others: &[],
     },
 ];
 
