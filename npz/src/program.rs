@@ -27,7 +27,7 @@ const SCRIPT: &str = "script.txt";
 /// let (saved, b) = (SavedProgram::open("program.npz")?, AnyBackend::from(Numpyish::new()));
 /// let script: Script = saved.script()?;
 /// let mut variables = saved.constants_on(&b)?;
-/// script.run(&b, &mut variables)?;
+/// backends_dynamic::run(&b, &script, &mut variables)?;
 /// assert!(variables.contains_key("y"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

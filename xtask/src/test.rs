@@ -6,6 +6,7 @@ use crate::{
     setup, soft_cuda,
 };
 use lanes::Job;
+use repetitions::Repetitions;
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -16,32 +17,13 @@ use std::{
 
 mod groups;
 mod lanes;
+mod repetitions;
 
 /// In which orders, besides the usual one, the software device runs the threads of a kernel.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
 /// The tests that are run in those orders: rows in a dtype of each kind, formulas, and results written over memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
-
-/// Which repetitions of tests are run whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Repetitions {
-    /// Rows on each number of ranks, under each launcher.
-    ranks: bool,
-    /// Kernels with the threads of the software device in other orders, and in memory that is used again.
-    orders: bool,
-}
-
-impl Repetitions {
-    /// Those that an argument asks for; `days` have passed since 1970.
-    fn asked_by(arg: &str, days: u64) -> Option<Repetitions> {
-        match arg {
-            "--exhaustive" => Some(Repetitions { ranks: true, orders: true }),
-            "--in-turn" => Some(Repetitions { ranks: days.is_multiple_of(2), orders: !days.is_multiple_of(2) }),
-            _ => None,
-        }
-    }
-}
 
 /// `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`
 pub fn task(args: &[String]) -> Outcome {
@@ -68,6 +50,9 @@ pub fn task(args: &[String]) -> Outcome {
         if wanted.repetitions.ranks {
             command.env("BACKENDS_EXHAUSTIVE", "1");
         }
+        if soft && wanted.is_whole {
+            command.env("BACKENDS_DTYPES", wanted.repetitions.dtypes().join(","));
+        }
         if let Some(python) = &numpy {
             command.env("BACKENDS_NUMPY", python);
         }
@@ -91,11 +76,8 @@ pub fn task(args: &[String]) -> Outcome {
         run(&mut tests(&wanted.args)?)?;
     }
     report(&fs::read_to_string(&skipped).unwrap_or_default());
-    let Repetitions { ranks, orders } = wanted.repetitions;
-    for (is_whole, what) in [(ranks, "numbers of ranks"), (orders, "orders of a kernel's threads")] {
-        if !is_whole {
-            println!("{what} were sampled: `--exhaustive` runs them all");
-        }
+    for what in wanted.repetitions.sampled() {
+        println!("{what} were sampled: `--exhaustive` runs them all");
     }
     Ok(())
 }
@@ -104,7 +86,12 @@ pub fn task(args: &[String]) -> Outcome {
 fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
-        let args: Vec<String> = group.args().chain(wanted.args.iter().cloned()).collect();
+        let mut args: Vec<String> = group.args().chain(wanted.args.iter().cloned()).collect();
+        if soft && group.name == "cuda" && !wanted.repetitions.dtypes {
+            let skipped =
+                wanted.repetitions.left_out().into_iter().flat_map(|dtype| ["--skip".into(), format!("::{dtype}")]);
+            args.extend(["--".into()].into_iter().chain(skipped));
+        }
         jobs.push(Job { name: format!("tests: {}", group.name), command: tests(&args)? });
     }
     if soft && wanted.repetitions.orders {
@@ -134,9 +121,8 @@ struct Wanted {
 impl Wanted {
     fn of(args: &[String]) -> Outcome<Wanted> {
         let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-        let asked = args.iter().find_map(|arg| Repetitions::asked_by(arg, days));
-        let repetitions = asked.unwrap_or(Repetitions { ranks: false, orders: false });
-        let args: Vec<String> = args.iter().filter(|arg| Repetitions::asked_by(arg, days).is_none()).cloned().collect();
+        let repetitions = Repetitions::asked_for(args, days);
+        let args: Vec<String> = args.iter().filter(|arg| !Repetitions::is_option(arg)).cloned().collect();
         let is_whole = args.iter().all(|arg| arg == "--no-fail-fast");
         let args = match args.split_first() {
             Some((first, rest)) if first == "--row" => {
@@ -175,19 +161,5 @@ fn report(skipped: &str) {
     }
     for (missing, count) in counts {
         println!("{count} tests were skipped: there is no {missing} here");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_days_in_turn_are_exhaustive() {
-        let of = |arg, days| Repetitions::asked_by(arg, days).unwrap();
-        let (even, odd, all) = (of("--in-turn", 20_000), of("--in-turn", 20_001), of("--exhaustive", 20_000));
-        assert!(even.ranks != odd.ranks && even.orders != odd.orders);
-        assert_eq!((even.ranks | odd.ranks, even.orders | odd.orders), (all.ranks, all.orders));
-        assert_eq!(Repetitions::asked_by("--no-fail-fast", 0), None);
     }
 }

@@ -1,0 +1,87 @@
+//! Tests that repeat others in another setting: run whole, or sampled.
+
+/// The dtypes in which rows are always tested on the software device, one of each kind, and both precisions of reals.
+const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
+
+/// The others, of which two are tested on a day.
+const IN_TURN: [&str; 10] =
+    ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
+
+/// Which repetitions are run whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repetitions {
+    /// Rows on each number of ranks, under each launcher.
+    pub ranks: bool,
+    /// Kernels with the threads of the software device in other orders, and in memory that is used again.
+    pub orders: bool,
+    /// Rows in every dtype on the software device.
+    pub dtypes: bool,
+    /// Days since 1970.
+    days: u64,
+}
+
+impl Repetitions {
+    /// Those that the arguments of the task ask for, `days` after the beginning of 1970.
+    pub fn asked_for(args: &[String], days: u64) -> Repetitions {
+        let has = |option: &str| args.iter().any(|arg| arg == option);
+        let is_whole = |kind| has("--exhaustive") || has("--in-turn") && days % 3 == kind;
+        Repetitions { ranks: is_whole(0), orders: is_whole(1), dtypes: is_whole(2), days }
+    }
+
+    /// Whether an argument of the task is about repetitions.
+    pub fn is_option(arg: &str) -> bool {
+        matches!(arg, "--exhaustive" | "--in-turn")
+    }
+
+    /// The dtypes that are not tested on the software device.
+    pub fn left_out(&self) -> Vec<&'static str> {
+        let day = (self.days % (IN_TURN.len() as u64 / 2)) as usize;
+        let is_tested = |place: usize| self.dtypes || place / 2 == day;
+        IN_TURN.iter().enumerate().filter(|(place, _)| !is_tested(*place)).map(|(_, dtype)| *dtype).collect()
+    }
+
+    /// The dtypes that are tested there.
+    pub fn dtypes(&self) -> Vec<&'static str> {
+        let left_out = self.left_out();
+        ALWAYS.iter().chain(&IN_TURN).copied().filter(|dtype| !left_out.contains(dtype)).collect()
+    }
+
+    /// What is not run whole, in words.
+    pub fn sampled(&self) -> Vec<&'static str> {
+        let kinds = [
+            (self.ranks, "numbers of ranks"),
+            (self.orders, "orders of a kernel's threads"),
+            (self.dtypes, "dtypes on the software device"),
+        ];
+        kinds.iter().filter(|(is_whole, _)| !is_whole).map(|(_, what)| *what).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(option: &str, days: u64) -> Repetitions {
+        Repetitions::asked_for(&[option.into()], days)
+    }
+
+    #[test]
+    fn three_days_in_turn_are_exhaustive() {
+        for kind in [|r: &Repetitions| r.ranks, |r: &Repetitions| r.orders, |r: &Repetitions| r.dtypes] {
+            let days = (20_000..20_003).filter(|day| kind(&of("--in-turn", *day)));
+            assert_eq!(days.count(), 1);
+            assert!(kind(&of("--exhaustive", 20_000)) && !kind(&of("--no-fail-fast", 20_000)));
+        }
+        assert!(of("--exhaustive", 20_000).sampled().is_empty());
+    }
+
+    #[test]
+    fn each_dtype_has_its_day() {
+        let tested: Vec<_> = (20_000..20_005).flat_map(|day| of("", day).dtypes()).collect();
+        for dtype in ALWAYS.iter().chain(&IN_TURN) {
+            let days = tested.iter().filter(|tested| *tested == dtype).count();
+            assert_eq!(days, if ALWAYS.contains(dtype) { 5 } else { 1 }, "{dtype}");
+        }
+        assert!(of("--exhaustive", 20_000).left_out().is_empty());
+    }
+}
