@@ -1,6 +1,8 @@
 //! The backend chosen at run time: every row through its `match`, for one dtype of each kind, and what it refuses.
 
 use backends::prelude::*;
+// the methods of `AnyBackend` are compiled there, and not here again
+use backends_dynamic as _;
 
 backends::conformance! {
     backend = AnyBackend::from(Numpyish::new()), type = AnyBackend, dtypes = ["bool", "int64", "float64", "complex128"]

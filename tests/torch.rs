@@ -1,4 +1,4 @@
-//! Every row on libtorch, for every dtype, against NumPy; and every mapping against libtorch's own schemas.
+//! Every row on libtorch, for every dtype, against NumPy, through the backend that is chosen at run time; and every mapping against libtorch's own schemas.
 
 use backends::{
     prelude::*,
@@ -7,12 +7,14 @@ use backends::{
         torch::{Aten, DtypeStrategy},
     },
 };
+// the methods of `AnyBackend` are compiled there, and not here again
+use backends_dynamic as _;
 
 /// Refuses memory where the tests of all arguments ask for that.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 
-backends::conformance! { backend = Torch::cpu(), type = Torch }
+backends::conformance! { backend = Torch::cpu().map(AnyBackend::from), type = AnyBackend }
 
 #[test]
 fn mappings_fit_the_schemas() {
