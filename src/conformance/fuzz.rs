@@ -27,6 +27,9 @@ const CALLS: usize = 8;
 /// Results with more bytes than this are not read: a diagonal matrix of a long vector, say.
 const MOST_BYTES: usize = 1 << 24;
 
+/// Number of elements of the largest sample.
+const MOST_ELEMENTS: usize = 1 << 21;
+
 /// First line of a record: the format, before the name of the backend.
 const RECORD: &[u8] = b"backends-calls-1\n";
 
@@ -160,12 +163,20 @@ fn texts(row: &Row, file: &str) -> Vec<String> {
 fn text(row: &Row, chance: &mut Chance) -> String {
     let case = parse::args(chance.pick(row.cases)).expect("a case of the row");
     let mut lengths = Lengths::new(chance);
-    let mut change = |arg: &Arg, chance: &mut Chance| changed(arg, &mut lengths, chance);
-    let positional: Vec<String> = case.positional.iter().map(|arg| change(arg, chance)).collect();
-    let mut named: Vec<String> =
-        case.named.iter().map(|(name, arg)| format!("{name} = {}", change(arg, chance))).collect();
-    named.extend(options(row, &case, chance));
-    positional.into_iter().chain(named).collect::<Vec<_>>().join(", ")
+    let mut arguments = arguments_of(&case, &mut lengths, chance);
+    if lengths.are_too_large {
+        arguments = arguments_of(&case, &mut Lengths::small(), chance);
+    }
+    arguments.extend(options(row, &case, chance));
+    arguments.join(", ")
+}
+
+/// The arguments of a case, changed.
+fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<String> {
+    let mut change = |arg: &Arg, chance: &mut Chance| changed(arg, lengths, chance);
+    let mut arguments: Vec<String> = case.positional.iter().map(|arg| change(arg, chance)).collect();
+    arguments.extend(case.named.iter().map(|(name, arg)| format!("{name} = {}", change(arg, chance))));
+    arguments
 }
 
 /// Options that the case does not give, now and then.
@@ -185,6 +196,8 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,
+    /// Whether a sample has more than [`MOST_ELEMENTS`]: a square one, both of whose axes are long.
+    are_too_large: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -203,7 +216,11 @@ impl Lengths {
             1..8 => Size::Kept,
             _ => Size::Small,
         };
-        Lengths { new: BTreeMap::new(), size }
+        Lengths { size, ..Lengths::small() }
+    }
+
+    fn small() -> Lengths {
+        Lengths { new: BTreeMap::new(), size: Size::Small, are_too_large: false }
     }
 
     fn of(&mut self, length: usize, chance: &mut Chance) -> usize {
@@ -243,7 +260,8 @@ fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
                 "i" | "ii" | "i0" | "iv" | "ix" => Content::Index,
                 _ => chance.pick(&[Content::Integers, Content::Positive]),
             };
-            let shape = known.shape.iter().map(|&length| lengths.of(length, chance)).collect();
+            let shape: Vec<usize> = known.shape.iter().map(|&length| lengths.of(length, chance)).collect();
+            lengths.are_too_large |= shape.iter().product::<usize>() > MOST_ELEMENTS;
             let seed = chance.next() >> 40;
             Sample { seed, layout: chance.pick(Layout::ALL), content, shape }.to_string()
         }
@@ -340,6 +358,21 @@ mod tests {
         assert!(small > 20 && large > 2 && empty > 2, "{small} small, {large} large, {empty} empty");
         assert_eq!(texts(&ROW, "add.float32"), texts(&ROW, "add.float32"), "one seed gives one list of calls");
         assert_ne!(texts(&ROW, "add.float32"), texts(&ROW, "add.int32"));
+    }
+
+    #[test]
+    fn square_samples_are_not_long_along_both_axes() {
+        let row = Row { cases: &["sq, sq"], ..ROW };
+        let mut chance = Chance::new(4);
+        let mut longest = 0;
+        for _ in 0..500 {
+            let case = parse::args(&text(&row, &mut chance)).unwrap();
+            let Arg::Name(name) = &case.positional[0] else { panic!("a sample") };
+            let Some(sample) = Sample::of(name) else { continue };
+            assert!(sample.shape.iter().product::<usize>() <= MOST_ELEMENTS, "{name}");
+            longest = longest.max(sample.shape[0]);
+        }
+        assert!(longest > 4, "lengths change: {longest}");
     }
 
     #[test]
