@@ -1,4 +1,4 @@
-//! Complex lanes along an axis that is not the last, several at a time.
+//! Transforms of complex lanes along an axis that is not the last, several lanes at a time.
 
 use super::{
     super::{
@@ -15,7 +15,7 @@ use std::{ops::Range, sync::Arc};
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Memory of a cache line.
+/// A cache line of memory, aligned as one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Line([u8; LINE]);
@@ -26,19 +26,20 @@ pub struct Columns<R> {
     pub op: &'static str,
     /// The axis.
     pub axis: usize,
-    /// The transform.
+    /// The plan of one lane's transform.
     pub plan: Arc<Plan<R>>,
-    /// With exponent +2 pi i jk / n.
+    /// Whether the exponent is +2 pi i jk / n instead of -2 pi i jk / n.
     pub inverse: bool,
-    /// What results are multiplied by.
+    /// Factor that multiplies the results.
     pub scale: R,
 }
 
 impl<R: Engine> Columns<R> {
-    /// Writes the transforms of the array at `from` with these axes to `to`, an array of `shape` in C order.
+    /// Transforms the array at `from` with these axes into `to`, an array of `shape` in C order.
     ///
     /// # Safety
-    /// The elements are there, and there is room for those of the result, which nobody else uses. Both may be one array.
+    /// `from` must point to the elements, and `to` to room for the result, which nobody else uses. Both may be the same
+    /// array.
     pub unsafe fn run(
         &self,
         mut axes: Vec<Dim>,
@@ -54,7 +55,7 @@ impl<R: Engine> Columns<R> {
         }
         let kernel = Kernel::<R>::new();
         let (from, to) = (Target(from.cast_mut().cast()), Target(to.cast()));
-        // groups are of neighbours, so that the last one of each row may have fewer lanes
+        // a group has neighbouring lanes only, so that the last group of each row may have fewer
         let in_row = inner.div_ceil(kernel.lanes);
         layout::in_tasks(lanes / inner * in_row, kernel.lanes * self.plan.points, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
@@ -68,12 +69,12 @@ impl<R: Engine> Columns<R> {
 /// Groups of lanes that one thread transforms.
 struct Task<'a, R> {
     columns: &'a Columns<R>,
-    /// The axis of the array to read. After its elements come zeros.
+    /// The transformed axis of the input. Points past its length are zeros.
     lane: Dim,
     kernel: Kernel<R>,
-    /// Lanes side by side in the result.
+    /// Number of neighbouring lanes in the result.
     inner: usize,
-    /// Groups of these.
+    /// Number of lane groups in each such row.
     in_row: usize,
 }
 
@@ -87,7 +88,7 @@ impl<R: Engine> Task<'_, R> {
         let lines = 2 * lanes * points / numbers;
         let mut scratch: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = scratch.as_mut_ptr();
-        // SAFETY: all are in the vector.
+        // SAFETY: all three arrays are in the vector.
         let scratch: [*mut R; 3] = unsafe { [0, 1, 2].map(|k| start.add(k * lines).cast()) };
         let packed = |k: usize| Points {
             start: scratch[k],
@@ -109,8 +110,8 @@ impl<R: Engine> Task<'_, R> {
             let whole = many == lanes;
             let ahead = if first + 2 * lanes <= self.inner { 2 * lanes as isize } else { 0 };
             let side_by_side = whole && at.windows(2).all(|w| w[1] == w[0] + 1);
-            // SAFETY: the lanes that begin there, and those of the result, which are of this task only; the arrays between have
-            // room for the points of all lanes.
+            // SAFETY: the lanes at these offsets exist, and the lanes of the result belong to this task only; each
+            // scratch array has room for the points of all lanes.
             unsafe {
                 let source = if side_by_side {
                     Points {
@@ -143,10 +144,11 @@ impl<R: Engine> Task<'_, R> {
     }
 }
 
-/// Lanes that begin at some offsets, side by side: element `i` of all, then the next. Zeros are what they lack.
+/// Packs the lanes at the offsets `at`: element 0 of all lanes, then element 1, and so on. Missing elements and lanes
+/// are zeros.
 ///
 /// # Safety
-/// The elements are there, and room for `points * lanes`.
+/// The elements must exist, and `to` must have room for `points * lanes` of them.
 unsafe fn pack<C: Default + Copy>(
     from: *const C,
     at: &[isize],
@@ -186,7 +188,7 @@ mod tests {
         counting::<f64>(shape).mapv(|i| C::new((i * 1.7).sin() + 0.3, (i * i * 0.3).cos()))
     }
 
-    /// One lane after the other, by the transform along the last axis.
+    /// Reference result: transforms lane by lane, each as a 1-D array.
     fn lane_by_lane(x: &ArrayD<C<f64>>, axis: usize, n: usize, inverse: bool) -> ArrayD<C<f64>> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;
@@ -210,7 +212,7 @@ mod tests {
             [2, 3, 4, 5, 7, 8, 12, 6, 9, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800];
         for &n in if cfg!(miri) { &LENGTHS[..7] } else { &LENGTHS[..] } {
             assert!(Plan::<f64>::new("fft", n).unwrap().is_some());
-            // whole groups of lanes, groups with fewer, and rows of few lanes
+            // whole groups of lanes, groups with fewer lanes, and rows of few lanes
             for shape in [[1, n, 16], [2, n, 5], [3, n, 21]] {
                 let z = waves(&shape);
                 for inverse in [false, true] {

@@ -1,4 +1,4 @@
-//! Lanes of an array of any layout, one after the other, as contiguous points of a dtype.
+//! Iteration over the lanes of an array of any layout, each as contiguous points of one dtype.
 
 use super::super::{
     buffer::Buffer,
@@ -9,20 +9,20 @@ use super::super::{
 };
 use crate::{DType, Result};
 
-/// The lanes along an axis: where they lie, or from copies.
+/// The lanes along an axis, read in place if possible and copied otherwise.
 pub struct Contiguous<'a> {
     x: View<'a>,
     axes: Vec<Dim>,
     lane: Dim,
     dtype: DType,
-    /// Room for a lane whose points are not next to each other.
+    /// Buffer for one lane, if the points of a lane are not contiguous.
     gathered: Option<Buffer>,
-    /// Room for the points of one of another dtype, or with fewer points; after them come zeros.
+    /// Buffer for the points of one lane if its dtype or its length differs, with zeros after the lane's own points.
     converted: Option<Buffer>,
 }
 
 impl<'a> Contiguous<'a> {
-    /// Of `points` each: lanes that are longer are cut, shorter ones are continued by zeros.
+    /// Lanes of `points` points each: longer lanes are cut, shorter ones are padded with zeros.
     pub fn new(op: &'static str, x: View<'a>, axis: usize, dtype: DType, points: usize) -> Result<Contiguous<'a>> {
         let mut axes = layout::dims(x);
         let Dim { len, stride } = axes.remove(axis);
@@ -32,11 +32,11 @@ impl<'a> Contiguous<'a> {
         Ok(Contiguous { x, axes, lane, dtype, gathered, converted })
     }
 
-    /// Calls `f` with the number of each lane and the address of its points.
+    /// Calls `f` with the index of each lane and the address of its points.
     pub fn each(&self, mut f: impl FnMut(usize, *const u8) -> Result<()>) -> Result<()> {
         let Contiguous { x, axes, lane, dtype, gathered, converted } = self;
         for (k, offset) in Offsets::at(axes, 0).take(layout::size(axes)).enumerate() {
-            // SAFETY: the offset is that of a lane; both buffers have room for its points.
+            // SAFETY: the offset is the offset of a lane; both buffers have room for its points.
             unsafe {
                 let mut from = x.at(offset);
                 if let Some(gathered) = gathered {
@@ -55,7 +55,7 @@ impl<'a> Contiguous<'a> {
     }
 }
 
-/// Elements one after the other, of any dtype.
+/// Contiguous elements of any dtype.
 #[derive(Clone, Copy)]
 pub struct Elements {
     pub dtype: DType,
@@ -63,10 +63,10 @@ pub struct Elements {
     pub len: usize,
 }
 
-/// The beginning of a lane in another dtype, continued by zeros.
+/// Converts the first `len` elements to another dtype; if there are fewer, zeros fill the rest.
 ///
 /// # Safety
-/// The elements are there, and room for `len`, apart from them.
+/// The elements must exist, and `to` must have room for `len`, without overlap.
 pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
     let n = from.len.min(len);
     // SAFETY: the caller's promise; zero bytes are zeros.

@@ -1,4 +1,5 @@
-//! Transforms between long real lanes and their frequencies, on all threads, by complex ones of half as many points.
+//! Transforms between long real lanes and their frequencies on all threads, by complex transforms of half as many
+//! points.
 
 use super::{
     super::{
@@ -14,24 +15,24 @@ use super::{
 use crate::{Element, Result};
 use std::sync::Arc;
 
-/// What transforms of one length have in common.
+/// The plan for one length, shared by all transforms of that length.
 pub struct Plan<R> {
-    /// The transform of half as many complex points.
+    /// The complex transform of half as many points.
     pub complex: Arc<long::Plan<R>>,
-    /// Between its frequencies and those of the lane.
+    /// Converts between the spectrum of the complex transform and the frequencies of the real lane.
     pub symmetry: Arc<Symmetry<R>>,
 }
 
 impl<R: Engine> Plan<R> {
-    /// Room for `between` of transforms that run one after the other.
+    /// Allocates the buffer `between`, which transforms can share if they run one after the other.
     pub fn between(&self, op: &'static str) -> Result<Buffer> {
         Buffer::new(op, self.symmetry.half, R::Complex::DTYPE)
     }
 
-    /// Writes the frequencies.
+    /// Writes the frequencies of the points at `x`.
     ///
     /// # Safety
-    /// There are the points, and room for the frequencies, which nobody else uses.
+    /// `x` must have all points, and `to` room for the frequencies, which nobody else uses.
     pub unsafe fn frequencies(
         &self,
         op: &'static str,
@@ -39,22 +40,22 @@ impl<R: Engine> Plan<R> {
         how: Frequencies<R>,
         between: &Buffer,
     ) -> Result<()> {
-        // SAFETY: a pair of points is a complex number; there is room for as many.
+        // SAFETY: a pair of real points is one complex number; there is room for all of them.
         unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, R::ONE)? };
         let (to, kernel) = (Target(to.cast()), Kernel::new());
         parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
             let Target(to) = &to;
             let to = to.cast();
-            // SAFETY: frequencies of a number in the range, and those that mirror them, are of this task.
+            // SAFETY: the frequencies of this range, and their mirror images, belong to this task only.
             unsafe { kernel.run(Way::Apart, &self.symmetry, range, (to, to), how) };
         });
         Ok(())
     }
 
-    /// Writes the points with these frequencies, times their number.
+    /// Writes the points with the frequencies at `x`, times the number of points.
     ///
     /// # Safety
-    /// There are the frequencies that are not negative, and room for the points, which nobody else uses.
+    /// `x` must have the non-negative frequencies, and `to` room for the points, which nobody else uses.
     pub unsafe fn points(
         &self,
         op: &'static str,
@@ -65,10 +66,11 @@ impl<R: Engine> Plan<R> {
         let (ends, kernel) = (Ends { from: x.cast::<R>(), to }, Kernel::new());
         parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
             let Ends { from, to } = &ends;
-            // SAFETY: what is made of frequencies with a number in the range, and those that mirror them, is of this task.
+            // SAFETY: the results for the frequencies of this range, and for their mirror images, belong to this task
+            // only.
             unsafe { kernel.run(Way::Together, &self.symmetry, range, (*from, *to), how) };
         });
-        // SAFETY: a pair of points is a complex number; there is room for as many.
+        // SAFETY: a pair of real points is one complex number; there is room for all of them.
         unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }
     }
 }
@@ -122,7 +124,7 @@ mod tests {
     fn other_dtypes_lengths_and_layouts() {
         let x = points();
         let whole = rfft(&B, &x.clone().into_shared(), None, 1, Norm::Ortho).unwrap();
-        // in another order of the axes, and in reverse: the same points
+        // the same points with the axes in another order, and reversed
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(rfft(&B, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let mut reversed = x.slice_axis(Axis(1), Slice::new(0, None, -1)).to_owned().into_shared();
@@ -132,7 +134,7 @@ mod tests {
         let single = rfft(&B, &narrow, None, 1, Norm::Ortho).unwrap();
         let wide = single.mapv(|z| Complex::new(z.re.into(), z.im.into())).into_shared();
         assert!(complex_off(&wide, &whole) < 1e-3);
-        // fewer points are continued by zeros, fewer frequencies as well
+        // fewer points are padded with zeros, and so are fewer frequencies
         let few = x.slice_axis(Axis(1), (..N - 9).into()).to_owned().into_shared();
         let mut filled = x.clone();
         filled.slice_axis_mut(Axis(1), (N - 9..).into()).fill(0.0);
@@ -145,7 +147,8 @@ mod tests {
         assert_eq!(got.unwrap(), expected.unwrap());
     }
 
-    /// The imaginary parts of the frequencies that stand alone are ignored, whatever they are, as they are in shorter lanes.
+    /// The imaginary parts of the frequencies without a mirror image are ignored, whatever their value, as in shorter
+    /// lanes.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn parts_that_are_ignored() {

@@ -1,4 +1,4 @@
-//! Transforms of one lane, and the plans of all transforms, which are made once per length.
+//! Transforms of one lane, and the plan cache of all transforms: each length is planned once.
 
 use super::{
     halves, long, stockham,
@@ -12,11 +12,11 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
-/// `f32` and `f64`: what transforms are computed in.
+/// The precision of a transform: `f32` or `f64`.
 pub trait Engine: Precision + FftNum {
-    /// One number.
+    /// A vector of one number.
     type Single: Vector<Real = Self>;
-    /// Vectors where there are no others.
+    /// Portable vectors, for processors without the instruction sets below.
     type Plain: Vector<Real = Self>;
     /// Vectors of AVX2.
     #[cfg(target_arch = "x86_64")]
@@ -25,10 +25,10 @@ pub trait Engine: Precision + FftNum {
     #[cfg(target_arch = "x86_64")]
     type Avx512: Vector<Real = Self>;
 
-    /// The plans of this precision.
+    /// The cached plans of this precision.
     fn plans() -> &'static Mutex<Plans<Self>>;
 
-    /// A complex lane, as the type that it is: what the plans take.
+    /// Converts a complex lane to the element type that `rustfft` takes.
     fn lane(x: &mut [Self::Complex]) -> &mut [Complex<Self>];
 }
 
@@ -56,23 +56,23 @@ macro_rules! engine {
 }
 engine!(f32 8 __m256 __m512 f64 4 __m256d __m512d);
 
-/// Planners keep the plans they made; after this many new lengths they start again, so that memory stays bounded.
+/// Most lengths in the cache: after this many new lengths it starts again, so that memory stays bounded.
 const MOST: usize = 256;
 
-/// The planners of one precision.
+/// The planners and cached plans of one precision.
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
-    /// Of transforms of several lanes at once; none where the length is not one for these.
+    /// Plans for several lanes at once; `None` if the length is unsuitable for them.
     side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
-    /// Of long lanes.
+    /// Plans for long lanes.
     long: HashMap<usize, Arc<long::Plan<R>>>,
-    /// Of real lanes.
+    /// Tables for real lanes.
     symmetries: HashMap<usize, Arc<Symmetry<R>>>,
-    /// Which transforms of a length have a plan: a bit for each of [`Which`].
+    /// The kinds of plans that each length has: one bit per variant of [`Which`].
     lengths: HashMap<usize, u8>,
 }
 
-/// The transforms of one length.
+/// The kinds of plans of one length.
 #[derive(Clone, Copy)]
 enum Which {
     Forward = 1,
@@ -82,12 +82,12 @@ enum Which {
     Symmetry = 16,
 }
 
-/// Bytes that a planner allocates at most, at one time, to make a plan for `n` points.
+/// Upper bound of the bytes that a planner has allocated at any one time while it plans `n` points.
 ///
-/// rustfft has tables of n numbers for each step of a transform. The most has a prime length, by Bluestein's algorithm: a
-/// transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory. By
-/// measurement of all lengths up to 4000 and some up to 3 million, in both precisions and for each instruction set of its
-/// planners, these are 15 n complex numbers and 16 KiB; `tests/memory.rs` measures some of them again.
+/// rustfft has tables of n numbers for each step of a transform. Prime lengths need the most, by Bluestein's algorithm:
+/// a transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory.
+/// By measurement of all lengths up to 4000 and some up to 3 million, in both precisions and for each instruction set
+/// of the planners, this takes at most 15 n complex numbers and 16 KiB; `tests/memory.rs` measures some of them again.
 pub fn plan_bytes<R>(n: usize) -> usize {
     n.saturating_mul(20 * 2 * size_of::<R>()).saturating_add(1 << 16)
 }
@@ -103,7 +103,7 @@ impl<R: FftNum> Plans<R> {
         }
     }
 
-    /// The planners, which have a plan of this kind or room to make one.
+    /// Returns the planners after they have, or have room to make, a plan of this kind for `n` points.
     fn of_length(&mut self, op: &'static str, n: usize, which: Which) -> Result<&mut Plans<R>> {
         let known = self.lengths.get(&n).copied().unwrap_or(0);
         if known & which as u8 != 0 {
@@ -112,26 +112,26 @@ impl<R: FftNum> Plans<R> {
         if self.lengths.len() >= MOST && known == 0 {
             *self = Plans::new();
         }
-        // the planner itself would end the process where it gets no memory
+        // the planner itself would abort the process if an allocation failed
         buffer::room(op, plan_bytes::<R>(n))?;
         *self.lengths.entry(n).or_default() |= which as u8;
         Ok(self)
     }
 }
 
-/// Drops all plans. Transforms that run have theirs until they end.
+/// Drops all cached plans. Running transforms keep theirs until they end.
 pub fn forget<R: Engine>() {
     let plans = std::mem::replace(&mut *R::plans().lock().unwrap_or_else(PoisonError::into_inner), Plans::new());
-    // not while others wait for the lock
+    // after the lock is released, so that nobody waits for the drop
     drop(plans);
 }
 
 fn with_plans<R: Engine, V>(op: &'static str, n: usize, which: Which, f: impl FnOnce(&mut Plans<R>) -> V) -> Result<V> {
-    // a planner that panicked has at most lost the plan it was making
+    // a planner that panicked has lost at most the plan that it was making
     Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
 }
 
-/// The plan of complex transforms of `n` points.
+/// The plan of a complex transform of `n` points.
 pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> Result<Arc<dyn Fft<R>>> {
     let (which, direction) = match direction {
         Direction::Forward => (Which::Forward, FftDirection::Forward),
@@ -140,13 +140,13 @@ pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> R
     with_plans(op, n, which, |p| p.complex.plan_fft(n, direction))
 }
 
-/// What tells the frequencies of `n` real points apart, an even number.
+/// The tables that convert between the frequencies of `n` real points, an even number, and a complex spectrum.
 pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
     kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
 }
 
-/// The plan of complex transforms of `n` points in several lanes at once, exponent -2 pi i jk / n, where the length is one for
-/// these.
+/// The plan of complex transforms of `n` points in several lanes at once, exponent -2 pi i jk / n, or `None` if the
+/// length is unsuitable.
 pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
     if !(2..=stockham::LONGEST).contains(&n) {
         return Ok(None);
@@ -161,19 +161,21 @@ pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<
     })?
 }
 
-/// The plan of complex transforms of one lane of `n` points on all threads, where that is long and the length is one for these.
+/// The plan of a complex transform of one lane of `n` points on all threads, or `None` if the lane is short or its
+/// length unsuitable.
 pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
     let sides = if n >= long::LEAST { long::sides(n) } else { None };
     sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || long::Plan::new(op, sides))).transpose()
 }
 
-/// The plan of transforms between `n` real points and their frequencies on all threads, where they are many and their number is one for it.
+/// The plan of transforms between `n` real points and their frequencies on all threads, or `None` if the lane is short
+/// or its length unsuitable.
 pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
     let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
-/// The plan that is kept in some place, made where there is none: not under the lock, as plans are made of others.
+/// Returns the cached plan, or builds it, outside the lock because building takes other plans.
 fn kept<R: Engine, P>(
     op: &'static str,
     n: usize,
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn plans_that_are_forgotten_are_made_again() {
-        // a length that no other test has
+        // a length that no other test uses
         const N: usize = 1019;
         let plan = complex::<f64>("fft", N, Direction::Forward).unwrap();
         let transformed = |plan: &dyn Fft<f64>| {

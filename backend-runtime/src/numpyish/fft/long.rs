@@ -1,8 +1,10 @@
-//! Transforms of one long lane, on all threads: the four steps of D. H. Bailey, "FFTs in external or hierarchical memory", The Journal of
-//! Supercomputing 4 (1990). The lane is a matrix in C order; its columns are transformed, the results turned by powers of
-//! e^(-2 pi i / n), and then its rows, whose transforms are the columns of the result.
+//! Transforms of one long lane, on all threads: the four steps of D. H. Bailey, "FFTs in external or hierarchical
+//! memory", The Journal of Supercomputing 4 (1990). The lane is a matrix in C order: its columns are transformed, the
+//! results are multiplied by powers of e^(-2 pi i / n), and then the rows are transformed; their transforms are the
+//! columns of the result.
 //!
-//! The results between are stored in blocks of some columns each, so that what a task writes and reads lies together.
+//! Intermediate results are stored in blocks of a few columns each, so that a task reads and writes memory that lies
+//! together.
 
 use super::{
     super::{
@@ -18,28 +20,29 @@ use super::{
 use crate::Result;
 use std::sync::Arc;
 
-/// The shortest lane that is transformed so: a shorter one is in a core's cache for all of its stages.
+/// The shortest lane that is transformed on all threads: a shorter one stays in one core's cache through all stages.
 pub const LEAST: usize = 1 << 16;
 
-/// Columns of a block: whole groups of lanes on every instruction set.
+/// Columns of a block: a multiple of the kernel's lanes on every instruction set.
 const BLOCK: usize = 16;
 
-/// Blocks that are asked for before they are read.
+/// How many blocks ahead memory is prefetched.
 const AHEAD: usize = 4;
 
-/// What transforms of one length have in common.
+/// The plan for one length, shared by all transforms of that length.
 pub struct Plan<R> {
     rows: usize,
     columns: usize,
     down: Arc<stockham::Plan<R>>,
     across: Arc<stockham::Plan<R>>,
-    /// What the transforms of the columns are multiplied by, as complex numbers: powers of e^(-2 pi i / n) for the columns of a block, row by row, ..
+    /// Complex factors of the column transforms, as powers of e^(-2 pi i / n): for each row, those of the columns
+    /// within a block.
     near: Vec<R>,
-    /// .. and for the first columns of all blocks.
+    /// For each block, the factors of its first column; the product of both is the factor of an element.
     far: Vec<R>,
 }
 
-/// Rows and columns of the matrix for so many points: nearly as many, and of lengths that [`stockham`] has plans for.
+/// Rows and columns of the matrix for `n` points: nearly equal, and of lengths that [`stockham`] has plans for.
 pub fn sides(n: usize) -> Option<[usize; 2]> {
     if !n.is_multiple_of(BLOCK) || n > LONGEST * LONGEST {
         return None;
@@ -51,13 +54,13 @@ pub fn sides(n: usize) -> Option<[usize; 2]> {
 }
 
 impl<R: Engine> Plan<R> {
-    /// For a matrix with [`sides`].
+    /// Plan for a matrix of this many rows and columns, from [`sides`].
     pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Plan<R>> {
         let of = |n| -> Result<_> {
             Ok(lane::side_by_side(op, n)?.expect("sides have no other factors, and are not too long"))
         };
         let (down, across) = (of(rows)?, of(columns)?);
-        // their product is the power for a column: so few have to be stored
+        // the product of both is the factor of an element, so that few factors are stored
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
             let mut all = buffer::vec(op, 2 * many)?;
             all.extend((0..many).flat_map(|k| root::<R>(of(k), rows * columns)));
@@ -71,7 +74,8 @@ impl<R: Engine> Plan<R> {
     /// Transforms a lane with exponent -2 pi i jk / n, or the other sign if `inverse`, and multiplies by `scale`.
     ///
     /// # Safety
-    /// The points are at `from`, and there is room for as many at `between` and `to`, which nobody else uses. `to` may be where `from` is.
+    /// `from` must have all points, and `between` and `to` room for as many, which nobody else uses. `to` may equal
+    /// `from`.
     pub unsafe fn run(
         &self,
         op: &'static str,
@@ -79,7 +83,7 @@ impl<R: Engine> Plan<R> {
         inverse: bool,
         scale: R,
     ) -> Result<()> {
-        // one for all tasks: they share the lanes
+        // one kernel for all tasks, because they share the lanes
         let kernel = Kernel::new();
         // SAFETY: the caller's promise.
         unsafe {
@@ -88,7 +92,7 @@ impl<R: Engine> Plan<R> {
         }
     }
 
-    /// Transforms the columns, turns the results, and writes them in blocks.
+    /// Transforms the columns, multiplies the results by their factors, and writes them in blocks.
     ///
     /// # Safety
     /// As for [`Plan::run`].
@@ -108,7 +112,7 @@ impl<R: Engine> Plan<R> {
             let lanes = Lanes::new(op, kernel, &self.down, inverse)?;
             for block in blocks {
                 for first in (0..BLOCK).step_by(many) {
-                    // SAFETY: a block of both is of one task only; groups of lanes are parts of it.
+                    // SAFETY: each block of both arrays belongs to one task only; groups of lanes are parts of a block.
                     unsafe {
                         let source = lanes.points(from.0.cast::<R::Complex>().add(block * BLOCK + first), columns);
                         let ahead = if first + many < BLOCK { 2 * many as isize } else { 0 };
@@ -124,7 +128,7 @@ impl<R: Engine> Plan<R> {
         })
     }
 
-    /// Transforms the rows of what is stored in blocks. The transforms are the columns of the result.
+    /// Transforms the rows, which are stored in blocks. The transforms are the columns of the result.
     ///
     /// # Safety
     /// As for [`Plan::run`].
@@ -145,12 +149,12 @@ impl<R: Engine> Plan<R> {
             let lanes = Lanes::new(op, kernel, &self.across, inverse)?;
             for row in groups.map(|group| group * many) {
                 let own = many.min(rows - row);
-                // SAFETY: rows of the blocks, and columns of the result, which are of this task only.
+                // SAFETY: these rows of the blocks, and these columns of the result, belong to this task only.
                 unsafe {
                     let packed = lanes.scratch[0].cast::<R::Complex>();
                     for column in (0..columns).step_by(BLOCK) {
                         let block = from.0.cast::<R::Complex>().add(column * rows + row * BLOCK);
-                        // no processor loads the blocks after this one ahead: they are far away
+                        // prefetch by hand: the next block is too far away for a hardware prefetcher
                         let next = block.wrapping_add(AHEAD * BLOCK * rows);
                         let lines = (0..own * BLOCK).step_by(LINE / size_of::<R::Complex>());
                         lines.for_each(|k| prefetch(next.wrapping_add(k)));
@@ -173,7 +177,7 @@ impl<R: Engine> Plan<R> {
     }
 }
 
-/// Lanes that are transformed together, and the memory for it.
+/// A group of lanes that are transformed together, and its scratch memory.
 struct Lanes<'a, R> {
     kernel: Kernel<R>,
     plan: &'a stockham::Plan<R>,
@@ -187,7 +191,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
         let mut memory: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = memory.as_mut_ptr();
-        // SAFETY: all are in the vector; a group of fewer lanes has zeros where it has no points.
+        // SAFETY: all three arrays are in the vector; the first is zeroed, for groups of fewer lanes.
         let scratch = unsafe {
             start.write_bytes(0, lines);
             [0, 1, 2].map(|k| start.add(k * lines).cast())
@@ -195,7 +199,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
         Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
     }
 
-    /// The points of as many lanes as the kernel takes, of rows that are as far apart.
+    /// Points of one group of lanes, whose consecutive points are `row` complex numbers apart.
     fn points(&self, start: *mut R::Complex, row: usize) -> Points<R> {
         Points {
             start: start.cast(),
@@ -209,9 +213,9 @@ impl<'a, R: Engine> Lanes<'a, R> {
     }
 
     /// # Safety
-    /// The points are there, and room for the results.
+    /// `from` must have the points, and `to` room for the results.
     unsafe fn run(&self, scale: R, from: Points<R>, to: Points<R>) {
-        // SAFETY: the caller's promise; the scratch memory is for as many lanes.
+        // SAFETY: the caller's promise; the scratch memory is large enough for a group of lanes.
         unsafe { self.kernel.run(self.plan, scale, from, to, self.scratch) }
     }
 }
@@ -225,7 +229,7 @@ mod tests {
     };
     use ndarray::{ArcArray, IxDyn};
 
-    /// The transform by its definition.
+    /// Reference result: the transform by its definition.
     fn naive(x: &[Complex<f64>], sign: f64) -> Vec<Complex<f64>> {
         let n = x.len();
         let turn = |k: usize| Complex::from_polar(1.0, sign * std::f64::consts::TAU * (k % n) as f64 / n as f64);
@@ -246,7 +250,7 @@ mod tests {
                 simd::with_each(|_| {
                     let (mut between, mut out) = (vec![Complex::ZERO; n], vec![Complex::ZERO; n]);
                     let all = [x.as_ptr().cast_mut(), between.as_mut_ptr(), out.as_mut_ptr()];
-                    // SAFETY: as many points each, the first only read.
+                    // SAFETY: each array has room for all points, and the first is only read.
                     unsafe { plan.run("fft", all, inverse, 0.5).unwrap() };
                     let off = out.iter().zip(&expected).map(|(a, b)| (a * 2.0 - b).norm()).fold(0.0, f64::max);
                     assert!(off < 1e-13 * n as f64, "{sides:?} {inverse}: {off}");
@@ -287,7 +291,7 @@ mod tests {
             a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
         };
         assert!(off(&back, &x) < 1e-13);
-        // of another layout, the same bits; shorter lanes are continued by zeros, longer ones cut
+        // another layout gives the same bits; shorter lanes are padded with zeros, longer ones are cut
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(super::super::fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let short = x.slice(ndarray::s![.., ..LEAST - 7]).to_owned().into_dyn().into_shared();
@@ -297,7 +301,8 @@ mod tests {
         assert_eq!(padded, super::super::fft(&b, &filled, None, 1, Norm::Backward).unwrap());
     }
 
-    /// Of a length that is no power of two, in both precisions, in the second pass of several, on any number of threads: the same bits.
+    /// A length that is no power of two gives the same bits in both precisions, in the second pass of several, on any
+    /// number of threads.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn any_number_of_threads_gives_the_same_bits() {

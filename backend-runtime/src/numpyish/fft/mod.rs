@@ -1,5 +1,6 @@
-//! Fourier transforms: `rustfft` along one lane, our own loops over the lanes of any axis. Complex lanes that lie
-//! side by side are transformed several at a time (`stockham`), and so are the parts of one long lane, on all threads (`long`, `halves`).
+//! Fourier transforms: `rustfft` along one lane, and loops of this module over the lanes of any axis. Neighbouring
+//! complex lanes are transformed several at a time (`stockham`), and so are the parts of one long lane, on all threads
+//! (`long`, `halves`).
 
 mod columns;
 mod contiguous;
@@ -27,14 +28,14 @@ use crate::{
 use lane::Engine;
 pub use lane::plan_bytes;
 
-/// Drops the plans of all lengths, which are made again where they are needed.
+/// Drops the cached plans of all lengths; the next transforms build them again.
 pub(crate) fn forget_plans() {
     lane::forget::<f32>();
     lane::forget::<f64>();
 }
 use passes::Pass;
 
-/// The public functions of one axis.
+/// Defines the public functions of one axis.
 macro_rules! along_one_axis {
     ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -60,13 +61,13 @@ along_one_axis! {
     rfft<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfft`].
     irfft<ComplexFloat> -> Real = half: Input, Inverse;
-    /// Transform of a signal with Hermitian symmetry, of which the first half is given.
+    /// Transform of a signal with Hermitian symmetry, given its first half.
     hfft<ComplexFloat> -> Real = half: Input, Forward;
     /// Inverse of [`hfft`].
     ihfft<Real> -> Complex = half: Result, Inverse;
 }
 
-/// The public functions of several axes.
+/// Defines the public functions of several axes.
 macro_rules! over_several_axes {
     ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -88,13 +89,13 @@ over_several_axes! {
     fftn<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fftn`].
     ifftn<Float> -> Complex = half: Neither, Inverse;
-    /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
+    /// [`fftn`] of real `x`: the last of the axes has only the non-negative frequencies.
     rfftn<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfftn`].
     irfftn<ComplexFloat> -> Real = half: Input, Inverse;
 }
 
-/// A transform of any number of axes.
+/// A transform over any number of axes.
 struct Transform {
     op: &'static str,
     half: Half,
@@ -111,7 +112,7 @@ impl Transform {
         self.run(x, &rules::transforms(self.op, x.shape, s, axes, self.half)?.axes)
     }
 
-    /// In the precision of the dtype. It is not generic, so that no transform is compiled again in a user's crate.
+    /// Runs in the precision of the dtype. Not generic, so that no transform is compiled again in a user's crate.
     fn run(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         match x.dtype {
             DType::Float64 | DType::Complex128 => self.run_in::<f64>(x, axes),
@@ -119,8 +120,8 @@ impl Transform {
         }
     }
 
-    /// One pass for each axis with its number of points, the last one first; but a half spectrum becomes real in the last
-    /// pass.
+    /// Runs one pass for each pair of an axis and its number of points, the last one first; a half spectrum becomes
+    /// real in the final pass.
     fn run_in<R: Engine>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         let &Transform { op, direction, norm, .. } = self;
         let pass = |&(axis, n): &(usize, usize)| Pass { op, axis, n, direction, norm };
@@ -143,7 +144,7 @@ impl Transform {
     }
 }
 
-/// The zero frequency moved to the middle of the axes.
+/// Moves the zero frequency to the middle of the axes.
 pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
 }
@@ -168,7 +169,7 @@ pub fn rfftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
     typed(frequencies("rfftfreq", T::DTYPE, n, n / 2 + 1, d, |i, _| i as f64))
 }
 
-/// `cycle` gives how often a frequency fits `n` samples.
+/// Frequencies `cycle(i, n) / (n d)` for `i < count`; `cycle` gives the number of cycles within `n` samples.
 fn frequencies(
     op: &'static str,
     dtype: DType,
@@ -179,7 +180,7 @@ fn frequencies(
 ) -> Result<RawArray> {
     let step = rules::frequency_step(op, n, d)?;
     let out = Buffer::new(op, rules::count(op, &[count], dtype.size())?, dtype)?;
-    // SAFETY: there is room for as many elements, all of which are written.
+    // SAFETY: there is room for `count` elements, all of which are written.
     unsafe {
         reals_from_f64(dtype, (0..count).map(|i| cycle(i, n) * step), out.start());
         RawArray::new(op, vec![count], out)
@@ -203,7 +204,7 @@ mod tests {
         counting::<f64>(shape).mapv(|i| C::new((i * 1.7).sin() + 0.3, (i * i * 0.3).cos()))
     }
 
-    /// By the definition: n terms for each of n points.
+    /// Reference result by the definition: a sum of n terms for each of n points.
     fn naive(x: &[C], n: usize, sign: f64) -> Vec<C> {
         let turn = |j: usize| C::from_polar(1.0, sign * std::f64::consts::TAU * j as f64 / n as f64);
         let turns: Vec<C> = (0..n).map(turn).collect();
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    /// The full spectrum that a half one stands for: the parts that must be real are made so.
+    /// The full spectrum of a half spectrum; imaginary parts that must be zero are set to zero.
     fn full(half: &ArrayD<C>, axis: usize, n: usize) -> ArrayD<C> {
         let mut shape = half.shape().to_vec();
         shape[axis] = n;
@@ -322,7 +323,7 @@ mod tests {
             let s = Some(Lengths::from([6, 2]));
             let axes = Axes::from([2, 0]);
             near(&fftn(&B, &plain, s, axes, norm).unwrap(), &all(&z, &other, Direction::Forward, norm), 1e-13);
-            // lengths without axes are those of the last
+            // without axes, the lengths are those of the last axes
             let last = [(1, 6), (2, 2)];
             near(&fftn(&B, &plain, s, Axes::All, norm).unwrap(), &all(&z, &last, Direction::Forward, norm), 1e-13);
 
@@ -369,13 +370,13 @@ mod tests {
         near(&got, &spectrum, 1e-6);
         let brain = ArrayD::from_elem(IxDyn(&[2, 64]), bf16::ONE).into_shared();
         assert_eq!(rfft(&B, &brain, None, -1, Norm::Backward).unwrap()[[1, 0]], Complex::new(64.0, 0.0));
-        // many lanes, for several threads
+        // enough lanes for several threads
         let z = waves(&[70, 33, 9]).into_shared();
         let there = fftn(&B, &z, None, Axes::All, Norm::Ortho).unwrap();
         near(&ifftn(&B, &there, None, Axes::All, Norm::Ortho).unwrap(), &z.to_owned(), 1e-13);
     }
 
-    /// What NumPy gives: one transform after the other, from the last axis named to the first.
+    /// As in NumPy: one transform after the other, from the last axis named to the first.
     #[test]
     fn an_axis_named_twice_is_transformed_twice() {
         let z = waves(&[4, 3]).into_shared();

@@ -23,7 +23,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A transform of `n` points along an axis. Lanes that are longer are cut, shorter ones are continued by zeros.
+/// A transform of `n` points along an axis. Longer lanes are cut, shorter ones are padded with zeros.
 #[derive(Clone, Copy)]
 pub struct Pass {
     /// The op, for errors.
@@ -34,21 +34,21 @@ pub struct Pass {
     pub n: usize,
     /// The sign of the exponent.
     pub direction: Direction,
-    /// Factor that results are multiplied by.
+    /// The normalization, which gives the factor of the results.
     pub norm: Norm,
 }
 
-/// The lane that begins at an address.
+/// The lane that begins at `start`.
 ///
 /// # Safety
-/// It has `n` elements of this type, which nobody else uses.
+/// The lane must have `n` elements of type `T`, which nobody else uses.
 unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(start.cast(), n) }
 }
 
 impl Pass {
-    /// Complex results of a complex or real array.
+    /// Complex transform of a complex or real array.
     pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         if x.dtype.kind() != DTypeKind::Complex {
             return self.real_lanes::<R>(x, self.n);
@@ -57,7 +57,7 @@ impl Pass {
         shape[self.axis] = self.n;
         if let Some(plan) = self.side_by_side::<R>(&shape)? {
             let out = Buffer::new(self.op, rules::count(self.op, &shape, x.dtype.size())?, x.dtype)?;
-            // SAFETY: the elements of `x`, and room for those of the result, all of which are written.
+            // SAFETY: `x` has these elements, and `out` has room for the result, all of which is written.
             return unsafe {
                 self.columns(plan).run(layout::dims(x), x.start.cast(), &shape, out.start().cast())?;
                 RawArray::new(self.op, shape, out)
@@ -66,7 +66,8 @@ impl Pass {
         if let Some(plan) = self.long::<R>(&shape)? {
             let between = Buffer::new(self.op, self.n, x.dtype)?;
             let lanes = Lanes { dtype: x.dtype, len: self.n };
-            // SAFETY: the points of a lane, and room for as many between and in the result, all of which are written.
+            // SAFETY: each lane has `n` points, and `between` and the result have room for as many, all of which are
+            // written.
             return unsafe {
                 self.lane_by_lane(x, lanes, lanes, |from, to| {
                     let all = [from.cast_mut().cast(), between.start().cast(), to.cast()];
@@ -78,7 +79,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: lanes of these lengths.
+                // SAFETY: the lanes have these lengths.
                 unsafe {
                     pad(Elements { dtype, start, len }, R::Complex::DTYPE, to, n);
                     transform(lane_mut(to, n));
@@ -90,7 +91,7 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
     }
 
-    /// As [`Pass::complex`], of the result of another pass: in place where the length stays.
+    /// Like [`Pass::complex`], for the result of another pass: in place if the length stays the same.
     pub fn again<R: Engine>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);
@@ -99,14 +100,14 @@ impl Pass {
         }
         if let Some(plan) = self.side_by_side::<R>(view.shape)? {
             let columns = self.columns(plan);
-            // SAFETY: the elements are those of an array that is ours alone, in C order.
+            // SAFETY: the elements belong to an array that nobody else uses, in C order.
             unsafe { columns.run(layout::dims(view), view.start.cast(), view.shape, x.start_mut().cast())? };
             return Ok(x);
         }
         if let Some(plan) = self.long::<R>(view.shape)? {
             let between = Buffer::new(self.op, self.n, view.dtype)?;
             for lane in 0..view.len() / self.n {
-                // SAFETY: the points of a lane of an array that is ours alone, next to each other.
+                // SAFETY: the points are a contiguous lane of an array that nobody else uses.
                 unsafe {
                     let lane = x.start_mut().cast::<R::Complex>().add(lane * self.n);
                     plan.run(self.op, [lane, between.start().cast(), lane], self.is_inverse(), self.factor())?;
@@ -117,17 +118,18 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |_, lane| {
-                // SAFETY: a lane of this length.
+                // SAFETY: the lane has this length.
                 transform(unsafe { lane_mut(lane, self.n) });
                 Ok(())
             }))
         };
-        // SAFETY: the elements are those of an array that is ours alone, in C order.
+        // SAFETY: the elements belong to an array that nobody else uses, in C order.
         unsafe { layout::lanes_in_place(self.op, x.start_mut(), view.dtype, view.shape, self.axis, COSTLY, &new)? };
         Ok(x)
     }
 
-    /// The plan for several lanes of a result at a time, where they lie side by side in a cache line, and the length is one for it.
+    /// The plan for several lanes of the result at a time, or `None` if neighbouring lanes do not fill a cache line or
+    /// the length is unsuitable.
     fn side_by_side<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
         let inner: usize = shape[self.axis + 1..].iter().product();
         if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
@@ -138,26 +140,28 @@ impl Pass {
         Columns { op: self.op, axis: self.axis, plan, inverse, scale }
     }
 
-    /// The plan for one lane of a result after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
+    /// The plan that transforms lane by lane, each on all threads, or `None` if lanes are not contiguous or not long,
+    /// or the length is unsuitable.
     fn long<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
         if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
-    /// The plan for one real lane after the other, each on all threads, where lanes are contiguous and long, and the length is one for it.
+    /// The plan that transforms real lanes one by one, each on all threads, or `None` if lanes are not contiguous or
+    /// not long, or the length is unsuitable.
     fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
 
-    /// Whether the lanes of a result lie one after the other, and there are any.
+    /// Returns whether the lanes of the result are contiguous, and there is at least one.
     fn is_lane_by_lane(&self, shape: &[usize]) -> bool {
         let (before, after) = (&shape[..self.axis], &shape[self.axis + 1..]);
         !before.contains(&0) && after.iter().all(|&len| len == 1)
     }
 
-    /// The result of `f`, which reads a lane of `points` and writes one of `result`, for one lane of an array after the other.
+    /// Applies `f`, which reads a lane of `points` and writes a lane of `result`, to one lane after the other.
     ///
     /// # Safety
-    /// `f` writes the whole of a lane.
+    /// `f` must write the whole of its result lane.
     unsafe fn lane_by_lane(
         &self,
         x: View<'_>,
@@ -179,7 +183,7 @@ impl Pass {
         self.direction == Direction::Inverse
     }
 
-    /// What results are multiplied by.
+    /// Factor that multiplies the results.
     fn factor<R: Engine>(&self) -> R {
         R::of(self.direction.scale(self.norm, self.n))
     }
@@ -200,13 +204,13 @@ impl Pass {
         self.real_lanes::<R>(x, self.n / 2 + 1)
     }
 
-    /// The first frequencies of real lanes, at least the non-negative ones.
+    /// The first `out_len` frequencies of real lanes, at least the non-negative ones.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
             let (between, points) = (plan.between(self.op)?, Lanes { dtype: R::DTYPE, len: self.n });
-            // SAFETY: the points of a lane, and room for its frequencies, all of which are written.
+            // SAFETY: each lane has its points, and there is room for its frequencies, all of which are written.
             return unsafe {
                 self.lane_by_lane(x, points, out, |from, to| {
                     plan.frequencies(self.op, (from.cast(), to.cast()), how, &between)
@@ -217,7 +221,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut lane = real::Lane::<R>::forward(self.op, self.n, how)?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: a lane of this length, and room for its frequencies.
+                // SAFETY: the lane has this length, and there is room for its frequencies.
                 unsafe { lane.frequencies(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))
@@ -226,14 +230,16 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
     }
 
-    /// Real results of non-negative frequencies. The imaginary parts of those that stand alone are ignored.
+    /// Real lanes from their non-negative frequencies. Imaginary parts of frequencies without a mirror image are
+    /// ignored.
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         let out = Lanes { dtype: R::DTYPE, len: self.n };
         let how = self.frequencies::<R>(false, !self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
             let between = plan.between(self.op)?;
             let half = Lanes { dtype: R::Complex::DTYPE, len: self.n / 2 + 1 };
-            // SAFETY: the non-negative frequencies of a lane, and room for its points, all of which are written.
+            // SAFETY: each lane has its non-negative frequencies, and there is room for its points, all of which are
+            // written.
             return unsafe {
                 self.lane_by_lane(x, half, out, |from, to| {
                     plan.points(self.op, (from.cast(), to.cast()), how, &between)
@@ -244,7 +250,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut lane = real::Lane::<R>::inverse(self.op, self.n, how)?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: lanes of these lengths.
+                // SAFETY: the lanes have these lengths.
                 unsafe { lane.points(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))
@@ -265,11 +271,11 @@ impl Pass {
     }
 }
 
-/// An array without any transform.
+/// Converts an array to complex without any transform.
 pub fn as_complex<R: Engine>(op: &'static str, x: View<'_>) -> Result<RawArray> {
     let from = copy::pack(op, x)?;
     let out = Buffer::new(op, x.len(), R::Complex::DTYPE)?;
-    // SAFETY: as many elements of both dtypes, all of which are written.
+    // SAFETY: both buffers have the same number of elements, all of which are written.
     unsafe {
         convert(x.dtype, out.dtype(), from.start(), out.start(), out.len());
         RawArray::new(op, x.shape.to_vec(), out)

@@ -1,5 +1,5 @@
-//! Transforms between one real lane and its frequencies: of an even number of points by complex ones of half as many, of an odd number by complex ones
-//! of as many.
+//! Transforms between one real lane and its frequencies: even numbers of points by complex transforms of half as many,
+//! odd numbers by complex transforms of as many.
 
 use super::{
     contiguous::{Elements, pad},
@@ -10,15 +10,15 @@ use crate::{ComplexFloat, Element, Float, Numeric, Result, numpyish::buffer, rul
 use rustfft::Fft;
 use std::sync::Arc;
 
-/// What transforms of one length have in common, and the memory for one that runs.
+/// The plan for one length, and the memory for one running transform.
 pub struct Lane<R: Engine> {
     n: usize,
     how: Frequencies<R>,
     complex: Arc<dyn Fft<R>>,
-    /// Of an even number of points.
+    /// Set for an even number of points only.
     symmetry: Option<(Arc<Symmetry<R>>, Kernel<R>)>,
     scratch: Vec<R::Complex>,
-    /// Room for the spectrum of the complex lane, or for frequencies that are fewer than there should be.
+    /// Room for the spectrum of the complex lane, or for padding too few frequencies.
     spectrum: Vec<R::Complex>,
 }
 
@@ -42,15 +42,15 @@ impl<R: Engine> Lane<R> {
         Ok(Lane { n, how, complex, symmetry, scratch, spectrum })
     }
 
-    /// Writes the frequencies of some points. What is missing of these is 0.
+    /// Writes the frequencies of some points. Missing points are 0.
     ///
     /// # Safety
-    /// There are the points, and room for the frequencies, which nobody else uses.
+    /// The points must exist, and `to` must have room for the frequencies, which nobody else uses.
     pub unsafe fn frequencies(&mut self, points: Elements, to: *mut R::Complex) {
         let &mut Lane { n, how, .. } = self;
         if let Some((symmetry, kernel)) = &self.symmetry {
             let lane = &mut self.spectrum[..symmetry.half];
-            // SAFETY: a pair of points is a complex number.
+            // SAFETY: a pair of real points is one complex number.
             unsafe { pad(points, R::DTYPE, lane.as_mut_ptr().cast(), n) };
             self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
             // SAFETY: there is room for the frequencies.
@@ -61,12 +61,12 @@ impl<R: Engine> Lane<R> {
         // SAFETY: the spectrum has room for the points; there is room for the frequencies.
         unsafe { pad(points, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), n) };
         self.complex.process_with_scratch(R::lane(spectrum), R::lane(&mut self.scratch));
-        // the sum of all points is real
+        // frequency 0 is the sum of all points, a real number
         spectrum[0] = R::Complex::from_real(spectrum[0].real());
         for (k, v) in spectrum[..=n / 2].iter().enumerate() {
             let v = R::Complex::from_parts(v.real() * how.scale, v.imag() * how.scale);
             let (v, mirrored) = if how.conjugate { (v.conj(), v) } else { (v, v.conj()) };
-            // SAFETY: there is room for these.
+            // SAFETY: there is room for both frequencies.
             unsafe {
                 to.add(k).write(v);
                 if how.all && k > 0 {
@@ -76,18 +76,18 @@ impl<R: Engine> Lane<R> {
         }
     }
 
-    /// Writes the points of which these are the first frequencies, the others being 0, times `n`.
+    /// Writes the points with these first frequencies, times `n`. Missing frequencies are 0.
     ///
     /// # Safety
-    /// There are the frequencies, and room for the points, which nobody else uses.
+    /// The frequencies must exist, and `to` must have room for the points, which nobody else uses.
     pub unsafe fn points(&mut self, frequencies: Elements, to: *mut R) {
         let &mut Lane { n, how, .. } = self;
         let half = n / 2 + 1;
         let spectrum = &mut self.spectrum[..];
         if let Some((symmetry, kernel)) = &self.symmetry {
             let here = frequencies.dtype == R::Complex::DTYPE && frequencies.len >= half;
-            // SAFETY: the spectrum has room for half of the frequencies and one more; a pair of points is a complex number, all of which are written before the
-            // transform.
+            // SAFETY: the spectrum has room for half of the frequencies and one more; a pair of points is one complex
+            // number, and all of these are written before the transform.
             unsafe {
                 let from = if here {
                     frequencies.start.cast()
@@ -113,7 +113,7 @@ impl<R: Engine> Lane<R> {
         (half..n).for_each(|k| spectrum[k] = spectrum[n - k].conj());
         self.complex.process_with_scratch(R::lane(spectrum), R::lane(&mut self.scratch));
         for (k, v) in spectrum.iter().enumerate() {
-            // SAFETY: there is room for these.
+            // SAFETY: there is room for `n` points.
             unsafe { to.add(k).write(v.real().times(how.scale)) };
         }
     }

@@ -1,10 +1,11 @@
-//! Transforms of as many lanes as a register has numbers, side by side: each instruction does the same in all of them, so that
-//! nothing is moved within registers.
+//! Transforms of as many neighbouring lanes as a register has numbers: each instruction does the same in all lanes, so
+//! that nothing is moved within registers.
 //!
 //! The algorithm is Stockham's, decimation in frequency with mixed radices, which needs no reordering: C. Van Loan,
-//! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage with `s` transforms of
-//! `r m` points each makes `r s` of `m` points: for each `p < m` and `q < s`, a butterfly takes the points `q + s (p + m j)`
-//! for `j < r`, and its result `k` goes, times e^(-2 pi i p k / (r m)), to `q + s (r p + k)`.
+//! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage turns `s`
+//! transforms of `r m` points each into `r s` transforms of `m` points: for each `p < m` and `q < s`, a butterfly takes
+//! the points `q + s (p + m j)` for `j < r`, and its result `k`, times e^(-2 pi i p k / (r m)), goes to `q + s (r p +
+//! k)`.
 
 use super::{
     super::{buffer, simd::prefetch},
@@ -13,11 +14,11 @@ use super::{
 };
 use crate::{Real, Result, scalar::float64};
 
-/// The longest transforms that are computed so. By measurement of 64 lanes of float64, from 8192 points on the arrays between
-/// are so large that transforms of single lanes take no longer, without what it takes to gather these.
+/// The longest transforms that are computed this way. By measurement of 64 lanes of float64, from 8192 points on the
+/// scratch arrays are so large that transforms of single lanes take no longer, if gathering those lanes is not counted.
 pub const LONGEST: usize = 1 << 14;
 
-/// What transforms of one length have in common.
+/// The plan for one length, shared by all transforms of that length.
 pub struct Plan<R> {
     /// The number of points.
     pub points: usize,
@@ -27,15 +28,15 @@ pub struct Plan<R> {
 struct Stage<R> {
     /// Points of a butterfly.
     radix: usize,
-    /// Points of the transforms that it leaves.
+    /// Points of the transforms that remain after this stage.
     rest: usize,
     /// The powers of e^(-2 pi i / radix), real and imaginary parts.
     roots: Vec<R>,
-    /// What the results but the first of the butterfly number `p` are multiplied by.
+    /// The twiddle factors of each butterfly `p`: factors of all its results but the first.
     twiddles: Vec<R>,
 }
 
-/// The radices of a number of points, or none if it has another factor.
+/// The radices of `n`, or `None` if it has a prime factor above 7.
 pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     let mut radices = Vec::new();
     for odd in [7, 5, 3] {
@@ -47,7 +48,7 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     if !n.is_power_of_two() {
         return None;
     }
-    // as few stages as there can be, but two of 4 points in place of 8 and 2
+    // as few stages as possible, but two of 4 points in place of 8 and 2
     let twos = n.trailing_zeros() as usize;
     let (eights, fours) = match twos % 3 {
         0 => (twos / 3, 0),
@@ -61,7 +62,7 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     Some(radices)
 }
 
-/// The parts of e^(-2 pi i k / n). The angle is reduced to an eighth of a turn in whole numbers.
+/// Real and imaginary part of e^(-2 pi i k / n). The angle is reduced to an eighth of a turn in integers.
 pub(super) fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
     let quarters = 4 * (k % n) / n;
     let rest = 4 * (k % n) - quarters * n;
@@ -76,7 +77,7 @@ pub(super) fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
 }
 
 impl<R: Engine> Plan<R> {
-    /// The plan of so many points, of which there are two or more, if their number has no other factors than 2, 3, 5 and 7.
+    /// The plan for `points`, at least two, or `None` if that number has other prime factors than 2, 3, 5 and 7.
     pub fn new(op: &'static str, points: usize) -> Result<Option<Plan<R>>> {
         let Some(radices) = radices(points) else {
             return Ok(None);
@@ -97,46 +98,46 @@ impl<R: Engine> Plan<R> {
     }
 }
 
-/// The points of several lanes: those of number `i` begin at `i * stride` numbers after the first.
+/// The points of several lanes: point `i` of all lanes begins `i * stride` numbers after `start`.
 #[derive(Clone, Copy)]
 pub struct Points<R> {
-    /// Where the first ones are.
+    /// Address of point 0 of all lanes.
     pub start: *mut R,
-    /// From the points of one number to those of the next.
+    /// Numbers from point `i` to point `i + 1`.
     pub stride: isize,
-    /// How many there are; those after them are zeros.
+    /// Number of points in memory; those after them are zeros.
     pub len: usize,
-    /// From these to the same points of the lanes that come next, which are asked for meanwhile; 0 where there are none. Points of
-    /// an array are in different pages, which no processor loads ahead.
+    /// Offset to the same point of the next group of lanes, which is prefetched; 0 if there is none. The points of an
+    /// array are in different pages, which no hardware prefetcher loads.
     pub ahead: isize,
-    /// Complex numbers one after the other; else all real parts and then all imaginary ones.
+    /// Whether complex numbers are interleaved; otherwise the real parts of all lanes come before the imaginary parts.
     pub pairs: bool,
-    /// Real and imaginary parts change places, which makes an inverse transform of one that is not, and back.
+    /// Whether real and imaginary parts are swapped, which turns a forward transform into an inverse one and back.
     pub swapped: bool,
-    /// What points are multiplied by when they are written, before their parts change places.
+    /// Factors of the points when they are written, before parts are swapped.
     pub turns: Turns<R>,
 }
 
-/// Complex numbers that points of several lanes are multiplied by: products of two.
+/// Complex factors of the points of several lanes: products of `near` and `far`.
 #[derive(Clone, Copy)]
 pub struct Turns<R> {
-    /// One for each lane, of the points with number 0; null where there are none.
+    /// Factors of point 0, one for each lane; null if there are no factors.
     pub near: *const R,
-    /// From these to those of the next points.
+    /// Numbers from the `near` factors of one point to those of the next.
     pub stride: usize,
-    /// One for all lanes, of the points with number 0; ..
+    /// Factor of point 0 that all lanes share.
     pub far: *const R,
-    /// .. from it to that of the next points.
+    /// Numbers from the `far` factor of one point to that of the next.
     pub far_stride: usize,
 }
 
 impl<R> Turns<R> {
-    /// By nothing.
+    /// No factors.
     pub const NONE: Turns<R> = Turns { near: std::ptr::null(), stride: 0, far: std::ptr::null(), far_stride: 0 };
 }
 
 impl<R: Copy> Points<R> {
-    /// Every so many of the points, from the first, or from that number on.
+    /// Every `step`-th point, beginning with point `first`.
     #[inline(always)]
     fn every(self, step: usize, first: usize) -> Points<R> {
         let Turns { near, stride, far, far_stride } = self.turns;
@@ -147,7 +148,7 @@ impl<R: Copy> Points<R> {
     }
 
     /// # Safety
-    /// The points with a number below `len` are there.
+    /// Points with an index below `len` must exist.
     #[inline(always)]
     unsafe fn load<V: Vector<Real = R>>(&self, i: usize, zero: V) -> Complex<V> {
         if i >= self.len {
@@ -162,7 +163,7 @@ impl<R: Copy> Points<R> {
         if self.swapped { Complex { re: im, im: re } } else { Complex { re, im } }
     }
 
-    /// Asks for what is as far ahead of an address.
+    /// Prefetches the memory `ahead` numbers after an address.
     #[inline(always)]
     fn prefetch<V: Vector<Real = R>>(&self, here: *const R) {
         if self.ahead != 0 {
@@ -172,10 +173,10 @@ impl<R: Copy> Points<R> {
         }
     }
 
-    /// Only the points that a transform ends with may be turned.
+    /// Writes point `i`. Only the last stage (`LAST`) applies the factors `turns`.
     ///
     /// # Safety
-    /// There is room for the points of this number, which nobody else uses.
+    /// There must be room for point `i`, which nobody else uses.
     #[inline(always)]
     unsafe fn store<V: Vector<Real = R>, const LAST: bool>(&self, i: usize, x: Complex<V>) {
         let x = if !LAST || self.turns.near.is_null() {
@@ -202,16 +203,16 @@ impl<R: Copy> Points<R> {
     }
 }
 
-/// Complex numbers: the real parts of some, and their imaginary parts.
+/// Complex numbers, one per lane, as a vector of real parts and a vector of imaginary parts.
 #[derive(Clone, Copy)]
 pub(super) struct Complex<V> {
     pub re: V,
     pub im: V,
 }
 
-// SAFETY of all: the caller runs them where the vector's instructions are.
+// SAFETY of all: the caller runs these only on processors with the vector's instruction set.
 impl<V: Vector> Complex<V> {
-    /// Those at an address.
+    /// Loads interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn load(from: *const V::Real) -> Self {
         // SAFETY: the caller's promise, here and below.
@@ -219,14 +220,14 @@ impl<V: Vector> Complex<V> {
         Complex { re, im }
     }
 
-    /// Writes them to an address.
+    /// Stores interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn store(self, to: *mut V::Real) {
         // SAFETY: as above.
         unsafe { V::join(self.re, self.im, to) }
     }
 
-    /// From the last to the first.
+    /// The same numbers from the last to the first.
     #[inline(always)]
     pub unsafe fn reversed(self) -> Self {
         // SAFETY: as above.
@@ -276,7 +277,7 @@ impl<V: Vector> Complex<V> {
     /// `self` times the complex number at an address.
     #[inline(always)]
     unsafe fn turned(self, by: *const V::Real) -> Self {
-        // SAFETY: as above, and two numbers are there.
+        // SAFETY: as above, and `by` points to two numbers.
         unsafe { self.times(Complex { re: V::splat(*by), im: V::splat(*by.add(1)) }) }
     }
 
@@ -289,7 +290,7 @@ impl<V: Vector> Complex<V> {
 }
 
 impl<V: Vector<Real: Engine>> Complex<V> {
-    /// The imaginary parts with the other sign.
+    /// The complex conjugates.
     #[inline(always)]
     pub unsafe fn conjugate(self) -> Self {
         // SAFETY: the caller's promise.
@@ -297,7 +298,7 @@ impl<V: Vector<Real: Engine>> Complex<V> {
     }
 }
 
-/// Transforms of `P` points in registers. `roots` has the powers of e^(-2 pi i / P).
+/// Transforms of `P` points in registers. `roots` are the powers of e^(-2 pi i / P).
 trait Butterfly<V: Vector, const P: usize> {
     unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P];
 }
@@ -334,7 +335,7 @@ impl<V: Vector> Butterfly<V, 8> for Eight {
         unsafe {
             let even = Four::of([x[0], x[2], x[4], x[6]], roots);
             let odd = Four::of([x[1], x[3], x[5], x[7]], roots);
-            // the first and third odd ones are turned by an eighth and three eighths: (1 - i) / sqrt 2, (-1 - i) / sqrt 2
+            // odd results 1 and 3 are turned by an eighth and three eighths: (1 - i) / sqrt 2, (-1 - i) / sqrt 2
             let half = V::splat(*roots.add(2));
             let first = Complex { re: odd[1].re.add(odd[1].im), im: odd[1].im.sub(odd[1].re) }.scaled(half);
             let third = Complex { re: odd[3].im.sub(odd[3].re), im: odd[3].re.add(odd[3].im) }.scaled(half);
@@ -356,7 +357,7 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
     #[inline(always)]
     unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P] {
         let (mut sums, mut differences, mut out) = (x, x, x);
-        // SAFETY: the caller's promise; there are 2 P numbers in `roots`.
+        // SAFETY: the caller's promise; `roots` has 2 P numbers.
         unsafe {
             for j in 1..=P / 2 {
                 sums[j] = x[j].add(x[P - j]);
@@ -379,16 +380,16 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
     }
 }
 
-/// Where a stage writes its results.
+/// The order in which a stage writes its results.
 #[derive(Clone, Copy)]
 enum Order {
-    /// As the last stage has to find them for its own results to be in order.
+    /// The order that makes the results of the last stage sorted.
     Sorted,
-    /// The parts that other stages transform one after the other.
+    /// Consecutive parts, which the remaining stages transform one after the other.
     Parts,
 }
 
-/// One stage. The last has no twiddle factors, and its results are multiplied by `scale`.
+/// One stage. The last one has no twiddle factors and multiplies its results by `scale`.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // loops over indices become operations on registers
 unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, const LAST: bool>(
@@ -450,12 +451,12 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     }
 }
 
-/// Bytes of a transform that stay in a core's first cache, with what is read and written beside them.
+/// Bytes of a transform that stay in a core's L1 cache, together with the memory read and written beside them.
 const NEAR: usize = 1 << 15;
 
 impl<R> Plan<R> {
-    /// If all stages but the first are made for one part after the other: where a part is near enough its stages find in the first cache what the one before
-    /// has left.
+    /// Returns whether all stages but the first run part by part: each stage then finds in the L1 cache what the stage
+    /// before has written.
     fn has_parts(&self, lanes: usize) -> bool {
         self.stages.len() > 2 && 2 * size_of::<R>() * lanes * self.points > NEAR
     }
@@ -484,19 +485,19 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     }
     for part in 0..parts {
         let from = Points { start: from.start.wrapping_add(part * points * room), len: from.len.min(points), ..from };
-        // SAFETY: the caller's promise; parts are one after the other, and each has every so many of the results.
+        // SAFETY: the caller's promise; the parts are consecutive, and each writes every `parts`-th result.
         unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays, points) };
     }
 }
 
-/// The points between two stages. Only where they begin is not known when compiling.
+/// The points between two stages. All but `start` and `len` are compile-time constants.
 #[inline(always)]
 fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     let stride = 2 * V::LANES as isize;
     Points { start, stride, len, ahead: 0, pairs: false, swapped: false, turns: Turns::NONE }
 }
 
-/// Stages one after the other. They use the two arrays in turn, the second one first.
+/// Runs stages one after the other. They use the two arrays in turn, the second one first.
 #[inline(always)]
 unsafe fn through<V: Vector<Real: Engine>>(
     stages: &[Stage<V::Real>],
@@ -524,13 +525,13 @@ type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 3]);
 /// The transform for the instruction set of this process.
 #[derive(Clone, Copy)]
 pub struct Kernel<R> {
-    /// Lanes at a time.
+    /// Number of lanes that are transformed at a time.
     pub lanes: usize,
     run: Run<R>,
 }
 
 impl<R: Engine> Kernel<R> {
-    /// The best one.
+    /// The kernel for the widest instruction set available.
     pub fn new() -> Kernel<R> {
         unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
             // SAFETY: the caller's promise.
@@ -563,19 +564,20 @@ impl<R: Engine> Kernel<R> {
         Kernel { lanes: R::Plain::LANES, run: plain::<R> }
     }
 
-    /// Which of the arrays nobody reads any more when results are written.
+    /// Index of the scratch array that is no longer read when results are written.
     pub fn result_in(&self, plan: &Plan<R>) -> usize {
         if plan.has_parts(self.lanes) { 0 } else { plan.stages.len() % 2 }
     }
 
-    /// Transforms as many lanes, exponent -2 pi i jk / n, and multiplies by `scale`.
+    /// Transforms `Kernel::lanes` lanes, exponent -2 pi i jk / n, and multiplies the results by `scale`.
     ///
     /// # Safety
-    /// The points of `from` are there, and room for those of `to`, which may be the same memory; each of `scratch` has room for
-    /// those of all lanes. The first of these may be where `from` is, and `to` may be in the one that [`Kernel::result_in`] says.
+    /// `from` must have its points and `to` room for the results; both may be the same memory. Each array of `scratch`
+    /// must have room for the points of all lanes. The first array may be where `from` is, and `to` may be in the array
+    /// of [`Kernel::result_in`].
     #[inline]
     pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
-        // SAFETY: the caller's promise; the instruction set is that of this process.
+        // SAFETY: the caller's promise; this process supports the instruction set of the kernel.
         unsafe { (self.run)(plan, scale, from, to, scratch) }
     }
 }

@@ -1,6 +1,7 @@
-//! Between the frequencies of real lanes and those of the complex lanes that neighbours make when they are taken as the parts of a complex number: the
-//! frequencies of the even and of the odd points are told apart by their symmetry. H. Sorensen and others, "Real-valued fast Fourier transform
-//! algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
+//! Conversion between the frequencies of a real lane and those of a complex lane whose numbers are pairs of
+//! neighbouring real points: the frequencies of the even and of the odd points are separated by their symmetry. H.
+//! Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and
+//! Signal Processing 35 (1987).
 
 use super::{
     super::buffer,
@@ -11,27 +12,27 @@ use super::{
 use crate::{Numeric, Real, Result};
 use std::ops::Range;
 
-/// What lanes of one length have in common.
+/// The table for one length.
 pub struct Symmetry<R> {
     /// Half the number of real points.
     pub half: usize,
-    /// The powers of e^(-2 pi i / n) up to a quarter of a turn: complex numbers.
+    /// The powers of e^(-2 pi i / n) up to a quarter of a turn, as interleaved complex numbers.
     turns: Vec<R>,
 }
 
-/// How frequencies of real lanes are written, or read.
+/// The form in which frequencies of real lanes are written, or read.
 #[derive(Clone, Copy)]
 pub struct Frequencies<R> {
-    /// The negative ones are written as well, after the others. Those that are read are not negative.
+    /// Whether the negative frequencies are written as well, after the others. Only non-negative ones are read.
     pub all: bool,
-    /// The conjugates of what the transform with exponent -2 pi i jk / n gives, or takes back.
+    /// Whether frequencies are the conjugates of those with exponent -2 pi i jk / n.
     pub conjugate: bool,
-    /// What results are multiplied by.
+    /// Factor that multiplies the results.
     pub scale: R,
 }
 
 impl<R: Engine> Symmetry<R> {
-    /// Of `n` real points, an even number.
+    /// The table for `n` real points, an even number.
     pub fn new(op: &'static str, n: usize) -> Result<Symmetry<R>> {
         let half = n / 2;
         let mut turns = buffer::vec(op, 2 * (half / 2 + 1))?;
@@ -39,18 +40,19 @@ impl<R: Engine> Symmetry<R> {
         Ok(Symmetry { half, turns })
     }
 
-    /// How many pairs there are of a frequency and the one that mirrors it among those that are not negative.
+    /// Number of pairs of a non-negative frequency and its mirror image.
     pub fn pairs(&self) -> usize {
         self.half / 2 + 1
     }
 }
 
-/// Which of both is made of the other.
+/// Direction of the conversion.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// The frequencies, of the spectrum of the complex lane. Both may begin at one place.
+    /// From the spectrum of the complex lane to the frequencies. Both may begin at the same address.
     Apart,
-    /// That spectrum, twice, of the frequencies; the imaginary parts of those that mirror nothing are not looked at.
+    /// From the frequencies to twice that spectrum; the imaginary parts of frequencies without a mirror image are
+    /// ignored.
     Together,
 }
 
@@ -61,7 +63,7 @@ type Run<R> = unsafe fn(Way, &Symmetry<R>, Range<usize>, *const R, *mut R, Frequ
 pub struct Kernel<R>(Run<R>);
 
 impl<R: Engine> Kernel<R> {
-    /// The best ones.
+    /// The loops for the widest instruction set available.
     pub fn new() -> Kernel<R> {
         macro_rules! versions {
             ($($name:ident $vector:ident $short:ident $(#[$features:meta])?;)*) => {$(
@@ -101,11 +103,11 @@ impl<R: Engine> Kernel<R> {
         Kernel(plain::<R>)
     }
 
-    /// Makes what belongs to the numbers of a range of [pairs](Symmetry::pairs), and to those that mirror them.
+    /// Converts the frequencies of a range of [pairs](Symmetry::pairs), and their mirror images.
     ///
     /// # Safety
-    /// The spectrum has `half` complex numbers; of frequencies there is one more, or there are twice as many if `all` are written. Nobody else writes what is made
-    /// of those of the range.
+    /// The spectrum must have `half` complex numbers, and the frequencies one more, or twice as many if `all` are
+    /// written. Nobody else writes the results of the range.
     #[inline]
     pub unsafe fn run(
         self,
@@ -115,12 +117,12 @@ impl<R: Engine> Kernel<R> {
         (from, to): (*const R, *mut R),
         how: Frequencies<R>,
     ) {
-        // SAFETY: the caller's promise; the instruction set is that of this process.
+        // SAFETY: the caller's promise; this process supports the instruction set of the loops.
         unsafe { (self.0)(way, symmetry, range, from, to, how) }
     }
 }
 
-/// Pairs one by one, or as many at a time as a vector has numbers.
+/// Converts pairs one by one, or a vector of pairs at a time.
 #[inline(always)]
 unsafe fn pairs<V: Vector<Real: Engine>>(
     way: Way,
@@ -130,13 +132,13 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     to: *mut V::Real,
     how: Frequencies<V::Real>,
 ) {
-    // of what is written over no number is read again: a vector and what mirrors it are apart, and so are vectors
+    // in place, no number is read after it is overwritten: vectors overlap neither their mirror images nor each other
     let in_place = std::ptr::eq(from, to);
     let end = if in_place { range.end.min(symmetry.half.div_ceil(2)) } else { range.end };
     let start = range.start.max(1).min(end);
     let lanes = V::LANES;
     let mut k = start;
-    // loops, not closures, which would be compiled for the baseline
+    // loops instead of closures, which would be compiled for the baseline instruction set
     // SAFETY: the caller's promise.
     unsafe {
         for k in range.start..start {
@@ -156,7 +158,7 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     }
 }
 
-/// One number.
+/// A vector of one number.
 type Single<V> = <<V as Vector>::Real as Engine>::Single;
 
 #[inline(always)]
@@ -177,7 +179,7 @@ unsafe fn one<V: Vector<Real: Engine>>(
     }
 }
 
-/// The frequencies from number `k` on, and those that mirror them.
+/// Writes the frequencies from index `k` on, and their mirror images.
 #[inline(always)]
 unsafe fn apart<V: Vector<Real: Engine>>(
     symmetry: &Symmetry<V::Real>,
@@ -187,13 +189,13 @@ unsafe fn apart<V: Vector<Real: Engine>>(
     how: Frequencies<V::Real>,
 ) {
     let half = symmetry.half;
-    // where those begin that mirror these
+    // index of the first mirror image
     let mirrored = half + 1 - k - V::LANES;
     // SAFETY: the caller's promise.
     unsafe {
         let a = Complex::<V>::load(from.add(2 * k));
         let (low, high) = if k == 0 {
-            // the sums of all points, and of all with alternating signs: they are real
+            // the sum of all points, and their sum with alternating signs: both are real
             let (a, zero) = (a.scaled(V::splat(how.scale)), V::splat(V::Real::ZERO));
             (Complex { re: a.re.add(a.im), im: zero }, Complex { re: a.re.sub(a.im), im: zero })
         } else {
@@ -217,7 +219,7 @@ unsafe fn apart<V: Vector<Real: Engine>>(
     }
 }
 
-/// The spectrum of the complex lane from number `k` on, and what mirrors it.
+/// Writes the spectrum of the complex lane from index `k` on, and its mirror image.
 #[inline(always)]
 unsafe fn together<V: Vector<Real: Engine>>(
     symmetry: &Symmetry<V::Real>,
@@ -256,7 +258,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Lengths with no vector of pairs, with some, and with some pairs besides; odd ones have no pairs.
+    /// Lengths with no vector of pairs, with some, and with vectors and single pairs; odd lengths have no pairs.
     const LENGTHS: &[usize] =
         if cfg!(miri) { &[2, 24, 50] } else { &[1, 2, 3, 18, 20, 24, 50, 64, 66, 99, 100, 128, 250, 254, 514] };
 
@@ -311,7 +313,7 @@ mod tests {
         }
     }
 
-    /// As in NumPy: what must be real has the imaginary part 0, or -0 where it is a conjugate; what is infinite stays so.
+    /// As in NumPy: numbers that must be real have the imaginary part 0, or -0 if conjugated; infinities stay infinite.
     #[test]
     fn what_stands_alone() {
         let of = |x: &[f64]| ndarray::arr1(x).into_dyn().into_shared();

@@ -1,37 +1,38 @@
-//! Vectors of real numbers in one register, for loops that the compiler does not vectorise by itself: a butterfly has too many
-//! operands for it. All round alike, so that a transform has the same bits on each instruction set.
+//! Vectors of real numbers in one register, for loops that the compiler does not vectorise by itself, because a
+//! butterfly has too many operands. All types round alike, so that a transform has the same bits on each instruction
+//! set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// Some numbers that are computed with at once.
+/// A vector of real numbers.
 ///
 /// # Safety
-/// Each function needs a processor with the instruction set of the type; those with an address, [`LANES`](Vector::LANES)
-/// numbers there, or twice as many for [`split`](Vector::split) and [`join`](Vector::join), at any alignment.
+/// Each function needs a processor with the instruction set of the type. Addresses must have [`LANES`](Vector::LANES)
+/// numbers, or twice as many for [`split`](Vector::split) and [`join`](Vector::join), at any alignment.
 pub trait Vector: Copy {
     /// The type of the numbers.
     type Real: Copy;
-    /// How many there are.
+    /// Number of elements.
     const LANES: usize;
 
-    /// The numbers at an address.
+    /// Loads the numbers at an address.
     unsafe fn load(from: *const Self::Real) -> Self;
-    /// Writes the numbers to an address.
+    /// Stores the numbers at an address.
     unsafe fn store(self, to: *mut Self::Real);
-    /// The real and the imaginary parts of the complex numbers at an address, in an order that [`join`](Vector::join) undoes.
+    /// Loads complex numbers as real and imaginary parts, in an order that [`join`](Vector::join) undoes.
     unsafe fn split(from: *const Self::Real) -> [Self; 2];
-    /// Writes complex numbers, whose parts have the order of [`split`](Vector::split).
+    /// Stores complex numbers, whose parts have the order of [`split`](Vector::split).
     unsafe fn join(re: Self, im: Self, to: *mut Self::Real);
-    /// The numbers from the last to the first. It turns the order of [`split`](Vector::split) round as well.
+    /// The numbers from the last to the first. The order of [`split`](Vector::split) is reversed as well.
     unsafe fn reverse(self) -> Self;
-    /// The same number everywhere.
+    /// The same number in all elements.
     unsafe fn splat(x: Self::Real) -> Self;
-    /// Sums.
+    /// Elementwise sums.
     unsafe fn add(self, other: Self) -> Self;
-    /// Differences.
+    /// Elementwise differences.
     unsafe fn sub(self, other: Self) -> Self;
-    /// Products.
+    /// Elementwise products.
     unsafe fn mul(self, other: Self) -> Self;
     /// `self * factor + term`, rounded once.
     unsafe fn mul_add(self, factor: Self, term: Self) -> Self;
@@ -39,7 +40,7 @@ pub trait Vector: Copy {
     unsafe fn mul_sub(self, factor: Self, term: Self) -> Self;
 }
 
-/// Vectors without instructions of their own.
+/// Portable vectors, as arrays.
 #[derive(Clone, Copy)]
 pub struct Plain<R, const LANES: usize>([R; LANES]);
 
@@ -114,7 +115,7 @@ macro_rules! plain {
 }
 plain!(f32 f64);
 
-/// The vectors of an instruction set: their operations are one instruction each.
+/// Implements `Vector` for the registers of an instruction set: each operation is one instruction.
 #[cfg(target_arch = "x86_64")]
 macro_rules! registers {
     ($($v:ident of $lanes:literal $r:ident: $load:ident $store:ident $splat:ident $add:ident $sub:ident $mul:ident
@@ -232,7 +233,7 @@ unsafe fn reverse_sixteen(x: __m512) -> __m512 {
     unsafe { _mm512_permutexvar_ps(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 
-// within each 128 bits: real parts are numbers 0 and 2 of both registers, imaginary parts 1 and 3
+// within each 128 bits, real parts are numbers 0 and 2 of both registers, imaginary parts 1 and 3
 #[cfg(target_arch = "x86_64")]
 registers! {
     __m256d of 4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd
