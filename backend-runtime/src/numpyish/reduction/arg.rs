@@ -21,22 +21,24 @@ use super::{
 use crate::{Axes, DType, Ordered, Result, rules};
 use std::{cmp::Ordering, hint::select_unpredictable, ops::Range};
 
-/// Index of the largest element along one axis or of all, the first of equals; the first NaN, if there is one.
+/// Index of the largest element along one axis, or of all elements: the first of equals, or the first NaN if there is
+/// one.
 pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
     arg_or_all("argmax", view(x), axis, keepdims, true)
 }
 
-/// Index of the smallest element along one axis or of all, the first of equals; the first NaN, if there is one.
+/// Index of the smallest element along one axis, or of all elements: the first of equals, or the first NaN if there is
+/// one.
 pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
     arg_or_all("argmin", view(x), axis, keepdims, false)
 }
 
-/// As [`argmax`], of a formula, over a list of one axis.
+/// Like [`argmax`], for an array or a formula, with at most one axis in the list.
 pub fn argmax_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmax", x, axis, keepdims, true)
 }
 
-/// As [`argmin`], of a formula, over a list of one axis.
+/// Like [`argmin`], for an array or a formula, with at most one axis in the list.
 pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmin", x, axis, keepdims, false)
 }
@@ -71,7 +73,7 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
         Ok(Box::new(move |lane, out| {
             let lane = View { start: lane, dtype: x.dtype, shape: &[len], strides: &[1] };
             let mut scratch = NO_BLOCK;
-            // SAFETY: a lane of the array, which is not empty, and room for an index.
+            // SAFETY: `lane` is a non-empty lane of the array, and `out` has room for an index.
             unsafe {
                 *out.cast::<i64>() =
                     search.best(&search.reading(lane.into()), Lane { start: 0, stride: 1, len }, &mut scratch) as i64
@@ -79,19 +81,19 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
             Ok(())
         }))
     };
-    // SAFETY: the function reads a lane of `len` elements, and writes one index.
+    // SAFETY: the function reads a lane of `len` elements and writes one index.
     let found = unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
     typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
 }
 
-/// Short lanes of elements next to each other, which are compared as they are: many of them at a time.
+/// Searches short contiguous lanes, which need no conversion, many of them at a time.
 fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Search) -> Result<RawArray> {
     let plan = Plan::new(op, x.into(), &[axis], keepdims);
     let (len, reading) = (x.shape[axis], search.reading(x.into()));
     let found = Buffer::new(op, plan.outputs(), DType::Int64)?;
     parallel::parallel(plan.outputs(), (CHEAP / len).max(1), |range| {
         plan.along_an_axis(range, usize::MAX, |row, o| {
-            // SAFETY: lanes of the array, and outputs of this task alone.
+            // SAFETY: the lanes belong to the array, and the outputs to this task alone.
             unsafe {
                 let to = found.start().cast::<i64>().add(o);
                 (search.short)(reading.place(row.start), len, row.stride, row.width, to);
@@ -102,7 +104,7 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
     unsafe { plan.array(found) }
 }
 
-/// The lanes of a formula, which are computed as they are searched.
+/// Searches the lanes of a formula, which are computed meanwhile.
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
@@ -114,7 +116,7 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     parallel::parallel(plan.outputs(), (CHEAP / len.max(1)).max(1), |range| {
         let mut scratch = NO_BLOCK;
         for (output, start) in range.clone().zip(plan.starts(range.start)) {
-            // SAFETY: a lane of the formula, which is not empty, and an output of this task alone.
+            // SAFETY: the lane belongs to the formula and is not empty; the output belongs to this task alone.
             unsafe {
                 let index = search.best(&reading, Lane { start, stride, len }, &mut scratch);
                 *found.start().cast::<i64>().add(output) = index as i64;
@@ -125,10 +127,11 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     unsafe { plan.array(found) }
 }
 
-/// Elements up to which lanes are searched one by one, several lanes side by side: the best of a longer one is found faster, and searched for then.
+/// Longest lanes that are searched element by element, several lanes side by side: in longer lanes it is faster to find
+/// the best value first, and then its index.
 const SHORT: usize = 100;
 
-/// Elements along an axis: the offset of the first, from one to the next, and how many there are.
+/// Elements along an axis: the offset of the first, the distance between neighbours, and their number.
 #[derive(Clone, Copy)]
 struct Lane {
     start: isize,
@@ -137,23 +140,24 @@ struct Lane {
 }
 
 impl Lane {
-    /// The offset of an element.
+    /// The offset of element `index`.
     fn at(&self, index: usize) -> isize {
         self.start + index as isize * self.stride
     }
 }
 
-/// How the best element of a lane is found, in the dtype that elements are compared in.
+/// A search for the best element of a lane, in the dtype that elements are compared in.
 struct Search {
     dtype: DType,
     folding: &'static Folding,
     largest: bool,
-    /// Where the first of `n` elements is that equals a value, or is NaN as it is.
+    /// Index of the first of `n` elements that equals a value, or that is NaN if the value is.
     find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
-    /// How a value compares to the best so far; none where either is NaN.
+    /// Order of a value relative to the best so far; `None` if either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
     is_nan: unsafe fn(*const u8) -> bool,
-    /// The indices of the best of the `n` elements of each of `count` lanes, `step` elements apart.
+    /// Writes the index of the best of the `n` elements of each of `count` lanes, whose starts are `step` elements
+    /// apart.
     short: unsafe fn(x: *const u8, n: usize, step: isize, count: usize, to: *mut i64),
 }
 
@@ -181,15 +185,15 @@ impl Search {
         Search { dtype, ..search }
     }
 
-    /// Elements as those of the search.
+    /// Reads elements in the dtype of the search.
     fn reading<'a>(&self, x: Source<'a>) -> Reading<'a> {
         Reading::new(x, conversion(x.dtype, self.dtype), self.dtype.size())
     }
 
-    /// Index of the best element of a lane that is not empty.
+    /// Index of the best element of a non-empty lane.
     ///
     /// # Safety
-    /// The lane is one of what is read, by this search.
+    /// The lane belongs to the source of `from`, which reads in the dtype of this search.
     unsafe fn best(&self, from: &Reading<'_>, lane: Lane, scratch: &mut Block) -> usize {
         let len = lane.len;
         if len < 2 * CHEAP {
@@ -202,7 +206,7 @@ impl Search {
             let mut scratch = NO_BLOCK;
             for part in range {
                 let first = part * CHEAP;
-                // SAFETY: the parts are those of the lane; each task writes parts of its own.
+                // SAFETY: the parts belong to the lane; each task writes parts of its own.
                 unsafe {
                     bests.part(part..part + 1)[0] =
                         self.best_of_part(from, lane, first..len.min(first + CHEAP), &mut scratch);
@@ -211,7 +215,7 @@ impl Search {
         });
         let mut best = parts[0];
         for &(index, value) in &parts[1..] {
-            // SAFETY: both are values of the search.
+            // SAFETY: both are values in the dtype of the search.
             if unsafe { self.beats(value, best.1) } {
                 best = (index, value);
             }
@@ -219,8 +223,8 @@ impl Search {
         best.0
     }
 
-    /// Index and value of the best of a part of a lane, in which there is an element. The best of each block is found by the loop that
-    /// finds a maximum; only the best block is searched for it.
+    /// Index and value of the best element of a non-empty part of a lane. The loop of a maximum finds the best value of
+    /// each block; only the best block is searched for its index.
     unsafe fn best_of_part(
         &self,
         from: &Reading<'_>,
@@ -230,7 +234,7 @@ impl Search {
     ) -> (usize, Value) {
         let mut best = (part.start, Value::ZERO);
         let block_at = |start: usize| (lane.at(start), BLOCK.min(part.end - start));
-        // SAFETY: the caller's promise: the blocks are those of the lane.
+        // SAFETY: the caller's promise: the blocks belong to the lane.
         unsafe {
             for start in part.clone().step_by(BLOCK) {
                 let (at, len) = block_at(start);
@@ -248,10 +252,10 @@ impl Search {
         }
     }
 
-    /// Whether a later value is better than the best so far; nothing beats NaN.
+    /// Returns whether a later value is better than the best so far; nothing beats NaN.
     unsafe fn beats(&self, value: Value, best: Value) -> bool {
         let better = if self.largest { Ordering::Greater } else { Ordering::Less };
-        // SAFETY: both are values of the search.
+        // SAFETY: both are values in the dtype of the search.
         unsafe {
             !(self.is_nan)(best.start())
                 && ((self.is_nan)(value.start()) || (self.compare)(value.start(), best.start()) == Some(better))
@@ -260,20 +264,20 @@ impl Search {
 }
 
 unsafe fn nan<A: Ordered>(x: *const u8) -> bool {
-    // SAFETY: an element.
+    // SAFETY: `x` points to an element.
     is_nan(unsafe { *x.cast::<A>() })
 }
 
 unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Ordering> {
-    // SAFETY: elements.
+    // SAFETY: both point to elements.
     unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
 }
 
-/// Lanes that are searched side by side.
+/// Number of lanes that are searched side by side.
 const TOGETHER: usize = 8;
 
 versions! {
-    /// The first of the best, or the first NaN. There is an element.
+    /// Writes the index of the first best element of each lane, or of its first NaN. Lanes must not be empty.
     unsafe fn short_lanes[A: Ordered, const LARGEST: bool][A, LARGEST](
         x: *const u8,
         n: usize,
@@ -282,9 +286,9 @@ versions! {
         to: *mut i64,
     ) {
         let x = x.cast::<A>();
-        // lanes beyond the last are the last again
+        // past the last lane, the last lane is searched again
         for first in (0..count).step_by(TOGETHER) {
-            // SAFETY: elements of the lanes, and an index of each.
+            // SAFETY: each lane has `n` elements, and `to` has room for an index of each lane.
             unsafe {
                 let mut lanes = [x; TOGETHER];
                 for (k, lane) in lanes.iter_mut().enumerate() {
@@ -313,9 +317,9 @@ versions! {
     }
 
     unsafe fn find[A: Ordered][A](x: *const u8, n: usize, value: *const u8) -> usize {
-        /// Elements that are looked at together.
+        /// Number of elements that are compared at a time.
         const SOME: usize = 64;
-        // SAFETY: `n` elements, and one.
+        // SAFETY: `x` has `n` elements, and `value` one.
         let (x, value) = unsafe { (std::slice::from_raw_parts(x.cast::<A>(), n), *value.cast::<A>()) };
         let nan = is_nan(value);
         let mut first = 0;

@@ -12,7 +12,7 @@ use super::super::{
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
-/// Differences of neighbours along one axis, `n` times.
+/// Differences of neighbours along one axis, taken `n` times.
 pub fn diff<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -35,7 +35,7 @@ pub fn diff<T: Numeric>(
     }
 }
 
-/// The array with others before and after it, if there are any.
+/// Concatenates `before`, `x` and `after`; `None` if there is neither `before` nor `after`.
 fn with_edges<T: Numeric>(
     b: &Numpyish,
     op: &'static str,
@@ -67,7 +67,8 @@ fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<R
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Differences of neighbours in an array in C order of this shape, whose axis, which is not empty, gets shorter by one.
+/// Differences of neighbours along an axis of an array in C order; that axis must not be empty, and `shape` loses one
+/// there.
 fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
     let (subtract, size) = (subtraction(dtype), dtype.size());
     let inner: usize = shape[axis + 1..].iter().product();
@@ -77,11 +78,11 @@ fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usiz
     let out = Buffer::new(op, rules::count(op, shape, size)?, dtype)?;
     if out.len() > 0 {
         let ends = copy::Ends { from, to: out.start() };
-        // along the axis, an element and its neighbour are `inner` apart
+        // along the axis, an element and its neighbour are `inner` elements apart
         parallel::parallel(out.len() / after, (CHEAP / after).max(1), |slabs| {
             let ends = &ends;
             for slab in slabs {
-                // SAFETY: a slab of both; every slab is one task's.
+                // SAFETY: the slab is within both arrays, and belongs to one task only.
                 unsafe {
                     let from = ends.from.add(slab * before * size);
                     subtract(from.add(inner * size), from, ends.to.add(slab * after * size), after);
@@ -95,7 +96,7 @@ fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usiz
 /// Writes `n` differences `x - y`.
 type Subtract = unsafe fn(x: *const u8, y: *const u8, out: *mut u8, n: usize);
 
-/// Signed and unsigned integers have the same differences, bit by bit.
+/// Chooses the loop of a dtype. Signed and unsigned integers have the same differences, bit by bit.
 fn subtraction(dtype: DType) -> Subtract {
     use DType::*;
     match dtype {
@@ -116,7 +117,7 @@ versions! {
     unsafe fn subtract[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
         let (x, y, out) = (x.cast::<T>(), y.cast::<T>(), out.cast::<T>());
         for i in 0..n {
-            // SAFETY: `n` of each.
+            // SAFETY: all three have `n` elements.
             unsafe { *out.add(i) = (*x.add(i)).minus(*y.add(i)) };
         }
     }

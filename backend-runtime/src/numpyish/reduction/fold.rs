@@ -1,4 +1,4 @@
-//! Folds: how the elements of one output are combined, and the loops that do so for many outputs at once.
+//! Folds: the operations that combine the elements of one output, and their loops over many outputs at once.
 
 use super::{
     super::{convert::Value, simd::versions},
@@ -7,62 +7,63 @@ use super::{
 use crate::{Complex, DType, DTypeKind, Element, Float, Numeric, Ordered};
 use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 
-/// A way to make one value of many.
+/// An operation that combines many elements into one value.
 pub trait Fold<A: Element> {
     /// Dtype of the accumulator.
     type Acc: Element;
-    /// A value that the fold needs for each output: the mean, for a variance.
+    /// An additional operand of each output: the mean, for a variance.
     type Given: Copy + Default + Send + Sync;
 
-    /// Whether that is one for all outputs.
+    /// Whether all outputs share one value of `Given`.
     const GIVEN_IS_SHARED: bool = false;
 
-    /// Whether the value is the same in any order: integers wrap, and have no zeros of two signs.
+    /// Whether the result is the same in any order: integers wrap, and have no signed zeros.
     const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
 
-    /// Whether it chooses one of two values, which is a branch where it does not become vector instructions.
+    /// Whether a step selects one of two values, which is a branch unless it becomes vector instructions.
     const CHOOSES: bool = false;
 
-    /// Whether [`Fold::step`] asks whether an element is ordered, as NaN is not.
+    /// Whether [`Fold::step`] tests whether an element is ordered; NaN is not.
     const ASKS_FOR_ORDER: bool = false;
 
-    /// Whether a value is a number of elements: 0 before any, and more by [`Fold::count`] with each. So many can be counted in bytes.
+    /// Whether the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. Small
+    /// counts fit bytes.
     const COUNTS: bool = false;
 
-    /// What a step adds where the fold [counts](Fold::COUNTS): 0 or 1.
+    /// Increment of the count, 0 or 1, if the fold [counts](Fold::COUNTS).
     #[inline(always)]
     fn count(_: A, _: Self::Given) -> u8 {
         unreachable!("the fold does not count")
     }
 
-    /// The value before any element; `first` is one of the elements.
+    /// The initial accumulator; `first` is any one of the elements.
     fn start(first: A) -> Self::Acc;
 
-    /// The value with one element more.
+    /// The accumulator after one more element.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
 
-    /// The same of an element that is ordered. A value of one that is not stays.
+    /// Like [`Fold::step`], for an ordered element. An unordered accumulator stays as it is.
     #[inline(always)]
     fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
         Self::step(acc, x, given)
     }
 
-    /// Whether an element is ordered.
+    /// Whether an element is ordered, that is, not NaN.
     #[inline(always)]
     fn is_ordered(_: A) -> bool {
         true
     }
 
-    /// Two values as one.
+    /// Merges two accumulators.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 }
 
-/// Whether a dtype has no fractions.
+/// Whether a dtype is bool or an integer.
 const fn is_integral<A: Element>() -> bool {
     matches!(A::DTYPE.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned)
 }
 
-/// `x + y + ..`
+/// The sum.
 pub struct Sum;
 
 impl<A: Numeric> Fold<A> for Sum {
@@ -86,7 +87,7 @@ impl<A: Numeric> Fold<A> for Sum {
     }
 }
 
-/// Counts bytes that are 1; the others are 0.
+/// The number of bytes that are 1; other bytes must be 0.
 pub struct Ones;
 
 impl Fold<u8> for Ones {
@@ -116,10 +117,10 @@ impl Fold<u8> for Ones {
     }
 }
 
-/// The largest, or NaN.
+/// The largest element, or NaN.
 pub struct Max;
 
-/// The smallest, or NaN.
+/// The smallest element, or NaN.
 pub struct Min;
 
 macro_rules! extreme {
@@ -138,8 +139,8 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                // selects that stay selects: as a branch it would become a masked store, which is slow. What waits for the value before is one
-                // instruction and one select
+                // explicit selects: a branch would become a masked store, which is slow. Only one instruction and one
+                // select depend on the previous accumulator
                 select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
             }
 
@@ -162,7 +163,7 @@ macro_rules! extreme {
 }
 extreme!(Max > Min <);
 
-/// Whether it is NaN: unordered even with itself.
+/// Whether `x` is NaN: unordered even with itself.
 #[inline(always)]
 pub fn is_nan<A: Ordered>(x: A) -> bool {
     x.partial_cmp(&x).is_none()
@@ -194,38 +195,38 @@ impl<A: Float> Fold<A> for SquaredDeviations {
 
 /// The loops of a fold over one dtype. The code around them, in [`plan`](super::plan), is compiled once for all dtypes.
 pub struct Folding {
-    /// Dtype of a value.
+    /// Dtype of the accumulators.
     pub acc: DType,
-    /// Size of `Given` in bytes; 0 where all outputs have the same.
+    /// Size of `Given` in bytes; 0 if all outputs share one.
     pub given: usize,
-    /// Folds lanes to a value each.
+    /// Folds each lane to one value.
     pub lanes: Loop,
-    /// Folds lanes of products of two elements, where the fold has such a loop.
+    /// Folds lanes of products of two elements, if the fold has such a loop.
     pub products: Option<Loop>,
-    /// Folds rows to a row of values.
+    /// Folds rows to one row of values.
     pub rows: unsafe fn(&Rows),
-    /// Whether values are the same in any order.
+    /// Whether the result is the same in any order.
     pub is_exact: bool,
-    /// Merges `n` values into others.
+    /// Merges `n` values into those at `acc`.
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
 }
 
-/// Rows that are folded to a row of values.
+/// Rows that are folded to one row of values.
 #[derive(Clone, Copy)]
 pub struct Rows {
-    /// From here on, the offsets of the first elements of the rows. There is at least one.
+    /// Base address of `offsets`, which give the first element of each row. There is at least one row.
     pub x: *const u8,
     pub offsets: *const isize,
     pub count: usize,
-    /// How many elements they have.
+    /// Number of elements of each row.
     pub width: usize,
-    /// What the fold needs for each of them.
+    /// The operands `Given` of the columns.
     pub given: *const u8,
-    /// The values of what comes before; none at the beginning.
+    /// The accumulators of the rows before these; null if there are none.
     pub before: *const u8,
-    /// Where the values are written.
+    /// Address of the results.
     pub to: *mut u8,
-    /// Whether they are merged into values that are there.
+    /// Whether the results are merged into the values at `to`.
     pub joins: bool,
 }
 
@@ -233,7 +234,7 @@ pub struct Rows {
 pub struct Of<A, F>(PhantomData<(A, F)>);
 
 impl<A: Element, F: Fold<A>> Of<A, F> {
-    /// The loops.
+    /// The static table of these loops.
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
         given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
@@ -245,7 +246,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
     };
 }
 
-/// The loops of sums, among them those of products.
+/// The loops of sums, with those of sums of products.
 struct Sums<A>(PhantomData<A>);
 
 impl<A: Numeric> Sums<A> {
@@ -253,8 +254,9 @@ impl<A: Numeric> Sums<A> {
         &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*Of::<A, Sum>::FOLDING };
 }
 
-/// The folding of a sum of elements of a sum's dtype. Signed and unsigned integers have the same sums, bit by bit.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+/// The folding of a sum in `dtype`, a dtype that sums have. Signed and unsigned integers have the same sums, bit by
+/// bit.
+#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Int64 | DType::UInt64 => Of::<u64, Sum>::FOLDING,
@@ -266,11 +268,11 @@ pub fn sums(dtype: DType) -> &'static Folding {
     }
 }
 
-/// The folding of bytes of truth values to how many are true.
+/// The folding of bools, as bytes, to the number of true ones.
 pub const ONES: &Folding = Of::<u8, Ones>::FOLDING;
 
 /// The folding of squared deviations.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn squared_deviations(dtype: DType) -> &'static Folding {
     match dtype {
         DType::Float32 => Of::<f32, SquaredDeviations>::FOLDING,
@@ -287,7 +289,7 @@ macro_rules! extremes {
         #[inline(never)] // as above
         pub fn $name(dtype: DType) -> &'static Folding {
             match dtype {
-                // the bytes of false and true have the order of numbers
+                // the bytes of false and true compare like numbers
                 DType::Bool | DType::UInt8 => Of::<u8, $fold>::FOLDING,
                 DType::Int8 => Of::<i8, $fold>::FOLDING,
                 DType::Int16 => Of::<i16, $fold>::FOLDING,
@@ -312,10 +314,10 @@ extremes! {
     minima Min
 }
 
-/// Elements of a block: it stays in the first-level cache, and sums of it are added pairwise.
+/// Elements of a block: it stays in the L1 cache, and sums of blocks are added pairwise.
 pub const BLOCK: usize = 1024;
 
-/// Rows of elements and values whose types are known.
+/// Rows, with the types of elements and accumulators.
 struct Typed<'a, A, V, G> {
     x: *const A,
     offsets: &'a [isize],
@@ -326,10 +328,10 @@ struct Typed<'a, A, V, G> {
 }
 
 impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
-    /// Folds the next `COLUMNS` columns, again and again, while there are as many. Their values stay in registers.
+    /// Folds `COLUMNS` columns at a time while as many are left. Their accumulators stay in registers.
     ///
     /// # Safety
-    /// They are columns of the rows and of the values, and there is a row.
+    /// The columns must exist in the rows and in the values, and there must be at least one row.
     #[inline(always)]
     unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
         while *done + COLUMNS <= width {
@@ -357,8 +359,9 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds `COLUMNS` columns from this one on. By the steps of ordered elements, if they are asked for: then false where an element is not
-    /// ordered, and the values are not right. Elements are looked at in pairs, for which one comparison is enough.
+    /// Folds `COLUMNS` columns from `first` on. `IN_ORDER` takes the steps of ordered elements; it returns false if an
+    /// element is not ordered, and then the values are wrong. Elements are tested in pairs, for which one comparison is
+    /// enough.
     ///
     /// # Safety
     /// As for [`Typed::columns`].
@@ -395,10 +398,10 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds one row into the values that are there, as [`Typed::columns`] does, in a loop of nothing else.
+    /// Folds one row into existing values, like [`Typed::columns`], in a loop that does nothing else.
     ///
     /// # Safety
-    /// As for that; there is one row, there are values before it, and they do not join others.
+    /// As for that; there is exactly one row, `before` has values, and the results do not join others.
     #[inline(always)]
     unsafe fn columns_of_one<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(
         &self,
@@ -427,16 +430,16 @@ versions! {
         let width = rows.width;
         let typed = Typed {
             x: rows.x.cast::<A>(),
-            // SAFETY: as many offsets as rows.
+            // SAFETY: there are as many offsets as rows.
             offsets: unsafe { std::slice::from_raw_parts(rows.offsets, rows.count) },
-            // a stand-in that may be read as often as wanted: it has no bytes
+            // `dangling` may be read at any index, because the type has no bytes
             given: if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { rows.given.cast::<F::Given>() },
             before: rows.before.cast::<F::Acc>(),
             to: rows.to.cast(),
             joins: rows.joins,
         };
         let mut done = 0;
-        // SAFETY: the columns of the rows, each once.
+        // SAFETY: the columns belong to the rows, and each is folded once.
         unsafe {
             if rows.count == 1 && !rows.before.is_null() && !rows.joins {
                 if size_of::<A>() < 8 {
@@ -446,7 +449,7 @@ versions! {
                 typed.columns_of_one::<F, 4>(&mut done, width);
                 return typed.columns_of_one::<F, 1>(&mut done, width);
             }
-            // as many as are worth a loop and stay in registers, then fewer
+            // first as many columns as stay in registers, then fewer
             match (size_of::<A>(), size_of::<F::Acc>()) {
                 (1, 1) => typed.columns::<F, 256>(&mut done, width),
                 (16, _) => {}
@@ -460,7 +463,7 @@ versions! {
 
     unsafe fn merge[A: Element, F: Fold<A>][A, F](acc: *mut u8, other: *const u8, n: usize) {
         let (acc, other) = (acc.cast::<F::Acc>(), other.cast::<F::Acc>());
-        // SAFETY: `n` of both, apart from one another.
+        // SAFETY: both have `n` values, and do not overlap.
         unsafe {
             let done = merge_some::<A, F, 16>(acc, other, 0, n);
             let done = merge_some::<A, F, 4>(acc, other, done, n);
@@ -469,10 +472,10 @@ versions! {
     }
 }
 
-/// Merges values from number `done` on, while there are `SOME` of them; how many are done then.
+/// Merges values from index `done` on, `SOME` at a time, while as many are left, and returns the number merged.
 ///
 /// # Safety
-/// There are `n` of both, apart from one another.
+/// Both must have `n` values, without overlap.
 #[inline(always)]
 unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     acc: *mut F::Acc,
@@ -485,7 +488,7 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
-            // not in place: a fold that chooses would become a masked store, which is slow
+            // a copy, because in place a fold that selects would become a masked store, which is slow
             let mut values = *to;
             for k in 0..SOME {
                 values[k] = F::merge(values[k], other[k]);
@@ -497,29 +500,30 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     done
 }
 
-/// Merges values in the order of a balanced tree, one at a time: the error of a sum grows as the logarithm of their number.
+/// Merges values one at a time in the order of a balanced tree: the error of a sum grows with the logarithm of their
+/// number.
 pub struct Pairwise<'f> {
     folding: &'f Folding,
-    /// Bit k is set where `tree[k]` holds the value of 2^k inputs.
+    /// Bit k is set if `tree[k]` holds the value of 2^k inputs.
     count: usize,
     tree: [MaybeUninit<Value>; usize::BITS as usize],
 }
 
 impl<'f> Pairwise<'f> {
-    /// A sum of no values.
+    /// An empty tree.
     pub fn new(folding: &'f Folding) -> Pairwise<'f> {
         Pairwise { folding, count: 0, tree: [MaybeUninit::uninit(); usize::BITS as usize] }
     }
 
-    /// Takes one value more.
+    /// Adds one value.
     ///
     /// # Safety
-    /// The value has the fold's accumulator dtype.
+    /// The value must have the fold's accumulator dtype.
     pub unsafe fn push(&mut self, value: Value) {
         let level = self.count.trailing_ones() as usize;
         let mut value = value;
         for earlier in &mut self.tree[..level] {
-            // SAFETY: the levels below hold values, as the count says.
+            // SAFETY: the lower levels hold values, according to the bits of the count.
             unsafe {
                 let earlier = earlier.assume_init_mut();
                 (self.folding.merge)(earlier.start_mut(), value.start(), 1);
@@ -530,17 +534,17 @@ impl<'f> Pairwise<'f> {
         self.count += 1;
     }
 
-    /// All values folded to one; `None` if there are none.
+    /// Merges all values into one; `None` if there are none.
     pub fn finish(&mut self) -> Option<Value> {
         let mut late: Option<Value> = None;
         let mut left = self.count;
         while left != 0 {
             let level = left.trailing_zeros() as usize;
             left &= left - 1;
-            // SAFETY: the level holds a value, as the count says.
+            // SAFETY: the level holds a value, according to the bits of the count.
             let mut early = unsafe { *self.tree[level].assume_init_ref() };
             if let Some(late) = late {
-                // SAFETY: both are values of the fold.
+                // SAFETY: both are accumulators of the fold.
                 unsafe { (self.folding.merge)(early.start_mut(), late.start(), 1) };
             }
             late = Some(early);
@@ -558,7 +562,7 @@ mod tests {
 
     fn folded(folding: &Folding, x: &[i64]) -> i64 {
         let mut value = Value::ZERO;
-        // SAFETY: the folding is one of `i64`, and there is an element.
+        // SAFETY: the folding is for `i64`, and there is at least one element.
         unsafe {
             (folding.lanes)(&Lanes::one(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut()));
             *value.start().cast()
@@ -581,7 +585,7 @@ mod tests {
     fn pairwise_takes_every_value_once() {
         for n in 0..70 {
             let mut tree = Pairwise::new(sums(DType::Int64));
-            // SAFETY: values of the fold.
+            // SAFETY: the values are accumulators of the fold.
             (0..n).for_each(|i: i64| unsafe { tree.push(Value::of(i)) });
             // SAFETY: as above.
             let sum = tree.finish().map(|v| unsafe { *v.start().cast::<i64>() });

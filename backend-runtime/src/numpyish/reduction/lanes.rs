@@ -1,6 +1,6 @@
-//! The loops of a fold along lanes: many of them in one call, each of elements that follow each other in memory.
+//! The loops of a fold along lanes: many lanes in one call, each of contiguous elements.
 
-// loops by number, whose values stay in registers
+// loops over indices, so that accumulators stay in registers
 #![allow(clippy::needless_range_loop)]
 
 use super::{
@@ -14,57 +14,57 @@ use std::{hint::black_box, mem::MaybeUninit, ptr::null, slice};
 /// A loop over lanes.
 pub type Loop = unsafe fn(&Lanes);
 
-/// Lanes at equal distances, each of which is folded to a value.
+/// Lanes at equal distances, each of which is folded to one value.
 #[derive(Clone, Copy)]
 pub struct Lanes {
-    /// The first element.
+    /// Address of the first element.
     pub x: *const u8,
-    /// The first of the elements that those are multiplied with, where products are folded.
+    /// Address of the first of the second factors, if products are folded.
     pub y: *const u8,
-    /// How many elements each has, at least one.
+    /// Number of elements of each lane, at least one.
     pub n: usize,
-    /// Elements from the start of a lane to that of the next.
+    /// Elements from the start of one lane to the start of the next.
     pub step: isize,
-    /// How many there are.
+    /// Number of lanes.
     pub count: usize,
-    /// What the fold needs for each of them.
+    /// The operands `Given` of the lanes.
     pub given: *const u8,
-    /// Where the values are written, next to each other.
+    /// Address of the results, which are contiguous.
     pub to: *mut u8,
 }
 
 impl Lanes {
-    /// One lane.
+    /// A single lane.
     pub fn one(x: *const u8, n: usize, given: *const u8, to: *mut u8) -> Lanes {
         Lanes { x, y: null(), n, step: 0, count: 1, given, to }
     }
 }
 
-/// The elements of a lane: `n` of them. They are read through references, which tell the compiler that no loop writes them.
+/// The `n` elements of a lane. They are read through references, which tell the compiler that no loop writes them.
 pub trait Items<A>: Copy {
-    /// Those that begin at `x`, or the products of these and of those that begin at `y`.
+    /// The elements at `x`, or their products with the elements at `y`.
     ///
     /// # Safety
-    /// There are so many, as long as this is used.
+    /// There must be `n` elements, for as long as this is used.
     unsafe fn new(x: *const A, y: *const A, n: usize) -> Self;
 
-    /// How many there are.
+    /// Number of elements.
     fn len(self) -> usize;
 
-    /// Element number `i`.
+    /// The element with index `i`.
     ///
     /// # Safety
-    /// There is one.
+    /// `i` is below the length.
     unsafe fn at(self, i: usize) -> A;
 
-    /// `n` of them from number `first` on.
+    /// `n` elements from index `first` on.
     ///
     /// # Safety
-    /// There are so many.
+    /// All of them must be within the length.
     unsafe fn part(self, first: usize, n: usize) -> Self;
 }
 
-/// Elements as they are.
+/// The elements themselves.
 #[derive(Clone, Copy)]
 pub struct Own<'a, A>(&'a [A]);
 
@@ -93,7 +93,7 @@ impl<A: Element> Items<A> for Own<'_, A> {
     }
 }
 
-/// The products of elements of two lanes, at the same places.
+/// The products of corresponding elements of two lanes.
 #[derive(Clone, Copy)]
 pub struct Products<'a, A>(&'a [A], &'a [A]);
 
@@ -122,7 +122,7 @@ impl<A: Numeric> Items<A> for Products<'_, A> {
     }
 }
 
-/// Values before any element, given one of each. Not by `map`, which is a call, with arrays in memory.
+/// Initial accumulators, given one element for each. Without `map`, which is a call, with arrays in memory.
 #[inline(always)]
 pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
     let mut values = [F::start(x[0]); N];
@@ -132,10 +132,10 @@ pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N
     values
 }
 
-/// The same of the first `N` of these.
+/// Initial accumulators, given the first `N` elements.
 ///
 /// # Safety
-/// There are so many.
+/// There must be `N` elements.
 #[inline(always)]
 unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X) -> [F::Acc; N] {
     // SAFETY: the caller's promise.
@@ -148,10 +148,11 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
     }
 }
 
-/// Folds `SIDES` elements at a time, with as many values side by side. There is one such chunk at least.
+/// Folds `chunks` chunks of `SIDES` elements, with one accumulator for each element of a chunk. `chunks` is at least
+/// one.
 ///
 /// # Safety
-/// There are so many.
+/// `x` must have as many elements.
 #[inline(always)]
 unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,
@@ -167,8 +168,9 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
         }
     }
     if SIDES > 1 {
-        // in memory: the compiler would give the loop above the short vectors of what follows. A copy: what the loop changes itself would be
-        // written at every step, as an address that is known elsewhere could be that of an element
+        // through memory, as the compiler would otherwise use the short vectors of the code below in the loop above. A
+        // copy, because accumulators whose address is known elsewhere would be stored at every step: they could be the
+        // elements
         let mut kept = side;
         black_box(&mut kept);
         return kept;
@@ -176,7 +178,8 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side
 }
 
-/// As [`chunked`], by the steps of ordered elements; none if an element is not. Elements are looked at in pairs, for which one comparison is enough.
+/// Like [`chunked`], by the steps of ordered elements; `None` if an element is not ordered. Elements are tested in
+/// pairs, for which one comparison is enough.
 ///
 /// # Safety
 /// As for that.
@@ -206,16 +209,16 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     all_in_order.then_some(side)
 }
 
-/// Sides of the shortest lanes, for which what is left over matters.
+/// Number of sides of the shortest lanes, for which the remainder matters.
 const FEW: usize = 4;
 
-/// Counts among at most [`BLOCK`] elements, in bytes side by side.
+/// Counts among at most [`BLOCK`] elements, in one byte for each side.
 ///
 /// # Safety
-/// There are as many as they say, and at least one.
+/// `x` has as many elements as its length says, at least one.
 #[inline(always)]
 unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    /// Two registers of AVX2.
+    /// The bytes of two AVX2 registers.
     const SIDES: usize = 64;
     const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
     let mut side = [0_u8; SIDES];
@@ -237,10 +240,10 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
     count.cast()
 }
 
-/// Folds at least `SIDES` elements, with as many values side by side. How many there are is said by [`sides`].
+/// Folds at least `SIDES` elements, with `SIDES` accumulators. [`sides`] chooses that number.
 ///
 /// # Safety
-/// There are as many elements as they say.
+/// `x` has as many elements as its length says.
 #[inline(always)]
 unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
     if F::COUNTS && SIDES == MOST_SIDES {
@@ -261,17 +264,17 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
         (side, x.part(chunks * SIDES, left))
     };
     if SIDES <= FEW {
-        // known places: the values stay in registers
+        // constant indices: the accumulators stay in registers
         for k in 0..SIDES - 1 {
             if k < left {
-                // SAFETY: there is such an element left.
+                // SAFETY: element `k` is left.
                 side[k] = F::step(side[k], unsafe { rest.at(k) }, given);
             }
         }
     } else {
         let fours = if F::CHOOSES { 0 } else { left / 4 };
         for four in 0..fours {
-            // known places in the values
+            // constant indices within the accumulators
             let to = &mut side.as_chunks_mut::<4>().0[four];
             let mut values = *to;
             for k in 0..4 {
@@ -295,16 +298,17 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side[0]
 }
 
-/// How many values run side by side in a block of `n` elements: as [`sides`] says, where it makes a difference.
+/// Number of accumulators for a block of `n` elements: [`sides`], unless the fold is exact, so that any number gives
+/// the same result.
 #[inline(always)]
 fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
     if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) }
 }
 
-/// Folds a block of elements, [`BLOCK`] at most.
+/// Folds a block of at most [`BLOCK`] elements.
 ///
 /// # Safety
-/// There are as many as they say, and at least one.
+/// `x` has as many elements as its length says, at least one.
 #[inline(always)]
 unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
     // SAFETY: the caller's promise.
@@ -319,22 +323,22 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
     }
 }
 
-/// Folds blocks of elements, whose values are merged in the order of [`Pairwise`](super::fold::Pairwise).
+/// Folds several blocks, whose values are merged in the order of [`Pairwise`](super::fold::Pairwise).
 ///
 /// # Safety
 /// As for [`block`].
 #[inline(always)]
 unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    // bit k of the number of blocks is set where `tree[k]` has the value of 2^k of them
+    // bit k of the number of blocks is set if `tree[k]` has the value of 2^k blocks
     let mut tree = [const { MaybeUninit::<F::Acc>::uninit() }; usize::BITS as usize];
     let whole = x.len() / BLOCK;
     for number in 0..whole {
-        // of a length that the compiler does not know: it would unroll the loop, and not use vectors
+        // a length unknown to the compiler, which would otherwise unroll the loop instead of using vectors
         // SAFETY: the caller's promise.
         let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
-            // SAFETY: as the number says.
+            // SAFETY: the levels have values, according to the bits of `number`.
             value = F::merge(unsafe { earlier.assume_init() }, value);
         }
         tree[level].write(value);
@@ -344,22 +348,22 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
     let mut all = (left > 0).then(|| unsafe { block::<A, F, X>(x.part(whole * BLOCK, left), given) });
     let mut left = whole;
     while left != 0 {
-        // SAFETY: as the number of blocks says.
+        // SAFETY: the level has a value, according to the bits of the number of blocks.
         let early = unsafe { tree[left.trailing_zeros() as usize].assume_init() };
         left &= left - 1;
         all = Some(all.map_or(early, |late| F::merge(early, late)));
     }
-    // SAFETY: there is one element at least.
+    // SAFETY: there is at least one element.
     all.unwrap_or_else(|| F::start(unsafe { x.at(0) }))
 }
 
-/// Lanes that go on side by side where each of them is one chain.
+/// Number of lanes that are folded together if each has one accumulator.
 const TOGETHER: usize = 8;
 
-/// In place of a number of sides: lanes of blocks.
+/// Stands in for a number of sides: lanes of several blocks.
 const BLOCKS: usize = 0;
 
-/// Lanes whose types are known.
+/// Lanes, with the types of elements and accumulators.
 struct Typed<A, V, G> {
     x: *const A,
     y: *const A,
@@ -371,16 +375,16 @@ struct Typed<A, V, G> {
 
 impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
-    /// The lane is one of those that there are.
+    /// `i` is below the number of lanes.
     #[inline(always)]
     unsafe fn lane<X: Items<A>>(&self, i: usize) -> X {
         let from = i as isize * self.step;
-        // SAFETY: the caller's promise. Where elements are not multiplied, `y` is not an array's.
+        // SAFETY: the caller's promise. If elements are not multiplied, `y` is not used.
         unsafe { X::new(self.x.offset(from), self.y.wrapping_offset(from), self.n) }
     }
 
     /// # Safety
-    /// As above. What is given of no bytes is not read.
+    /// As above. An operand without bytes is not read.
     #[inline(always)]
     unsafe fn given<F: Fold<A, Acc = V, Given = G>>(&self, i: usize) -> G {
         if size_of::<G>() == 0 {
@@ -390,11 +394,11 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
         unsafe { *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { i }) }
     }
 
-    /// Folds the lanes from `first` on, each on its own, with `SIDES` values side by side, or as [`BLOCKS`]. Not by a function that is
-    /// handed over, which would be compiled for the baseline.
+    /// Folds the lanes from `first` up to `count`, each on its own, with `SIDES` accumulators, or block by block if
+    /// that is [`BLOCKS`]. Not by a function argument, which would be compiled for the baseline instruction set.
     ///
     /// # Safety
-    /// There are so many lanes, of as many elements as sides.
+    /// There must be `count` lanes, of at least `SIDES` elements.
     #[inline(always)]
     unsafe fn each<F: Fold<A, Acc = V, Given = G>, X: Items<A>, const SIDES: usize>(&self, first: usize, count: usize) {
         for i in first..count {
@@ -409,10 +413,11 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
         }
     }
 
-    /// Folds lanes in one chain each, as many at a time as wait for one another; how many are done then.
+    /// Folds lanes with one accumulator each, `TOGETHER` lanes at a time to hide latency, and returns the number
+    /// folded.
     ///
     /// # Safety
-    /// There are so many lanes.
+    /// There must be `count` lanes.
     #[inline(always)]
     unsafe fn together<F: Fold<A, Acc = V, Given = G>, X: Items<A>>(&self, count: usize) -> usize {
         let mut done = 0;
@@ -438,11 +443,11 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
 }
 
 versions! {
-    /// Folds lanes, each in the order of [`order`](super::order).
+    /// Folds each lane in the order of [`order`](super::order).
     pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &Lanes) {
         let Lanes { x, y, n, step, count, given, to } = *lanes;
         let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };
-        // SAFETY: the caller's lanes, and room for a value of each.
+        // SAFETY: the caller's lanes, with room for a value of each.
         unsafe {
             match chains::<A, F>(n) {
                 _ if n > BLOCK => lanes.each::<F, X, BLOCKS>(0, count),
@@ -483,7 +488,7 @@ mod tests {
             given: null(),
             to: to.as_mut_ptr().cast(),
         };
-        // SAFETY: lanes of the slice, and room for a value of each.
+        // SAFETY: the lanes are within the slice, and `to` has room for a value of each.
         unsafe { (folding.lanes)(&lanes) };
         to
     }
@@ -521,7 +526,7 @@ mod tests {
                 let (a, b) = (x.as_ptr().cast(), y.as_ptr().cast());
                 let lanes =
                     Lanes { x: a, y: b, n, step: step as isize, count: 9, given: null(), to: to.as_mut_ptr().cast() };
-                // SAFETY: lanes of the slices, and room for a value of each.
+                // SAFETY: the lanes are within the slices, and `to` has room for a value of each.
                 unsafe { (folding.products.unwrap())(&lanes) };
                 let expected: Vec<f64> = folded(folding, &products, n, step, 9);
                 assert!(to.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{n}: {to:?} {expected:?}");

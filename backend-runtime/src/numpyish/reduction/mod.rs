@@ -1,6 +1,7 @@
-//! Sums, extremes, means, scans: our own loops, the results of which do not depend on the number of threads.
+//! Sums, extremes, means and scans, whose results do not depend on the number of threads.
 //!
-//! Here dtypes are named, and given up: a `Plan` walks, and the loops of a `Folding` compute.
+//! This module chooses loops by dtype: a `Plan` walks the array without knowing types, and the loops of a `Folding`
+//! compute.
 
 mod arg;
 mod diff;
@@ -40,47 +41,47 @@ pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(sum_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `sum`, for an array or a formula.
 pub fn sum_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     total("sum", x, axis, keepdims)
 }
 
-/// Whether any element over axes is nonzero.
+/// Tests whether any element over axes is nonzero.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(any_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `any`, for an array or a formula.
 pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     nonzero("any", x, axis, keepdims, fold::maxima, 0.0)
 }
 
-/// Whether all elements over axes are nonzero.
+/// Tests whether all elements over axes are nonzero.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(all_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `all`, for an array or a formula.
 pub fn all_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     nonzero("all", x, axis, keepdims, fold::minima, 1.0)
 }
 
-/// The largest element, over axes.
+/// Largest element over axes.
 pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     typed(max_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `max`, for an array or a formula.
 pub fn max_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     extreme("max", x, axis, keepdims, fold::maxima)
 }
 
-/// The smallest element, over axes.
+/// Smallest element over axes.
 pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     typed(min_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `min`, for an array or a formula.
 pub fn min_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     extreme("min", x, axis, keepdims, fold::minima)
 }
@@ -90,7 +91,7 @@ pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) 
     typed(mean_of(view(x).into(), axis, keepdims))
 }
 
-/// The same of what may be a formula.
+/// Like `mean`, for an array or a formula.
 pub fn mean_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     moments::mean("mean", x, axis, keepdims)
 }
@@ -106,7 +107,7 @@ pub fn var<T: Float>(
     typed(var_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// The same of what may be a formula, which is computed twice where that takes less than an array of its values.
+/// Like `var`, for an array or a formula. A formula is computed twice if that is cheaper than an array of its values.
 pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("var", x, axis, correction, keepdims, false)
 }
@@ -122,12 +123,13 @@ pub fn std<T: Float>(
     typed(std_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// The same of what may be a formula, as in [`var_of`].
+/// Like `std`, for an array or a formula, as in [`var_of`].
 pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// The value of all elements of an array of one axis that are few and lie together, as a plan would have it computed: to make one takes longer.
+/// Folds all elements of a 1-D array if they are few and contiguous, in the order of a plan, as making a plan would
+/// take longer; otherwise `None`.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -143,7 +145,8 @@ fn of_few(
     }
     let folded = |of| {
         let value = Buffer::new(op, 1, of)?;
-        // SAFETY: the elements of the array, which are of the dtype that the folding is for, but for the sign of integers, and room for a value of it.
+        // SAFETY: the elements have the dtype of the folding, except for the sign of integers, and the buffer has room
+        // for a value.
         unsafe {
             let folding = folding(of);
             (folding.lanes)(&Lanes::one(x.start, x.shape[0], std::ptr::null(), value.start()));
@@ -157,36 +160,37 @@ fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<P
     Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
-/// One value for every output.
+/// Buffer with the same value for every output.
 fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
     let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
-    // SAFETY: a value of the dtype, and room for as many.
+    // SAFETY: the value has this dtype, and the buffer has room for that many.
     unsafe { Value::from_f64(dtype, value).fill(dtype, values.start(), values.len()) };
     Ok(values)
 }
 
-/// Values as those of another dtype.
+/// Converts values to another dtype; values of that dtype are returned as they are.
 fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
     if conversion(values.dtype(), dtype).is_none() {
         return Ok(values);
     }
     let to = Buffer::new(op, values.len(), dtype)?;
-    // SAFETY: as many elements of both dtypes.
+    // SAFETY: both buffers have the same number of elements, of these dtypes.
     unsafe { convert(values.dtype(), dtype, values.start(), to.start(), values.len()) };
     Ok(to)
 }
 
-/// The values of a fold in the dtype that elements are computed in.
+/// Folds `x` to values in the accumulator dtype of `folding`.
 ///
 /// # Safety
-/// The folding is for the dtype `of`, the plan and the given values are those of `x`, and there are elements to fold.
+/// The folding must be for the dtype `of`, the plan and the operands `given` for `x`, and there must be elements to
+/// fold.
 unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller's promise.
     unsafe { plan.fold(&reading, folding, given) }
 }
 
-/// A sum, in `f32` for 16-bit floats, else in the dtype of the result.
+/// Sum in `f32` for 16-bit floats, otherwise in the dtype of the result.
 fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     if let Some(value) = of_few(op, x, axis, keepdims, fold::sums) {
         return value;
@@ -201,14 +205,15 @@ fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<
             DType::Bool => (DType::Bool, fold::ONES),
             _ => (of, fold::sums(of)),
         };
-        // SAFETY: the folding is one of the dtype that elements are read as, but for the sign of integers, whose bits are the same.
+        // SAFETY: the folding is for the dtype that elements are read as, except for the sign of integers, whose bits
+        // are the same.
         converted(op, unsafe { folded(&plan, x, read, folding, None)?.with_dtype(of) }, result)?
     };
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
 }
 
-/// A fold of bytes that are 1 where an element is not zero. `identity` is the value of no elements.
+/// Folds bytes that are 1 for nonzero elements and 0 for zeros. `identity` is the result for no elements.
 fn nonzero(
     op: &'static str,
     x: Source<'_>,
@@ -223,10 +228,10 @@ fn nonzero(
     } else {
         let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
         let reading = Reading::new(x, convert, 1);
-        // SAFETY: the bytes of a bool, and those made here, are 0 or 1, of which the folding is one.
+        // SAFETY: the bytes of a bool, and those computed here, are 0 or 1, and the folding is for bytes.
         unsafe { plan.fold_until(&reading, folding(DType::UInt8), (identity == 0.0).into())? }
     };
-    // SAFETY: every value has been written; the largest and the smallest of such bytes are bools.
+    // SAFETY: every value has been written; the largest or smallest of bytes that are 0 or 1 is a bool.
     unsafe { plan.array(values.with_dtype(DType::Bool)) }
 }
 
@@ -248,7 +253,7 @@ fn extreme(
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
     }
     let of = computed_in(x.dtype);
-    // SAFETY: the folding is one of the dtype that is computed in, or of the bytes of bools. Its values are elements.
+    // SAFETY: the folding is for the dtype of computation, or for the bytes of bools. Its values are elements.
     let values = converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, x.dtype)?;
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
@@ -268,12 +273,12 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Every set of axes of an array of three or fewer.
+    /// All subsets of the axes of an array of `ndim` axes.
     fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
         (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
     }
 
-    /// Folds axis by axis, one element at a time.
+    /// Reference result: folds axis by axis, one element at a time.
     fn naive<T: Element, U: Element>(
         x: &ArrayD<T>,
         axes: &[isize],
@@ -369,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Sizes above the thresholds of threads: one output, few outputs, many.
+    /// Sizes above the thresholds for threads: one output, few outputs, many outputs.
     #[test]
     fn large_arrays() {
         for shape in [&[300_001][..], &[3, 100_003], &[100_003, 3], &[517, 601], &[40, 300, 31]] {
@@ -383,7 +388,7 @@ mod tests {
         }
     }
 
-    /// The largest relative error of a sum of n equal numbers added one by one would be n / 2 times the precision.
+    /// One-by-one addition of n equal numbers would have a relative error of up to n / 2 times the precision.
     #[test]
     fn errors_of_sums_grow_slowly() {
         let n = 1 << 20;

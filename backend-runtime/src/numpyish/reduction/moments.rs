@@ -1,4 +1,4 @@
-//! Means and variances: sums, and what is made of them.
+//! Means and variances, computed from sums.
 
 use super::{constant, converted, fold, folded, plan, plan::Plan};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Sums divided by the number of elements.
+/// Mean: sums divided by the number of elements.
 pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let values = converted(op, means(&plan, x)?, x.dtype)?;
@@ -22,7 +22,7 @@ pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Resu
     unsafe { plan.array(values) }
 }
 
-/// Sums of squared deviations from the mean, divided by n - correction, or the roots of these.
+/// Variance: sums of squared deviations from the mean, divided by n - correction; its square root if `root`.
 pub fn variance(
     op: &'static str,
     x: Source<'_>,
@@ -31,7 +31,7 @@ pub fn variance(
     keepdims: bool,
     root: bool,
 ) -> Result<RawArray> {
-    // the elements are read twice: for the mean, and for the distances from it
+    // elements are read twice: for the mean, and for the deviations from it
     let kept = x.formula().map_or(Ok(None), Fused::kept)?;
     let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
     let plan = plan(op, x, axis, keepdims)?;
@@ -40,11 +40,12 @@ pub fn variance(
     let squares = if plan.inputs() == 0 {
         constant(&plan, of.to_real(), 0.0)?
     } else {
-        // SAFETY: the folding is one of the dtype that is computed in, and so are the means.
+        // SAFETY: the folding is for the dtype of computation, which the means have as well.
         unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
     };
     let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
-    // SAFETY: every square has been written, of the dtype that the result's is computed in; the result has room for as many.
+    // SAFETY: every square has been written, in the dtype of computation of the result, which has room for as many
+    // elements.
     unsafe {
         match result.dtype() {
             DType::Float16 => quotients::<f32, f16>(&squares, divisor, root, &result),
@@ -56,15 +57,15 @@ pub fn variance(
     }
 }
 
-/// The means of all outputs, in the dtype that they are computed in.
+/// The means of all outputs, in the dtype of computation.
 fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
     let of = computed_in(x.dtype);
     if plan.inputs() == 0 {
         return constant(plan, of, f64::NAN);
     }
-    // SAFETY: the folding is one of the dtype that is computed in.
+    // SAFETY: the folding is for the dtype of computation.
     let sums = unsafe { folded(plan, x, of, fold::sums(of), None)? };
-    // SAFETY: every sum has been written, and nobody else has them.
+    // SAFETY: every sum has been written, and nobody else uses the buffer.
     unsafe {
         match of {
             DType::Float32 => divide::<f32>(&sums, plan.inputs()),
@@ -76,28 +77,28 @@ fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
     Ok(sums)
 }
 
-/// Divides all by a number.
+/// Divides all sums by `by`, in place.
 ///
 /// # Safety
-/// They are of this dtype, and nobody else has them.
+/// The sums must be of dtype `A`, and nobody else uses them.
 unsafe fn divide<A: Float>(sums: &Buffer, by: usize) {
     let (ends, by) = (Ends { from: sums.start().cast_const(), to: sums.start() }, A::from_f64(by as f64));
     parallel::parallel(sums.len(), CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: the caller's promise; a part of them.
+        // SAFETY: the caller's promise; the range is within the buffer, and belongs to this task only.
         unsafe { divide_some::<A>(ends.to.cast::<A>().add(range.start), range.len(), by) };
     });
 }
 
-/// Writes the quotients of numbers and a divisor, computed in double precision, or the roots of these.
+/// Writes the quotients by a divisor, computed in double precision, or their square roots if `root`.
 ///
 /// # Safety
-/// They are of these dtypes, and as many.
+/// The buffers must have these dtypes, and the same number of elements.
 unsafe fn quotients<A: Real, R: Real>(x: &Buffer, divisor: f64, root: bool, to: &Buffer) {
     let ends = Ends { from: x.start().cast_const(), to: to.start() };
     parallel::parallel(x.len(), CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: the caller's promise; a part of both.
+        // SAFETY: the caller's promise; the range is within both buffers.
         unsafe {
             let (from, to) = (ends.from.cast::<A>().add(range.start), ends.to.cast::<R>().add(range.start));
             if root {
@@ -112,7 +113,7 @@ unsafe fn quotients<A: Real, R: Real>(x: &Buffer, divisor: f64, root: bool, to: 
 versions! {
     unsafe fn divide_some[A: Float][A](sums: *mut A, n: usize, by: A) {
         for i in 0..n {
-            // SAFETY: the caller's numbers.
+            // SAFETY: `i` is below the number of the caller's elements.
             unsafe { *sums.add(i) = Float::div(*sums.add(i), by) };
         }
     }
@@ -124,7 +125,7 @@ versions! {
         to: *mut R,
     ) {
         for i in 0..n {
-            // SAFETY: the caller's numbers, and room for as many.
+            // SAFETY: the caller has `n` numbers, and room for as many results.
             unsafe {
                 let quotient = (*x.add(i)).to_f64() / divisor;
                 *to.add(i) = R::of(if ROOT { quotient.sqrt() } else { quotient });

@@ -1,14 +1,15 @@
-//! In which order the elements of an output are folded.
+//! The order in which the elements of an output are folded.
 //!
-//! The order depends on the lengths of the axes that go, on how they lie in memory, and on nothing else: not on what else is folded
-//! in the same call, nor on the number of threads. So a part of an array, cut along other axes, has the bits of the whole.
+//! The order depends on the lengths of the reduced axes and on their layout in memory, and on nothing else: neither on
+//! the other outputs of the call nor on the number of threads. So a part of an array, cut along other axes, has the
+//! bits of the whole.
 //!
-//! The elements of an output are a list, the nearest in memory next to each other. It is cut into blocks of [`BLOCK`] elements or
-//! fewer. In a block of `n` elements [`sides(n)`](sides) values run side by side, of which each takes every so many-th element; they
-//! are merged in halves. The values of the blocks are merged pairwise.
+//! The elements of an output are a list, with neighbours in memory next to each other. It is cut into blocks of at most
+//! [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each of which takes
+//! every `sides(n)`-th element; they are merged in halves. The values of the blocks are merged pairwise.
 //!
-//! Lanes and rows are two ways to go along that order: a lane has its values side by side in a register, and of rows, whose elements belong to
-//! different outputs, those are added together that a side of a lane would take.
+//! Lanes and rows are two ways to follow that order: a lane has its sides next to each other in a register; rows, whose
+//! elements belong to different outputs, are added to those rows that belong to the same side.
 
 use super::{
     super::layout::{Dim, Offsets},
@@ -16,8 +17,8 @@ use super::{
 };
 use std::ops::Range;
 
-/// How many values run side by side in a block of `n` elements: as many as hide the latency of additions, and so few that merging
-/// them is little beside the elements.
+/// Number of accumulators of a block of `n` elements: enough to hide the latency of additions, and so few that merging
+/// them takes little time compared to the elements.
 #[inline(always)]
 pub const fn sides(n: usize) -> usize {
     match n {
@@ -29,49 +30,50 @@ pub const fn sides(n: usize) -> usize {
     }
 }
 
-/// The most values side by side.
+/// The largest number of accumulators.
 pub const MOST_SIDES: usize = 32;
 
-/// The most elements of one of them.
+/// The largest number of elements of one accumulator.
 pub const LONGEST: usize = 32;
 
-/// Elements along an axis from which on a block is of one run of them; shorter runs share blocks.
+/// Least length of a run that has blocks of its own; shorter runs share blocks.
 const ALONE: usize = BLOCK / 2;
 
-/// The elements of an output, in order, and the blocks of them.
+/// The elements of an output in order, and their division into blocks.
 #[derive(Debug)]
 pub struct Order {
-    /// The axes, the nearest in memory last, neighbours merged where memory allows.
+    /// The reduced axes, the nearest in memory last, with neighbours merged if memory allows.
     dims: Vec<Dim>,
-    /// How many elements there are.
+    /// Number of elements.
     len: usize,
-    /// Elements of the nearest axis, or of several with no axis between them that stays: as a rule they follow each other in memory.
+    /// Length of a run: elements of the nearest axis, or of several with no kept axis between them. They are usually
+    /// contiguous.
     run: usize,
 }
 
 impl Order {
-    /// The elements of axes, the nearest last, of which the last `run` elements are one run.
+    /// The elements of these axes, the nearest last; the last `run` elements are one run.
     pub fn new(dims: Vec<Dim>, run: usize) -> Order {
         let len = dims.iter().map(|d| d.len).product();
         Order { dims, len, run }
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The axis of the nearest elements.
+    /// The axis of smallest stride.
     pub fn nearest(&self) -> Option<Dim> {
         self.dims.last().copied()
     }
 
-    /// Whether the elements are one run that follows each other in memory.
+    /// Returns whether the elements are one contiguous run.
     pub fn is_dense(&self) -> bool {
         self.run == self.len && matches!(self.dims[..], [] | [Dim { stride: 1, .. }])
     }
 
-    /// How many blocks there are, of at least one element.
+    /// Number of blocks, each of at least one element.
     pub fn blocks(&self) -> usize {
         if self.run < ALONE {
             return self.len.div_ceil(self.shared());
@@ -79,7 +81,7 @@ impl Order {
         self.len / self.run * self.run.div_ceil(BLOCK)
     }
 
-    /// The elements of a block.
+    /// The range of elements of a block.
     pub fn block(&self, number: usize) -> Range<usize> {
         if self.run < ALONE {
             let first = number * self.shared();
@@ -90,7 +92,7 @@ impl Order {
         run + first..run + self.run.min(first + BLOCK)
     }
 
-    /// How many elements each of some blocks has, with one division for all of them.
+    /// The number of elements of each of several blocks, with one division for all of them.
     pub fn lengths(&self, blocks: Range<usize>) -> impl Iterator<Item = usize> {
         let (run, each, most) = match self.run < ALONE {
             // as if all elements were one run
@@ -105,12 +107,12 @@ impl Order {
         })
     }
 
-    /// Elements of a block of whole runs.
+    /// Number of elements of a block that several whole runs share.
     fn shared(&self) -> usize {
         BLOCK / self.run * self.run
     }
 
-    /// The elements from one on, as stretches of equal steps.
+    /// The elements from index `first` on, as stretches of equal steps.
     pub fn stretches(&self, first: usize) -> Stretches<'_> {
         let (inner, outer) =
             self.dims.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&d, rest)| (d, rest));
@@ -121,7 +123,8 @@ impl Order {
     }
 }
 
-/// The elements of an output in order, in stretches along the nearest axis. It never ends: it starts again after the last.
+/// The elements of an output in order, in stretches along the nearest axis. It never ends: after the last element it
+/// starts again.
 pub struct Stretches<'a> {
     outer: Offsets<'a>,
     inner: Dim,
@@ -130,18 +133,18 @@ pub struct Stretches<'a> {
 }
 
 impl Stretches<'_> {
-    /// From one element of a stretch to the next.
+    /// Distance between neighbouring elements of a stretch.
     pub fn step(&self) -> isize {
         self.inner.stride
     }
 
-    /// How many elements the next stretch has at most.
+    /// Number of elements left in the current stretch.
     #[inline]
     pub fn at_hand(&self) -> usize {
         self.left
     }
 
-    /// The offset of the next element, and how many follow it, `most` at most.
+    /// Takes at most `most` elements of the current stretch: returns the offset of the first and their number.
     #[inline]
     pub fn take(&mut self, most: usize) -> (isize, usize) {
         let (at, n) = (self.at, self.left.min(most));

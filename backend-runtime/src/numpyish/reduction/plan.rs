@@ -1,4 +1,4 @@
-//! How an array is reduced over some of its axes: which loops, in which order, on which threads.
+//! Plans for reductions over some axes: the choice of loops, order and threads.
 
 use super::{
     super::{
@@ -19,40 +19,40 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// A reduction of an array of known layout.
+/// A reduction of an array with a known layout.
 pub struct Plan {
     op: &'static str,
-    /// Axes that stay, the one of the smallest stride last, neighbours merged where memory allows.
+    /// The axes that are not reduced, the one of the smallest stride last, with neighbours merged if memory allows.
     kept: Vec<Dim>,
     /// The elements of an output.
     order: Order,
-    /// Offset of the element all loops start from.
+    /// Offset of the element from which all loops start.
     start: isize,
-    /// Lengths of the axes that stay, in the order of memory.
+    /// Lengths of the axes that are not reduced, in the order of memory.
     shape: Vec<usize>,
-    /// For each axis of the result, where it is in `shape`.
+    /// For each axis of the result, its index in `shape`.
     places: Vec<usize>,
-    /// Axes of length 1 to insert.
+    /// Axes of length 1 to insert, for `keepdims`.
     inserted: Vec<usize>,
     way: Way,
 }
 
-/// How outputs are folded.
+/// The way in which outputs are folded.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Every output on its own.
+    /// Each output on its own.
     Lanes,
-    /// Every output on its own, but for short ones in rows, unless lanes follow each other in memory.
+    /// Each output on its own if lanes are dense, otherwise by rows, because lanes are short.
     ShortRows,
-    /// Rows are added to one another: what reads memory in its order, with long inner loops.
+    /// Rows are added to one another, which reads memory in its order, with long inner loops.
     Rows,
 }
 
-/// Up to this many outputs, the elements of one output are shared by several threads.
+/// Up to this many outputs, several threads share the elements of one output.
 const FEW: usize = 256;
 
 impl Plan {
-    /// The reduction of `x` over these axes.
+    /// The reduction of `x` over `axes`.
     pub fn new(op: &'static str, x: Source<'_>, axes: &[usize], keepdims: bool) -> Plan {
         let dims = layout::dims(x.view());
         let mut start = 0;
@@ -90,17 +90,18 @@ impl Plan {
         layout::size(&self.kept)
     }
 
-    /// Number of elements that each of them is computed from.
+    /// Number of elements that each output is computed from.
     pub fn inputs(&self) -> usize {
         self.order.len()
     }
 
-    /// Where the elements of each output begin that go along an axis, from output number `first` on. It never ends.
+    /// Offset of the first element of each output, from output `first` on, for a reduction along at most one axis. It
+    /// never ends.
     pub fn starts(&self, first: usize) -> impl Iterator<Item = isize> {
         Offsets::at(&self.kept, first).map(|offset| self.start + offset)
     }
 
-    /// The result, of its elements in the order of [`Plan::fold`].
+    /// The result array, from elements in the order of [`Plan::fold`].
     ///
     /// # Safety
     /// All elements of the result have been written.
@@ -110,17 +111,18 @@ impl Plan {
         Ok(self.inserted.iter().fold(array.permuted(&self.places), |a, &axis| a.with_axis(axis)))
     }
 
-    /// Folds the elements of every output, of which there is at least one. `given` has one entry per output, or is none.
+    /// Folds the elements of each output; there must be at least one element per output. `given` has one operand for
+    /// each output.
     ///
     /// # Safety
-    /// The reading and the given values belong to the array of this plan, and have the dtypes of the folding.
+    /// `from` and `given` must belong to the array of this plan, and have the dtypes of the folding.
     pub unsafe fn fold(&self, from: &Reading<'_>, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
         let given = given.map_or(std::ptr::null(), |g| g.start().cast_const());
         // SAFETY: the caller's promise.
         unsafe { self.fold_given(from, folding, given) }
     }
 
-    /// As [`Plan::fold`], with what is given at an address: an entry for each output, or one that the folding shares.
+    /// Like [`Plan::fold`], with operands at the address `given`: one for each output, or one that all share.
     ///
     /// # Safety
     /// As for [`Plan::fold`].
@@ -143,7 +145,7 @@ impl Plan {
         let Some(Split { each, pieces, groups }) = split else {
             parallel::parallel(outputs.div_ceil(narrow), CHEAP / inputs / narrow, |range| {
                 let range = range.start * narrow..outputs.min(range.end * narrow);
-                // SAFETY: every output belongs to one task only.
+                // SAFETY: each output belongs to one task only.
                 unsafe {
                     let acc = out.start().add(range.start * size);
                     run(self, folded(0..self.order.blocks()), range, &given, acc);
@@ -156,7 +158,7 @@ impl Plan {
             for (piece, group) in range.map(|task| (task / groups, task % groups)) {
                 let blocks = piece * each..self.order.blocks().min((piece + 1) * each);
                 let range = outputs * group / groups..outputs * (group + 1) / groups;
-                // SAFETY: a task has outputs of its own.
+                // SAFETY: each task has outputs of its own.
                 unsafe {
                     let acc = partial.start().add((piece * outputs + range.start) * size);
                     run(self, folded(blocks), range, &given, acc);
@@ -164,7 +166,7 @@ impl Plan {
             }
         });
         let mut piece = 0;
-        // SAFETY: the pieces have written a value for each output.
+        // SAFETY: each piece has written a value for each output.
         unsafe {
             pairwise(folding, outputs, pieces, out.start(), |to| {
                 to.copy_from_nonoverlapping(partial.start().add(piece * outputs * size), outputs * size);
@@ -174,12 +176,13 @@ impl Plan {
         Ok(out)
     }
 
-    /// As [`Plan::fold`], of bytes that are 0 or 1, by a fold that the byte `last` ends: what follows it in a single output need not be read.
+    /// Like [`Plan::fold`], for bytes that are 0 or 1 and a fold that ends at the byte `last`: after it, the rest of a
+    /// single output need not be read.
     ///
     /// # Safety
-    /// As for [`Plan::fold`]; nothing is given.
+    /// As for [`Plan::fold`]; the fold takes no operand `given`.
     pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
-        /// Blocks that are folded before anybody asks whether there is such a byte.
+        /// Blocks that are folded before the next test of `found`.
         const SOME: usize = 8;
         if self.outputs() != 1 {
             // SAFETY: the caller's promise.
@@ -196,7 +199,7 @@ impl Plan {
                 let blocks = some * SOME..blocks.min((some + 1) * SOME);
                 let folded = Folded { from, folding, order: &self.order, blocks };
                 let mut value = 0_u8;
-                // SAFETY: the elements of the output, and room for its value.
+                // SAFETY: the elements belong to the output, and `value` has room for its result.
                 unsafe {
                     if folded.has_dense_lanes() {
                         let one = Outputs { start: self.start, stride: 0, width: 1 };
@@ -211,20 +214,20 @@ impl Plan {
             }
         });
         let out = Buffer::new(self.op, 1, folding.acc)?;
-        // SAFETY: room for a byte.
+        // SAFETY: the buffer has room for a byte.
         unsafe { out.start().write(if found.into_inner() { last } else { 1 - last }) };
         Ok(out)
     }
 
-    /// Folds the elements of some outputs, each on its own.
+    /// Folds some outputs, each on its own.
     ///
     /// # Safety
-    /// As for [`Plan::fold`]; `acc` has room for the values of the outputs.
+    /// As for [`Plan::fold`]; `acc` must have room for the values of the outputs.
     unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let size = folded.folding.acc.size();
         for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
-            // SAFETY: the lane is one of the array's, the output one of the task's.
+            // SAFETY: the lane belongs to the array, and the output to this task.
             unsafe {
                 let to = acc.add((o - outputs.start) * size);
                 folded.lane(self.start + offset, given.of(o), to, &mut scratch);
@@ -232,10 +235,10 @@ impl Plan {
         }
     }
 
-    /// The same of elements that follow each other in memory, all outputs along an axis at once.
+    /// Like `lanes` for contiguous elements, with all outputs along an axis at once.
     ///
     /// # Safety
-    /// As for [`Plan::lanes`]; the lanes are dense.
+    /// As for [`Plan::lanes`]; the lanes must be dense.
     unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
@@ -245,7 +248,7 @@ impl Plan {
         });
     }
 
-    /// Folds the elements of some outputs as rows.
+    /// Folds some outputs by rows.
     ///
     /// # Safety
     /// As for [`Plan::lanes`].
@@ -258,10 +261,10 @@ impl Plan {
         });
     }
 
-    /// Calls `f` with outputs along the last axis, `widest` of them at most, and the number of the first.
+    /// Calls `f` with outputs along the last kept axis, at most `widest` at a time, and the index of the first.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         if outputs.is_empty() {
-            return; // of axes that may have no elements
+            return; // other axes may have no elements
         }
         let (row, rest) =
             self.kept.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&row, rest)| (row, rest));
@@ -283,22 +286,23 @@ impl Plan {
     }
 }
 
-/// How few outputs of many elements are shared by several threads.
+/// Division of few outputs with many elements among several threads.
 struct Split {
-    /// Blocks of a piece: a power of two, so that the pairs of its blocks are those of all blocks.
+    /// Blocks of a piece: a power of two, so that blocks are paired as without pieces.
     each: usize,
-    /// Parts of the elements.
+    /// Number of parts of the elements.
     pieces: usize,
-    /// Parts of the outputs.
+    /// Number of parts of the outputs.
     groups: usize,
 }
 
-/// Bytes of neighbouring outputs that are a task at least, where they are folded in rows: of less the parts of rows are so short that the
-/// memory waits for each.
+/// Least bytes of neighbouring outputs of a task, if they are folded by rows: with less, the parts of rows are so short
+/// that each waits for the memory.
 const NARROW: usize = 1 << 11;
 
 impl Split {
-    /// None where outputs are not shared. `narrow` is how many are a task at least, where they are folded in rows.
+    /// `None` if threads do not share outputs. `narrow` is the least number of outputs of a task, if they are folded by
+    /// rows.
     fn new(outputs: usize, inputs: usize, blocks: usize, narrow: Option<usize>) -> Option<Split> {
         const MOST: usize = 64;
         let work = outputs.saturating_mul(inputs);
@@ -307,7 +311,7 @@ impl Split {
         }
         let (few, most) = match narrow {
             None => (FEW, MOST),
-            // whoever folds all rows of a part of the memory reads it in its order
+            // a task that folds all rows of a part of the memory reads that part in order
             Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
         };
         if outputs > few {
@@ -316,34 +320,34 @@ impl Split {
         let tasks = (work / CHEAP).min(most);
         let each = 1 << (blocks / tasks).max(1).ilog2();
         let pieces = blocks.div_ceil(each);
-        // twice as wide where there are pieces to share
+        // groups are at least twice as wide here, because there are pieces to share
         let groups = (tasks / pieces).clamp(1, outputs.div_ceil(narrow.map_or(1, |narrow| 2 * narrow)));
         (pieces > 1).then_some(Split { each, pieces, groups })
     }
 }
 
-/// The values that the fold needs for each output, if it needs any.
+/// The operands of the outputs, if the fold needs any.
 struct Given {
     start: *const u8,
     size: usize,
 }
 
-// SAFETY: it is only read.
+// SAFETY: the operands are only read.
 unsafe impl Sync for Given {}
 
 impl Given {
-    /// Address of the value for one output.
+    /// Address of the operand of one output.
     fn of(&self, output: usize) -> *const u8 {
         self.start.wrapping_add(output * self.size)
     }
 }
 
-/// Where an axis comes when axes are sorted, outermost first; one of stride 0 is not near anything.
+/// Sort key of an axis: the outermost axis has the largest; stride 0 counts as outermost.
 fn nearness(d: Dim) -> usize {
     if d.stride == 0 { usize::MAX } else { d.stride.unsigned_abs() }
 }
 
-/// Axes without those of length 1, neighbours as one where the outer continues the inner.
+/// Removes axes of length 1, and merges neighbours if the outer axis continues the inner.
 fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = Vec::new();
     for d in dims.into_iter().filter(|d| d.len != 1) {
@@ -357,8 +361,8 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     all
 }
 
-/// The length of the nearest axes as one, as far as no axis that stays is between them. Strides are not asked: a formula has none, and
-/// those of a part may be others than those of the whole.
+/// Length of the nearest axes as one run, as long as no kept axis lies between them. Strides do not matter: a formula
+/// has none, and those of a part may differ from those of the whole.
 fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     let Some((&(mut axis, Dim { len: mut run, .. }), outer)) = reduced.split_last() else { return 1 };
     for &(next, d) in outer.iter().rev() {
@@ -371,7 +375,7 @@ fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     run
 }
 
-/// How outputs are folded best.
+/// Chooses the fastest way to fold the outputs.
 fn way(kept: &[Dim], order: &Order) -> Way {
     const LONG: usize = 16;
     match (kept.last(), order.nearest()) {

@@ -14,7 +14,7 @@ use super::super::{
 };
 use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
 
-/// Quantiles over axes, with the axes of `q` first.
+/// Quantiles over axes; the axes of `q` come first in the result.
 pub fn quantile<T: Real>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -34,7 +34,7 @@ fn quantiles(x: View<'_>, q: View<'_>, axis: Axes, method: Interpolation, keepdi
     }
 }
 
-/// Computes in `A`.
+/// Computes quantiles in the precision `A`.
 fn quantiles_in<A: Ranked>(
     x: View<'_>,
     q: View<'_>,
@@ -45,7 +45,7 @@ fn quantiles_in<A: Ranked>(
     let op = "quantile";
     let axes = rules::reduction(op, axis, x.shape.len())?;
     let n = axes.iter().map(|&a| x.shape[a]).product::<usize>();
-    // SAFETY: as many elements as `q` has, packed.
+    // SAFETY: the packed copy has `q.len()` elements.
     let qs = unsafe { reals_to_f64(op, q.dtype, copy::pack(op, q)?.start(), q.len())? };
     if qs.iter().any(|q| !(0.0..=1.0).contains(q)) {
         return Err(rules::quantile_range(op));
@@ -66,8 +66,8 @@ fn quantiles_in<A: Ranked>(
         let mut ranks = buffer::vec::<A::Rank>(op, n)?;
         let (places, needed) = (&places, &needed);
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `n` elements, as many as there is room for, and room for a result for each place. A rank is as wide as
-            // the number that is written in its place first.
+            // SAFETY: the lane has `n` elements, `ranks` has room for as many, and `out` for a result of each place. A
+            // rank is as wide as the number that is converted into its place first.
             unsafe {
                 convert(x.dtype, A::DTYPE, lane, ranks.as_mut_ptr().cast(), n);
                 let nan = rank::<A>(ranks.as_mut_ptr(), n);
@@ -84,7 +84,7 @@ fn quantiles_in<A: Ranked>(
             Ok(())
         }))
     };
-    // the axes that stay first, and those that go as one axis, last
+    // the kept axes first, then the reduced axes, as one
     let order: Vec<usize> = kept.iter().chain(&axes).copied().collect();
     let moved_shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
     let moved_strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
@@ -98,7 +98,7 @@ fn quantiles_in<A: Ranked>(
     let out = Lanes { dtype: x.dtype, len: places.len() };
     // SAFETY: the function reads a lane of `n` elements and writes one result for each place.
     let found = unsafe { layout::map_lanes(op, lanes, kept.len(), out, COSTLY, &new)? };
-    // the results of a lane become the first axes
+    // the quantiles of a lane become the first axis
     let mut first: Vec<usize> = vec![kept.len()];
     first.extend(0..kept.len());
     let found = found.permuted(&first);
@@ -107,11 +107,11 @@ fn quantiles_in<A: Ranked>(
     unsafe { RawArray::new(op, result_shape, values) }
 }
 
-/// Where a quantile lies: between two elements of the sorted lane.
+/// Position of a quantile: between two elements of the sorted lane.
 struct Place<A> {
     low: usize,
     high: usize,
-    /// How far from the one to the other; `None` is an element as it is.
+    /// Fraction of the way from `low` to `high`; `None` for exactly the element `low`.
     part: Option<A>,
 }
 
@@ -137,7 +137,7 @@ impl<A: Precision> Place<A> {
         Place { low: index, high: index, part: None }
     }
 
-    /// Between two values: from the nearer one, so that each is met exactly.
+    /// Interpolates from the nearer value, so that both ends are exact.
     fn between(&self, low: A, high: A) -> A {
         let Some(part) = self.part else { return low };
         let step = high - low;
@@ -148,7 +148,7 @@ impl<A: Precision> Place<A> {
     }
 }
 
-/// Between two values whose distance is beyond all numbers: one is infinite, or they are large and of opposite signs.
+/// Interpolates if the distance is not finite: a value is infinite, or both are large and of opposite signs.
 #[cold]
 fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ZERO || low == high {
@@ -157,13 +157,13 @@ fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ONE { high } else { low * (A::ONE - part) + high * part }
 }
 
-/// A float that has an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.
+/// A float that maps to an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.
 trait Ranked: Precision {
     /// The integer, as wide as the float.
     type Rank: Key;
-    /// That of a number.
+    /// The rank of a number.
     fn rank(self) -> Self::Rank;
-    /// The number of one.
+    /// The number of a rank.
     fn ranked(rank: Self::Rank) -> Self;
 }
 
@@ -175,7 +175,7 @@ macro_rules! ranked {
             #[inline(always)]
             fn rank(self) -> $unsigned {
                 let bits = self.to_bits();
-                // all bits of what is below zero, else the sign
+                // flip all bits of a negative number, otherwise the sign bit
                 bits ^ ((bits as $signed >> ($signed::BITS - 1)) as $unsigned | 1 << ($unsigned::BITS - 1))
             }
 
@@ -190,11 +190,11 @@ macro_rules! ranked {
 ranked!(f32 u32 i32 f64 u64 i64);
 
 versions! {
-    /// Writes the ranks of `n` numbers in their places. Whether there is a NaN among them.
+    /// Replaces `n` numbers by their ranks, and returns whether one of them is NaN.
     unsafe fn rank[A: Ranked][A](x: *mut A::Rank, n: usize) -> bool {
         let mut nan = false;
         for i in 0..n {
-            // SAFETY: `n` numbers, as wide as their ranks.
+            // SAFETY: there are `n` numbers, as wide as their ranks.
             unsafe {
                 let number = x.add(i).cast::<A>().read();
                 nan |= number.is_nan();
@@ -205,7 +205,7 @@ versions! {
     }
 }
 
-/// Brings the elements of these sorted indices (counted from `first`) to where they are in the sorted slice.
+/// Moves the elements of these sorted indices (counted from `first`) to their places in the sorted slice.
 fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;
@@ -241,7 +241,7 @@ mod tests {
                 let n: usize = axes.iter().map(|&i: &isize| x.shape()[i as usize]).product();
                 let got = quantile(&B, &a, &q(&qs), Axes::from(axes), Interpolation::Linear, false).unwrap();
                 let mut sorted = x.clone();
-                // one lane, by sorting
+                // reference result of one lane, by sorting
                 sorted = sorted.permuted_axes(
                     (0..3)
                         .filter(|i| !axes.contains(&(*i as isize)))

@@ -1,4 +1,4 @@
-//! The elements that a fold reads: of an array in memory, of any stride and dtype, or of a formula.
+//! The elements that a fold reads: from an array in memory, of any stride and dtype, or from a formula.
 
 use super::{
     super::{
@@ -10,40 +10,41 @@ use super::{
 };
 use std::mem::MaybeUninit;
 
-/// The elements of an array, converted to those of a fold when they are read.
+/// The elements of an array, converted to the dtype of a fold when they are read.
 pub struct Reading<'a> {
     formula: Option<&'a Fused<'a>>,
     start: *const u8,
-    /// Bytes of an element of the array, and of one of the fold.
+    /// Bytes of an element of the array; `wide` are those of an element of the fold.
     size: usize,
     wide: usize,
-    /// Copies elements of any stride together.
+    /// Gathers elements of any stride into contiguous memory.
     gather: unsafe fn(from: *const u8, stride: isize, n: usize, to: *mut u8),
     convert: Option<Convert>,
 }
 
-// SAFETY: it only reads, and what it reads may be shared.
+// SAFETY: it only reads, and the array may be shared between threads.
 unsafe impl Sync for Reading<'_> {}
 
-/// Elements that are converted together.
+/// Number of elements that are converted at a time.
 const SOME: usize = 128;
 
-/// Room for a block of any dtype, at a cache line: a vector that is written into two lines, and read again soon, takes longer.
+/// Scratch memory for a block of any dtype, aligned to a cache line: a vector that crosses a line is slower to read
+/// soon after it is written.
 #[repr(align(64))]
 pub struct Block([MaybeUninit<Value>; BLOCK]);
 
-/// Such room, not written yet.
+/// Uninitialised scratch memory.
 pub const NO_BLOCK: Block = Block([const { MaybeUninit::uninit() }; BLOCK]);
 
 impl Block {
-    /// The first byte.
+    /// Address of the first byte.
     pub fn start_mut(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
 }
 
 impl<'a> Reading<'a> {
-    /// The elements of `x`, as `convert` makes them, `wide` bytes each.
+    /// Reads the elements of `x`, converted by `convert` to `wide` bytes each.
     pub fn new(x: Source<'a>, convert: Option<Convert>, wide: usize) -> Reading<'a> {
         let gather = by_bits!(x.dtype, U => gather::<U>);
         Reading { formula: x.formula(), start: x.start, size: x.dtype.size(), wide, gather, convert }
@@ -54,53 +55,53 @@ impl<'a> Reading<'a> {
         self.wide
     }
 
-    /// Whether elements of stride 1 are read where they lie.
+    /// Returns whether elements of stride 1 are read in place.
     pub fn direct(&self) -> bool {
         self.convert.is_none() && self.formula.is_none()
     }
 
-    /// As [`Fused::dense_factors`], of elements that are read as they are.
+    /// Like [`Fused::dense_factors`], if elements are not converted.
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         self.formula.filter(|_| self.convert.is_none())?.dense_factors()
     }
 
-    /// As [`Fused::factors`], of elements that are read as they are.
+    /// Like [`Fused::factors`], if elements are not converted.
     ///
     /// # Safety
-    /// The offsets are those of elements.
+    /// There must be elements at the offsets.
     pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
         let formula = self.formula.filter(|_| self.convert.is_none())?;
         // SAFETY: the caller's promise.
         unsafe { formula.factors(offset, n) }
     }
 
-    /// Where the element of an offset lies, if elements are read where they lie.
+    /// Address of the element at an offset, if elements are read in place.
     pub fn place(&self, offset: isize) -> *const u8 {
         self.start.wrapping_offset(offset * self.size as isize)
     }
 
-    /// `n` elements of this stride, [`BLOCK`] at most, from an offset on: where they lie, or in `scratch`.
+    /// `n` elements of this stride from an offset on, at most [`BLOCK`]: in place, or in `scratch`.
     ///
     /// # Safety
-    /// The offsets are those of elements of the array.
+    /// The array must have elements at the offsets.
     pub unsafe fn load(&self, offset: isize, stride: isize, n: usize, scratch: &mut Block) -> *const u8 {
         if stride == 1 && self.direct() {
             return self.place(offset);
         }
         assert!(n <= BLOCK, "elements fit a block");
         let to = scratch.start_mut();
-        // SAFETY: the caller's promise; a block has room for as many elements.
+        // SAFETY: the caller's promise; a block has room for `n` elements.
         unsafe { self.fetch(offset, stride, n, to) };
         to
     }
 
-    /// Writes `n` elements of this stride, from an offset on, to memory of the fold's own.
+    /// Copies `n` elements of this stride, from an offset on, to memory of the fold.
     ///
     /// # Safety
-    /// The offsets are those of elements of the array, and there is room for as many.
+    /// The array must have elements at the offsets, and `to` room for them.
     #[inline(never)]
     pub unsafe fn fetch(&self, offset: isize, stride: isize, n: usize, to: *mut u8) {
-        // SAFETY: the caller's elements, and room for as many.
+        // SAFETY: the caller's elements, with room for as many.
         unsafe {
             match (self.formula, self.convert) {
                 (None, Some(convert)) if stride == 1 => convert(self.place(offset), to, n),
@@ -112,7 +113,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// As [`Reading::fetch`], of elements that have to be brought together before they are converted.
+    /// Like [`Reading::fetch`], for elements that are gathered before they are converted.
     #[inline(never)]
     unsafe fn fetch_converted(&self, convert: Convert, offset: isize, stride: isize, n: usize, to: *mut u8) {
         let mut some = [const { MaybeUninit::<Value>::uninit() }; SOME];
@@ -120,7 +121,7 @@ impl<'a> Reading<'a> {
         for first in (0..n).step_by(SOME) {
             let many = SOME.min(n - first);
             let at = offset + first as isize * stride;
-            // SAFETY: the caller's promise; there is room for some elements.
+            // SAFETY: the caller's promise; `some` has room for `SOME` elements.
             unsafe {
                 match self.formula {
                     Some(formula) => formula.compute(at, stride, many, here),

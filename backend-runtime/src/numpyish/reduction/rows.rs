@@ -1,4 +1,4 @@
-//! Reductions of `fold` rows: the loops are those of every fold, around the row's scalar expressions.
+//! Reductions of `fold` rows of the op table: the loops of every fold, around the scalar expressions of the row.
 
 use super::{
     converted,
@@ -23,18 +23,18 @@ pub struct FoldLoops {
     /// The dtype that elements are computed in.
     of: DType,
     folding: &'static Folding,
-    /// Writes the value of no elements.
+    /// Writes the value for no elements.
     identity: unsafe fn(acc: *mut u8),
     /// Dtype of the results.
     out: DType,
-    /// Makes results of `n` values, each of `count` elements; none where values are results.
+    /// Computes results from `n` values of `count` elements each; `None` if the values are the results.
     finish: Option<Finish>,
 }
 
 type Finish = unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64);
 
 impl FoldLoops {
-    /// Those of the row `F` over elements of `A`; `finishes` says whether its values become something else.
+    /// The loops of the row `F` over elements of `A`; `finishes` tells whether results are computed from its values.
     pub const fn of<A: Element, F: EachFold<A>>(finishes: bool) -> FoldLoops {
         FoldLoops {
             of: A::DTYPE,
@@ -47,18 +47,18 @@ impl FoldLoops {
 }
 
 unsafe fn identity<A: Element, F: EachFold<A>>(acc: *mut u8) {
-    // SAFETY: room for a value.
+    // SAFETY: `acc` has room for a value.
     unsafe { *acc.cast() = F::identity() };
 }
 
 unsafe fn finish<A: Element, F: EachFold<A>>(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64) {
     for i in 0..n {
-        // SAFETY: the row's op, `n` values, and room for as many results.
+        // SAFETY: `op` is the row's op, `acc` has `n` values, and `out` has room for as many results.
         unsafe { *out.cast::<F::Out>().add(i) = (*op.cast::<F>()).finish(*acc.cast::<F::Acc>().add(i), count) };
     }
 }
 
-/// The fold of a row; the row's parameters are what is given of every output.
+/// The fold of a row; the operand of every output is the op with its parameters.
 struct Row<F>(PhantomData<F>);
 
 impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
@@ -67,7 +67,7 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
 
     const GIVEN_IS_SHARED: bool = true;
 
-    // it only pays for elements of a byte
+    // counting pays only for elements of one byte
     const COUNTS: bool = F::COUNTS && size_of::<A>() == 1;
 
     #[inline(always)]
@@ -91,7 +91,7 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
     }
 }
 
-/// The reduction of a `fold` row over axes; its result is of the dtype `U`.
+/// The reduction of a `fold` row over axes, with a result of dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     _: &Numpyish,
     f: &F,
@@ -102,17 +102,17 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     typed(fold_of(f, view(x).into(), U::DTYPE, axis, keepdims))
 }
 
-/// The same of what may be a formula, with a result of the dtype `result`.
+/// Like `fold`, for an array or a formula, with a result of dtype `result`.
 pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
-    // the dtype that elements are read as: their own, or that of the values where they are only joined
+    // the dtype that elements are read as: their own, or that of the accumulator if elements are joined unchanged
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
     let own = if F::CUDA.map == "x0" { F::CUDA.acc_element.dtype(x.dtype) } else { x.dtype };
     let loops = read(computed_in(own)).expect("a fold row has loops for each of its dtypes");
     let values = if plan.inputs() == 0 {
         let mut none = Value::ZERO;
         let values = Buffer::new(plan.op(), plan.outputs(), loops.folding.acc)?;
-        // SAFETY: a value of the fold, and room for as many as there are outputs.
+        // SAFETY: the value is an accumulator of the fold, and there is room for one for each output.
         unsafe {
             (loops.identity)(none.start_mut());
             none.fill(loops.folding.acc, values.start(), values.len());
@@ -120,14 +120,14 @@ pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, k
         values
     } else {
         let reading = Reading::new(x, conversion(x.dtype, loops.of), loops.of.size());
-        // SAFETY: the folding is one of the dtype that elements are converted to; what it is given is the op.
+        // SAFETY: the folding is for the dtype that elements are converted to; its operand is the op.
         unsafe { plan.fold_given(&reading, loops.folding, ptr::from_ref(f).cast())? }
     };
     let values = match loops.finish {
         None => values,
         Some(finish) => {
             let results = Buffer::new(plan.op(), values.len(), loops.out)?;
-            // SAFETY: the op, as many values and results.
+            // SAFETY: `f` is the op; values and results are equal in number.
             unsafe {
                 finish(ptr::from_ref(f).cast(), values.start(), results.start(), values.len(), plan.inputs() as f64)
             };
@@ -154,7 +154,7 @@ pub mod tests {
         finish_params: &[],
     };
 
-    /// Expansions of rows, by hand: name, parameters, values, and the four expressions.
+    /// Expansion of a row, by hand: name, parameters, values, and the four expressions.
     macro_rules! row {
         ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, $counts:literal, [$($of:ty),*],
             $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {

@@ -1,7 +1,8 @@
 //! Running sums and products.
 //!
-//! The elements of a lane are joined in blocks, from its start on. Sums of a block are those of four quarters, to which what comes before is added: side by
-//! side in a lane, and of rows, whose elements belong to different lanes, one after the other. So a lane has the same bits whatever else is scanned.
+//! The elements of a lane are joined in blocks, from its start on. The sums of a block are those of its four quarters,
+//! to which the sum of everything before is added. Quarters are summed side by side in a lane, but one after the other
+//! in rows, whose elements belong to different lanes. So a lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -18,7 +19,7 @@ use super::super::{
 use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, rules, threads};
 use std::{mem::MaybeUninit, ops::Range};
 
-/// Running sum along one axis, or of all elements.
+/// Cumulative sum along one axis, or of all elements.
 pub fn cumulative_sum<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -29,7 +30,7 @@ pub fn cumulative_sum<T: Element>(
     typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::sums)))
 }
 
-/// Running product along one axis, or of all elements.
+/// Cumulative product along one axis, or of all elements.
 pub fn cumulative_prod<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -40,10 +41,10 @@ pub fn cumulative_prod<T: Element>(
     typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
 }
 
-/// The function of two neighbours.
+/// The operation that joins two neighbours.
 trait Join: 'static {
-    /// Whether joining parts of a lane may leave the range of numbers where going through it does not: a product of large
-    /// numbers, or of small ones, beside a 0 or a number of the other kind.
+    /// Whether joining parts of a lane may leave the range of numbers although joining elements in order does not: a
+    /// product of large numbers, or of small ones, beside a 0 or a number of the other kind.
     const LEAVES_RANGE: bool;
 
     fn identity<A: Numeric>() -> A;
@@ -84,21 +85,21 @@ impl Join for Multiplying {
 
 /// The loops of a scan in one dtype.
 struct Scan {
-    /// The value of no elements.
+    /// The value for no elements.
     identity: Value,
-    /// Whether the order is seen in the results, and blocks are scanned by quarters.
+    /// Whether results depend on the order of operations, so that blocks are scanned by quarters.
     by_quarters: bool,
-    /// Joins `n` elements to as many values.
+    /// Joins `n` elements to `n` accumulators.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
-    /// Joins `n` elements to the values of a quarter, and writes these, joined to those before it.
+    /// Joins `n` elements to the accumulators of a quarter, and writes these, joined to the values `before`.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
-    /// Scans `n` elements, from the value `carry` on, which becomes the last. The results may be written over them.
+    /// Scans `n` elements from the value `carry` on, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
-    /// Whether [`Scan::block`] scans quarters, so that blocks can be scanned before what comes before them is known.
+    /// Whether [`Scan::block`] scans quarters, so that blocks can be scanned before the value before them is known.
     splits: bool,
     /// Writes the values of the four quarters of `n` elements.
     quarters: unsafe fn(x: *const u8, n: usize, values: *mut u8),
-    /// Scans lanes of `n` elements each, one after the other in memory, from the value of no elements on.
+    /// Scans contiguous lanes of `n` elements each, one after the other in memory, from the identity on.
     lanes: unsafe fn(x: *const u8, out: *mut u8, n: usize, count: usize),
 }
 
@@ -116,7 +117,7 @@ impl Scan {
         }
     }
 
-    #[inline(never)] // not inlined into crates that call: what it names would be compiled there
+    #[inline(never)] // not inlined into calling crates, which would compile all these loops again
     fn sums(dtype: DType) -> Scan {
         Scan::new::<Adding>(dtype)
     }
@@ -138,33 +139,33 @@ impl Scan {
     }
 }
 
-/// Whether the order of operations is seen in a value.
+/// Returns whether results depend on the order of operations.
 fn is_rounded<A: Element>() -> bool {
     A::DTYPE.kind() >= DTypeKind::Real
 }
 
-/// Columns of a tile: their running values stay in the first-level cache.
+/// Columns of a tile: their accumulators stay in the L1 cache.
 const TILE: usize = 512;
 
-/// Elements up to which lanes are scanned many at a time.
+/// Longest lanes that are scanned many at a time.
 const SHORT: usize = 64;
 
 /// Elements of a block of a lane.
 const BLOCK: usize = TILE;
 
-/// Elements of a long lane that one of several threads scans at a time, going over them twice: they fit its caches.
+/// Elements of a piece of a long lane, which one of several threads reads twice: they fit its caches.
 const PIECE: usize = 1 << 14;
 
-/// Bytes of results one after the other that are worth writing past the caches.
+/// Least bytes of contiguous results for which writing past the caches pays.
 const STREAMED: usize = 512;
 
-/// Room for a tile of any dtype.
+/// Scratch memory for a tile of any dtype.
 type Tile = [MaybeUninit<Value>; TILE];
 
-/// Such room, not written yet.
+/// Uninitialised scratch memory.
 const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
 
-/// Scans in the dtype of a sum. With axes after the scanned one, whole rows are joined to one another.
+/// Scans in the dtype of a sum. If axes follow the scanned one, whole rows are joined to one another.
 fn scan(
     op: &'static str,
     x: View<'_>,
@@ -175,7 +176,7 @@ fn scan(
     scan_through(op, x, axis, include_initial, scan, |bytes| stream::pays(bytes, stream::SHARE))
 }
 
-/// The same; past the caches where `is_streamed` says so of the bytes that are read and written.
+/// Like `scan`, writing past the caches if `is_streamed` returns true for the number of bytes read and written.
 fn scan_through(
     op: &'static str,
     x: View<'_>,
@@ -209,7 +210,7 @@ fn scan_through(
         };
         if inner == 1 && lanes.splits(len, slabs) {
             for slab in 0..slabs {
-                // SAFETY: lanes of these lengths.
+                // SAFETY: the lanes have these lengths.
                 unsafe { lanes.long_lane(slab * before, slab * after, len, initial) };
             }
             // SAFETY: every element has been written.
@@ -217,7 +218,7 @@ fn scan_through(
         }
         parallel::parallel(slabs * tiles, CHEAP / (before / tiles).max(1), |range| {
             if inner == 1 && lanes.takes_lanes(len, initial) {
-                // SAFETY: a task writes its own lanes.
+                // SAFETY: each task writes its own lanes.
                 return unsafe { lanes.lanes(range, len) };
             }
             let (mut acc, mut own, mut wide) = (NO_TILE, NO_TILE, NO_TILE);
@@ -225,7 +226,7 @@ fn scan_through(
                 let (slab, tile) = (task / tiles, task % tiles);
                 let first = tile * TILE;
                 let width = TILE.min(inner - first);
-                // SAFETY: a task writes its own columns of its own slab.
+                // SAFETY: each task writes its own columns of its own slab.
                 unsafe {
                     if inner == 1 {
                         lanes.lane(slab * before, slab * after, len, initial, &mut wide);
@@ -268,14 +269,14 @@ fn scan_through(
 /// A scan from one array in C order to another.
 struct Scanned {
     scan: Scan,
-    /// The dtype of the computation, and those of both arrays.
+    /// The dtype of the computation, followed by those of both arrays.
     of: DType,
     x: DType,
     out: DType,
     from: *const u8,
     to: *mut u8,
-    /// Whether results are written past the caches; they are of the dtype of the computation then. What writes some has to call [`Scanned::finish`] in the
-    /// end.
+    /// Whether results are written past the caches; they then have the dtype of the computation, and every thread that
+    /// writes must call [`Scanned::finish`] in the end.
     is_streamed: bool,
 }
 
@@ -283,16 +284,16 @@ struct Scanned {
 unsafe impl Sync for Scanned {}
 
 impl Scanned {
-    /// Values of no elements.
+    /// Fills accumulators with the identity.
     unsafe fn start(&self, acc: &mut Tile, width: usize) {
-        // SAFETY: the value is one of the dtype; a tile has room for `width`.
+        // SAFETY: the value has this dtype; a tile has room for `width`.
         unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
     }
 
-    /// The elements from `at` on in the dtype of the computation: where they lie, or in `wide`.
+    /// The elements from `at` on in the dtype of the computation: in place, or converted in `wide`.
     unsafe fn load(&self, at: usize, wide: &mut Tile, width: usize) -> *const u8 {
         let wide = wide.as_mut_ptr().cast::<u8>();
-        // SAFETY: the elements are those of the array; a tile has room for `width`.
+        // SAFETY: the elements belong to the array; a tile has room for `width`.
         unsafe {
             let from = self.from.add(at * self.x.size());
             if self.x == self.of {
@@ -303,13 +304,13 @@ impl Scanned {
         wide
     }
 
-    /// Joins the elements from `at` on to the values.
+    /// Joins the elements from `at` on to the accumulators.
     unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
-        // SAFETY: the elements are those of the array; tiles have room for `width`.
+        // SAFETY: the elements belong to the array; tiles have room for `width`.
         unsafe { (self.scan.row)(acc.as_mut_ptr().cast(), self.load(at, wide, width), width) };
     }
 
-    /// Scans the rows of a quarter of a block, after the values of what comes before, to which its own are joined then.
+    /// Scans the rows of a quarter of a block from the accumulators `acc` on, and then joins the quarter to them.
     unsafe fn quarter(
         &self,
         rows: impl Iterator<Item = (usize, usize)>,
@@ -319,7 +320,7 @@ impl Scanned {
         width: usize,
     ) {
         let mut made = NO_TILE;
-        // SAFETY: the elements are those of both arrays; tiles have room for `width`.
+        // SAFETY: the elements belong to both arrays; tiles have room for `width`.
         unsafe {
             self.start(own, width);
             let (own, acc) = (own.as_mut_ptr().cast::<u8>(), acc.as_mut_ptr().cast::<u8>());
@@ -336,10 +337,10 @@ impl Scanned {
         }
     }
 
-    /// Writes the values to the elements from `at` on.
+    /// Writes the accumulators to the result from element `at` on.
     unsafe fn write(&self, acc: &Tile, at: usize, width: usize) {
         let (acc, size) = (acc.as_ptr().cast::<u8>(), self.out.size());
-        // SAFETY: the elements are those of the result.
+        // SAFETY: the elements belong to the result.
         unsafe {
             let to = self.to.add(at * size);
             if self.is_streamed {
@@ -350,34 +351,34 @@ impl Scanned {
         }
     }
 
-    /// Whether results are computed where they are to be.
+    /// Returns whether results are computed in place in the result array.
     fn is_direct(&self) -> bool {
         self.out == self.of && !self.is_streamed
     }
 
-    /// Others see what this thread has written.
+    /// Makes the writes of this thread visible to others.
     fn finish(&self) {
         if self.is_streamed {
             stream::finish();
         }
     }
 
-    /// Whether lanes are scanned many at a time, by [`Scanned::lanes`].
+    /// Returns whether [`Scanned::lanes`] scans many lanes at a time.
     fn takes_lanes(&self, len: usize, initial: usize) -> bool {
         len <= SHORT && initial == 0 && self.x == self.of && self.out == self.of
     }
 
-    /// Scans lanes of `len` elements, each of which follows the one before in both arrays.
+    /// Scans lanes of `len` elements, which are consecutive in both arrays.
     unsafe fn lanes(&self, lanes: Range<usize>, len: usize) {
         let first = lanes.start * len * self.of.size();
-        // SAFETY: the lanes are those of both arrays.
+        // SAFETY: the lanes belong to both arrays.
         unsafe { (self.scan.lanes)(self.from.add(first), self.to.add(first), len, lanes.len()) };
     }
 
     /// Scans one lane, a block at a time.
     unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
         let mut carry = self.scan.identity;
-        // SAFETY: the lanes are those of both arrays.
+        // SAFETY: the lanes belong to both arrays.
         unsafe {
             if initial > 0 {
                 self.initial(to);
@@ -388,19 +389,19 @@ impl Scanned {
         }
     }
 
-    /// Writes the value of no elements.
+    /// Writes the identity.
     unsafe fn initial(&self, to: usize) {
         let to = to * self.out.size();
-        // SAFETY: an element of the result.
+        // SAFETY: `to` is an element of the result.
         unsafe { convert(self.of, self.out, self.scan.identity.start(), self.to.add(to), 1) };
     }
 
-    /// Scans a block of a lane from a value on, which becomes the last.
+    /// Scans a block of a lane from the value `carry` on, which becomes the last result.
     unsafe fn block(&self, from: usize, to: usize, n: usize, carry: &mut Value, wide: &mut Tile) {
-        // SAFETY: the elements are those of both arrays; a tile has room for a block.
+        // SAFETY: the elements belong to both arrays; a tile has room for a block.
         unsafe {
             let block = self.load(from, wide, n);
-            // gone over twice, which memory near by makes cheap
+            // the block is read twice, which is cheap in the cache
             if self.is_direct() {
                 (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
             } else {
@@ -410,33 +411,35 @@ impl Scanned {
         }
     }
 
-    /// Whether a lane of so many elements is scanned by several threads: that many lanes would leave more than half of them idle.
+    /// Returns whether several threads share each lane of `len` elements, because one thread per lane would leave at
+    /// least half of the threads idle.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        // in pieces elements are gone over twice
+        // in pieces, elements are read twice
         self.scan.splits && len >= 4 * PIECE && 2 * lanes <= threads::count().min(len / PIECE)
     }
 
-    /// [`Scanned::lane`], on several threads.
+    /// Like [`Scanned::lane`], on several threads.
     unsafe fn long_lane(&self, from: usize, to: usize, len: usize, initial: usize) {
         if initial > 0 {
-            // SAFETY: the first element of the lane.
+            // SAFETY: `to` is the first element of the lane.
             unsafe { self.initial(to) };
         }
         in_turn(len.div_ceil(PIECE), self.scan.identity, |before| {
             let first = before.number() * PIECE;
-            // SAFETY: a piece of the lanes of both arrays, which is one task's.
+            // SAFETY: the piece belongs to the lane of both arrays, and to one task only.
             unsafe { self.piece(from + first, to + initial + first, PIECE.min(len - first), before) };
         });
     }
 
-    /// A piece of a lane: the quarters of all its blocks first, from which follows what comes before each block, and before the next piece.
+    /// Scans a piece of a lane: first the values of the quarters of all its blocks, which give the value before each
+    /// block and before the next piece.
     unsafe fn piece(&self, from: usize, to: usize, len: usize, before: Turn<'_, Value>) {
         let mut wide = NO_TILE;
         let mut quarters = [[Value::ZERO; 4]; PIECE / BLOCK];
         let quarters = &mut quarters[..len.div_ceil(BLOCK)];
         let length = |block: usize| BLOCK.min(len - block * BLOCK);
         for (block, values) in quarters.iter_mut().enumerate() {
-            // SAFETY: a block of the lane, and room for four values.
+            // SAFETY: the block belongs to the lane, and there is room for four values.
             unsafe {
                 let x = self.load(from + block * BLOCK, &mut wide, length(block));
                 (self.scan.quarters)(x, length(block), values.as_mut_ptr().cast());
@@ -446,7 +449,7 @@ impl Scanned {
             for values in &mut *quarters {
                 let own = std::mem::replace(values, [*before; 4]);
                 for k in 0..4 {
-                    // SAFETY: a value of the dtype, and one of the four.
+                    // SAFETY: both are values of the dtype; `k` is one of the four quarters.
                     unsafe {
                         (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1)
                     };
@@ -455,7 +458,7 @@ impl Scanned {
         });
         for (block, [before, ..]) in quarters.iter_mut().enumerate() {
             let first = block * BLOCK;
-            // SAFETY: a block of the lanes of both arrays.
+            // SAFETY: the block belongs to the lane of both arrays.
             unsafe { self.block(from + first, to + first, length(block), before, &mut wide) };
         }
         self.finish();
@@ -466,7 +469,7 @@ versions! {
     unsafe fn row[A: Numeric, F: Join][A, F](acc: *mut u8, x: *const u8, n: usize) {
         let (acc, x) = (acc.cast::<A>(), x.cast::<A>());
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: both have `n` elements.
             unsafe { *acc.add(i) = F::join(*acc.add(i), *x.add(i)) };
         }
     }
@@ -480,7 +483,7 @@ versions! {
     ) {
         let (own, before, x, out) = (own.cast::<A>(), before.cast::<A>(), x.cast::<A>(), out.cast::<A>());
         for i in 0..n {
-            // SAFETY: `n` of each.
+            // SAFETY: all of them have `n` elements.
             unsafe {
                 *own.add(i) = F::join(*own.add(i), *x.add(i));
                 *out.add(i) = F::join(*before.add(i), *own.add(i));
@@ -488,13 +491,13 @@ versions! {
         }
     }
 
-    /// Four quarters are scanned side by side, which hides the latency of the additions; then what comes before each is
-    /// joined to it. Products of floats go one after the other.
+    /// Scans four quarters side by side, which hides the latency of the additions, and then joins the value before each
+    /// to it. Products of floats are joined one after the other.
     unsafe fn block[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, carry: *mut u8) {
         let (x, out, carry) = (x.cast::<A>(), out.cast::<A>(), carry.cast::<A>());
         let quarter = quarter_of::<A, F>(n);
         let mut last = [F::identity::<A>(); 4];
-        // SAFETY: `n` elements of both, and a value. An element is read before its place is written.
+        // SAFETY: both have `n` elements, and `carry` is a value. Each element is read before its place is written.
         unsafe {
             for i in 0..quarter {
                 let x = [*x.add(i), *x.add(quarter + i), *x.add(2 * quarter + i), *x.add(3 * quarter + i)];
@@ -518,11 +521,11 @@ versions! {
         }
     }
 
-    /// The values of the quarters alone.
+    /// Writes the values of the four quarters alone.
     unsafe fn quarters[A: Numeric, F: Join][A, F](x: *const u8, n: usize, values: *mut u8) {
         let (x, quarter) = (x.cast::<A>(), n / 4);
         let mut last = [F::identity::<A>(); 4];
-        // SAFETY: `n` elements, and room for four.
+        // SAFETY: there are `n` elements, and room for four values.
         unsafe {
             for i in 0..quarter {
                 for (k, last) in last.iter_mut().enumerate() {
@@ -533,11 +536,11 @@ versions! {
         }
     }
 
-    /// The same of short lanes, four at a time: what one of them waits for, others have meanwhile.
+    /// Scans short lanes, four at a time, so that the latency of one lane is used by the others.
     unsafe fn lanes[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, count: usize) {
         let (x, out) = (x.cast::<A>(), out.cast::<A>());
         let four = count / 4 * 4;
-        // SAFETY: `n` elements of both in each lane.
+        // SAFETY: each lane has `n` elements in both arrays.
         unsafe {
             for lane in (0..four).step_by(4) {
                 side_by_side::<A, F, 4>(x.add(lane * n), out.add(lane * n), n);
@@ -549,10 +552,10 @@ versions! {
     }
 }
 
-/// Scans `W` lanes of `n` elements each, one after the other in memory.
+/// Scans `W` lanes of `n` elements each, which are consecutive in memory.
 ///
 /// # Safety
-/// Both have so many elements.
+/// Both must have `W * n` elements.
 #[inline(always)]
 unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *mut A, n: usize) {
     let quarter = quarter_of::<A, F>(n);
@@ -582,7 +585,7 @@ unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *m
     }
 }
 
-/// Elements of a quarter of a block of `n`; 0 where they go one after the other.
+/// Elements of a quarter of a block of `n`; 0 if elements are joined one after the other.
 #[inline(always)]
 fn quarter_of<A: Element, F: Join>(n: usize) -> usize {
     if F::LEAVES_RANGE && is_rounded::<A>() { 0 } else { n / 4 }

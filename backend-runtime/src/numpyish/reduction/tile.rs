@@ -1,4 +1,5 @@
-//! The two ways to fold the elements of outputs in their order: lanes, one output after the other, and rows of neighbouring outputs.
+//! Two ways to fold the elements of outputs in their order: lanes, one output after the other, and rows of neighbouring
+//! outputs.
 
 use super::{
     super::convert::Value,
@@ -9,34 +10,34 @@ use super::{
 };
 use std::{mem::MaybeUninit, ops::Range, ptr::null};
 
-/// What is folded: the elements, the fold, and their order.
+/// A fold, with its elements and their order.
 pub struct Folded<'a> {
     pub from: &'a Reading<'a>,
     pub folding: &'a Folding,
     pub order: &'a Order,
-    /// The blocks of the order.
+    /// The blocks of `order` that are folded.
     pub blocks: Range<usize>,
 }
 
-/// Bytes of a row of values: several rows fit the first-level cache.
+/// Bytes of a row of values: several rows fit the L1 cache.
 const ROW: usize = 1 << 13;
 
 type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
 const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 
-/// Levels of the tree of values that run side by side, and the row that a level is merged with.
+/// Rows for the merge tree: one for each level of the tree of sides, and one for the values of a group of sides.
 const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
 
-/// Bytes of the rows that wait for those that they are merged with.
+/// Bytes of the rows that wait to be merged.
 const WAITING: usize = 1 << 16;
 
 type Waiting = [MaybeUninit<Value>; WAITING / size_of::<Value>()];
 
 impl Folded<'_> {
-    /// One output.
+    /// Folds one output.
     ///
     /// # Safety
-    /// `start` is the offset of its first element, `given` what the fold needs for it, and `acc` has room for a value.
+    /// `start` must be the offset of its first element, `given` its operand, and `acc` must have room for a value.
     pub unsafe fn lane(&self, start: isize, given: *const u8, acc: *mut u8, scratch: &mut Block) {
         let first = self.order.block(self.blocks.start);
         let mut elements = self.order.stretches(first.start);
@@ -57,7 +58,7 @@ impl Folded<'_> {
         unsafe { tree.finish().unwrap_or(Value::ZERO).fill(self.folding.acc, acc, 1) };
     }
 
-    /// One block of an output.
+    /// Folds one block of an output.
     #[inline]
     unsafe fn block(
         &self,
@@ -88,7 +89,7 @@ impl Folded<'_> {
         let mut done = 0;
         while done < n {
             let (at, many) = elements.take(n - done);
-            // SAFETY: the caller's promise; a block has room for its elements.
+            // SAFETY: the caller's promise; a block has room for `n` elements.
             unsafe { self.from.fetch(start + at, step, many, to.add(done * self.from.wide())) };
             done += many;
         }
@@ -96,13 +97,13 @@ impl Folded<'_> {
         unsafe { (self.folding.lanes)(&Lanes::one(to, n, given, acc)) };
     }
 
-    /// Whether [`Folded::lanes`] folds the lanes.
+    /// Returns whether [`Folded::lanes`] can fold the lanes.
     pub fn has_dense_lanes(&self) -> bool {
         self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
     }
 
-    /// The loop over the factors of products, and where they are. Short lanes are folded side by side, which is faster where the products are
-    /// made before.
+    /// The loop over products, and the addresses of both factors. Not for short lanes, which are folded side by side:
+    /// for these it is faster to compute the products first.
     fn products(&self) -> Option<(Loop, [*const u8; 2])> {
         if sides(self.order.len()) == 1 {
             return None;
@@ -110,10 +111,10 @@ impl Folded<'_> {
         self.folding.products.zip(self.from.dense_factors())
     }
 
-    /// Neighbouring outputs, one after the other. The elements of each follow each other in memory.
+    /// Folds neighbouring outputs, one after the other. The elements of each are contiguous.
     ///
     /// # Safety
-    /// As for [`Folded::rows`], of any number; the lanes are dense.
+    /// As for [`Folded::rows`], for any number of outputs; the lanes must be dense.
     pub unsafe fn lanes(&self, outputs: Outputs, given: *const u8, to: *mut u8, scratch: &mut Block) {
         let Outputs { start, stride, width } = outputs;
         let first = self.order.block(self.blocks.start).start;
@@ -126,14 +127,14 @@ impl Folded<'_> {
         }
         if let Some((products, factors)) = self.products() {
             let [x, y] = factors.map(|at| at.wrapping_offset(start * self.from.wide() as isize));
-            // SAFETY: as above; elements at the same places are multiplied.
+            // SAFETY: as above; both factors have the same offsets.
             return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
-        // as many as fit a block are fetched together
+        // as many outputs as fit a block are fetched at a time
         let many = if stride == n as isize { BLOCK / n } else { 1 };
         for done in (0..width).step_by(many) {
             let count = many.min(width - done);
-            // SAFETY: the caller's promise; a block has room for their elements.
+            // SAFETY: the caller's promise; a block has room for these elements.
             unsafe {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
                 let given = given.wrapping_add(done * self.folding.given);
@@ -143,7 +144,7 @@ impl Folded<'_> {
         }
     }
 
-    /// How many neighbouring outputs are folded together at most.
+    /// Largest number of neighbouring outputs that are folded together.
     pub fn widest(&self) -> usize {
         let waiting = match self.blocks.len() {
             0 | 1 => usize::MAX,
@@ -152,16 +153,16 @@ impl Folded<'_> {
         (ROW / self.size()).min(BLOCK).min(waiting)
     }
 
-    /// Bytes of an element, of a value or of what is given, whichever is larger.
+    /// Bytes of an element, of an accumulator or of an operand `given`, whichever is largest.
     fn size(&self) -> usize {
         self.from.wide().max(self.folding.acc.size()).max(self.folding.given)
     }
 
-    /// Neighbouring outputs.
+    /// Folds neighbouring outputs by rows.
     ///
     /// # Safety
-    /// `row` is where their first elements are, no more than [`Folded::widest`]; `given` is what the fold needs for each,
-    /// and `total` has room for their values.
+    /// `row` must give their first elements, no more than [`Folded::widest`]; `given` must have an operand for each,
+    /// and `total` room for their values.
     pub unsafe fn rows(&self, row: Outputs, given: *const u8, total: *mut u8, scratch: &mut Block) {
         let tile = Tile { of: self, row, given, acc: self.folding.acc.size() };
         let first = self.order.block(self.blocks.start);
@@ -171,7 +172,7 @@ impl Folded<'_> {
             return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
         }
         let mut next = self.order.lengths(self.blocks.clone());
-        // SAFETY: as above; rows are not wider than the widest.
+        // SAFETY: as above; rows are at most as wide as [`Folded::widest`].
         unsafe {
             pairwise(self.folding, row.width, self.blocks.len(), total, |to| {
                 let n = next.next().unwrap_or(0);
@@ -181,7 +182,7 @@ impl Folded<'_> {
     }
 }
 
-/// How many rows wait at once in a tree of so many.
+/// Number of rows that wait at the same time in a tree of `rows` rows.
 const fn slots(rows: usize) -> usize {
     rows.ilog2() as usize + 1
 }
@@ -189,8 +190,9 @@ const fn slots(rows: usize) -> usize {
 /// Merges `count` rows of `width` values, which `row` writes one after the other, in the order of [`Pairwise`].
 ///
 /// # Safety
-/// `row` writes values of the fold; as many rows as wait at once fit [`WAITING`] bytes, and `total` has room for one.
-#[inline(never)] // the rows that wait take part of the stack
+/// `row` must write values of the fold; the waiting rows must fit [`WAITING`] bytes, and `total` must have room for one
+/// row.
+#[inline(never)] // the waiting rows take part of the stack
 pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mut u8, mut row: impl FnMut(*mut u8)) {
     let size = width * folding.acc.size();
     assert!(slots(count) * size <= WAITING, "rows that wait have room");
@@ -198,9 +200,9 @@ pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mu
     let waiting: &mut Waiting = &mut waiting;
     let start = waiting.as_mut_ptr().cast::<u8>();
     for k in 0..count {
-        // bit `l` of `k` is set where a row of 2^l rows waits in slot `l`
+        // bit `l` of `k` is set if a merged row of 2^l rows waits in slot `l`
         let level = k.trailing_ones() as usize;
-        // SAFETY: the slots, of which those below the level have been written.
+        // SAFETY: the slots exist, and those below the level have been written.
         unsafe {
             let own = start.add(level * size);
             row(own);
@@ -227,19 +229,19 @@ pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mu
         }
     }
     if let Some(late) = late {
-        // SAFETY: a row, and room for it.
+        // SAFETY: `late` is a row, and `total` has room for it.
         unsafe { total.copy_from_nonoverlapping(late, size) };
     }
 }
 
-/// Where the first elements of neighbouring outputs are.
+/// The first elements of neighbouring outputs.
 #[derive(Clone, Copy)]
 pub struct Outputs {
-    /// The offset of the first.
+    /// Offset of the first element of the first output.
     pub start: isize,
-    /// From one to the next.
+    /// Distance from one output to the next.
     pub stride: isize,
-    /// How many there are.
+    /// Number of outputs.
     pub width: usize,
 }
 
@@ -252,32 +254,33 @@ struct Tile<'a> {
     acc: usize,
 }
 
-/// The rows of a block that go into the values of one side, or of some sides that lie next to each other.
+/// The rows of a block that are folded into the accumulators of one side, or of several neighbouring sides.
 #[derive(Clone, Copy)]
 struct Chain<'a> {
-    /// Offset of the first element, and from there on that of each row.
+    /// Offset of the first element, to which the offset of each row is added.
     start: isize,
     offsets: &'a [isize],
-    /// How many elements a row has.
+    /// Number of elements of a row.
     width: usize,
-    /// What the fold needs for each of them.
+    /// The operands of these elements.
     given: *const u8,
 }
 
-/// Rows that are folded at once: the values of their columns stay in registers.
+/// Number of rows that are folded at once: the accumulators of their columns stay in registers.
 const AT_ONCE: usize = 16;
 
-/// Rows that are folded at once where they collide in the first-level cache, as they do at multiples of so many bytes.
+/// Number of rows that are folded at once if they collide in the L1 cache, as at distances that are multiples of
+/// `COLLISION` bytes.
 const COLLIDING: usize = 4;
 const COLLISION: usize = 1 << 12;
 
-/// What becomes of values.
+/// The treatment of the values at the destination.
 #[derive(Clone, Copy)]
 enum How {
     Begin,
-    /// They are added to.
+    /// The rows are added to these values.
     Add,
-    /// They are merged with those of the chain, for which there is room.
+    /// The rows are folded in this memory, and the result is merged into these values.
     Join(*mut u8),
 }
 
@@ -285,10 +288,10 @@ impl Tile<'_> {
     /// Folds a block of `n` rows to one row of values.
     ///
     /// # Safety
-    /// The rows are those of the array, and there is room for a value of each output.
+    /// The rows must belong to the array, and `to` must have room for a value of each output.
     unsafe fn block(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let Outputs { stride, width, .. } = self.row;
-        // rows follow each other without a gap
+        // rows are contiguous, without gaps
         let dense = stride == 1 && rows.step() == width as isize;
         let most = (ROW / self.of.size()).min(BLOCK);
         // SAFETY: the caller's promise.
@@ -303,7 +306,7 @@ impl Tile<'_> {
         }
     }
 
-    /// A few rows, one after the other.
+    /// Folds a few rows, one after the other, as a single side.
     unsafe fn one_side(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let mut offsets = [0; LONGEST];
         let step = rows.step();
@@ -318,7 +321,8 @@ impl Tile<'_> {
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
-    /// Rows without gaps, so narrow that the values of all sides lie in one row: they are added as they lie in memory.
+    /// Folds rows without gaps, so narrow that the accumulators of all sides fit one row: they are added in the order
+    /// of memory.
     #[inline(never)] // its rows take part of the stack
     unsafe fn side_by_side(&self, sides: usize, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let width = self.row.width;
@@ -326,7 +330,7 @@ impl Tile<'_> {
         let values = values.as_mut_ptr().cast::<u8>();
         let offsets: [isize; LONGEST] = std::array::from_fn(|turn| (turn * sides * width) as isize);
         let mut done = 0;
-        // SAFETY: the caller's promise; a row has room for the values of all sides.
+        // SAFETY: the caller's promise; a row has room for the accumulators of all sides.
         unsafe {
             let given = self.given_to(sides, &mut given);
             while done < n {
@@ -335,7 +339,7 @@ impl Tile<'_> {
                 let mut start = self.row.start + at;
                 while done < end {
                     let side = done % sides;
-                    // whole turns, or up to the next one
+                    // whole turns over the sides, or a part up to the next turn
                     let (count, turns) = match end - done {
                         left if side == 0 && left >= sides => (sides, left / sides),
                         left => (left.min(sides - side), 1),
@@ -353,8 +357,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Rows anywhere, those of each side one after the other. Where all are at equal distances without gaps, the sides may be in groups of
-    /// this many.
+    /// Folds rows at any offsets, side after side. If all rows are at equal distances without gaps, up to `group` sides
+    /// may be folded together.
     #[inline(never)] // their offsets take part of the stack
     unsafe fn spread(
         &self,
@@ -370,10 +374,10 @@ impl Tile<'_> {
         let mut offsets = [const { MaybeUninit::<isize>::uninit() }; BLOCK];
         let even = rows.at_hand() >= n;
         let mut start = self.row.start;
-        // the rows of each side together
+        // index of the first row of each side, whose rows are stored together
         let first = |side: usize| side * turns + side.min(rest);
         if even {
-            // as they are for all sides, after the first row of each
+            // offsets from the first row of a side, the same for all sides
             let longest = n.div_ceil(sides);
             offsets[..longest]
                 .iter_mut()
@@ -403,7 +407,7 @@ impl Tile<'_> {
                     let offsets = std::slice::from_raw_parts(offsets.add(first(side)), first(side + 1) - first(side));
                     return self.fold(how, &Chain { start, offsets, width, given }, to, scratch);
                 }
-                // some sides have a row more
+                // some sides have one row more
                 let longer = rest.saturating_sub(side).min(group);
                 for (from, until, count) in [(0, longer, turns + 1), (longer, group, turns)] {
                     if from < until {
@@ -427,7 +431,7 @@ impl Tile<'_> {
         }
     }
 
-    /// The values of all sides as one row. `leaf` folds those of a group of them, from a side on.
+    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, from the given side on.
     #[inline(never)] // its rows take part of the stack
     unsafe fn tree(
         &self,
@@ -440,7 +444,7 @@ impl Tile<'_> {
         let mut levels = [NO_ROW; LEVELS];
         let [first, levels @ ..] = &mut levels;
         let values = if group == 1 { to } else { first.as_mut_ptr().cast() };
-        // SAFETY: a row has room for the values of a group; there are as many levels as halvings.
+        // SAFETY: a row has room for the accumulators of a group; there are as many levels as halvings.
         unsafe {
             self.node(Node { side: 0, step: group, sides, group }, values, levels, leaf, scratch);
             if group > 1 {
@@ -450,7 +454,7 @@ impl Tile<'_> {
         }
     }
 
-    /// The values of a node of the tree, as those of one group.
+    /// Folds a node of the tree into the accumulators of one group.
     unsafe fn node(
         &self,
         node: Node,
@@ -474,7 +478,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the values of so many sides, which lie side by side, to those of the first.
+    /// Merges the accumulators of `sides` sides, which lie side by side, into those of the first.
     unsafe fn halve(&self, values: *mut u8, sides: usize) {
         let mut half = sides / 2;
         while half > 0 {
@@ -485,7 +489,7 @@ impl Tile<'_> {
         }
     }
 
-    /// What is given, for each of so many rows that lie side by side.
+    /// Repeats the operands for `rows` rows that lie side by side.
     unsafe fn given_to(&self, rows: usize, room: &mut Row) -> *const u8 {
         let size = self.of.folding.given * self.row.width;
         if rows == 1 || size == 0 {
@@ -493,18 +497,18 @@ impl Tile<'_> {
         }
         let to = room.as_mut_ptr().cast::<u8>();
         for row in 0..rows {
-            // SAFETY: a row has room for what is given to as many values as it has.
+            // SAFETY: a row has room for the operands of all its values.
             unsafe { to.add(row * size).copy_from_nonoverlapping(self.given, size) };
         }
         to
     }
 
-    /// Where what is given of a side lies.
+    /// Address of the operands of a side.
     fn of_side(&self, given: *const u8, side: usize) -> *const u8 {
         given.wrapping_add(side * self.row.width * self.of.folding.given)
     }
 
-    /// Folds rows to values.
+    /// Folds the rows of a chain to values.
     unsafe fn fold(&self, how: How, chain: &Chain<'_>, to: *mut u8, scratch: &mut Block) {
         let Chain { start, offsets, width, given } = *chain;
         let from = self.of.from;
@@ -553,7 +557,7 @@ impl Tile<'_> {
     }
 }
 
-/// A node of the tree of sides: `side`, `side + step`, .. of all, and with each of them the others of its group.
+/// A node of the tree of sides: `side`, `side + step`, and so on, each with the other sides of its group.
 #[derive(Clone, Copy)]
 struct Node {
     side: usize,
@@ -563,7 +567,7 @@ struct Node {
 }
 
 impl Node {
-    /// The nodes that are merged to this one; none where it is one group.
+    /// The two nodes that are merged into this one; `None` if it is a single group.
     fn halves(self) -> Option<[Node; 2]> {
         let half = |side: usize| Node { side, step: 2 * self.step, ..self };
         (self.step < self.sides).then(|| [half(self.side), half(self.side + self.step)])
