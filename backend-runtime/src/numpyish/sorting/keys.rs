@@ -1,56 +1,57 @@
-//! Elements as unsigned integers of the same order, NaN last, and the sorting of these.
+//! Mapping of elements to unsigned integers ("keys") of the same order, NaN last, and sorting of keys.
 //!
-//! One sort for every dtype: those of up to 32 bits have keys of 32, the others of 64.
+//! One sort serves every dtype: dtypes of up to 32 bits have 32-bit keys, the others 64-bit keys.
 
 use super::super::{buffer, simd::versions};
 use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
-/// An unsigned integer that elements are sorted by.
+/// An unsigned integer that sorts like the elements.
 pub trait Key: Element + Ord {
-    /// The register of AVX-512 that has such keys.
+    /// The AVX-512 register of such keys.
     #[cfg(target_arch = "x86_64")]
     type Wide: super::registers::Register<Key = Self>;
 
-    /// The key of an element. NaN has the largest of all, -0.0 that of 0.0.
+    /// The key of an element. NaN has the largest key, and -0.0 that of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
-    /// Whether an element is -0.0, which its key does not tell.
+    /// Returns whether an element is -0.0, which its key does not tell.
     fn is_negative_zero<T: Ordered>(x: T) -> bool;
 
     /// The element of a key: its value, without the sign of a zero or the bits of a NaN.
     fn element<T: Ordered>(self, descending: bool) -> T;
 
-    /// The digit whose lowest bit is this one.
+    /// The digit of the key whose lowest bit is `bit`.
     fn digit(self, bit: usize) -> usize;
 
-    /// The smaller and the larger of two, without a branch, in what becomes vector instructions.
+    /// The smaller and the larger key, without a branch, in a form that becomes vector instructions.
     fn in_order(self, other: Self) -> (Self, Self);
 
-    /// The largest key that is smaller.
+    /// The key minus 1; `None` for 0.
     #[cfg(target_arch = "x86_64")]
     fn before(self) -> Option<Self>;
 
-    /// Sorts in vectors; `false`, with nothing done, of few keys and where the processor has no instructions for it.
+    /// Sorts with vector instructions. Returns `false`, with nothing done, if there are few keys or the processor lacks
+    /// the instructions.
     fn sort_in_vectors(keys: &mut [Self]) -> bool;
 
-    /// Brings the key that is number `place` in order there, with none before it that is larger and none behind that is smaller.
+    /// Moves the key of rank `place` there; no key before it is larger, and none behind it is smaller.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// If `place` is not below the number of keys.
     fn select(keys: &mut [Self], place: usize);
 
-    /// The loops between elements and such keys.
+    /// The loops that convert between elements and such keys.
     ///
     /// # Panics
-    /// Of dtypes that have other keys: see [`is_wide`].
+    /// If the dtype has keys of the other width: see [`is_wide`].
     fn loops(dtype: DType) -> Loops<Self>;
 }
 
 /// The loops between elements of one dtype and their keys.
 pub struct Loops<K> {
-    /// Writes the keys of `n` elements. Whether one of these is -0.0.
+    /// Writes the keys of `n` elements, and returns whether one of the elements is -0.0.
     pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool) -> bool,
-    /// Writes the elements of `n` keys, which may be in the place of these.
+    /// Writes the elements of `n` keys; `x` may be where the keys are.
     pub elements: unsafe fn(keys: *const K, n: usize, x: *mut u8, descending: bool),
 }
 
@@ -64,7 +65,7 @@ versions! {
     unsafe fn to_keys[T: Ordered, K: Key][T, K](x: *const u8, n: usize, keys: *mut K, descending: bool) -> bool {
         let mut negative_zero = false;
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: both have `n` elements.
             unsafe {
                 let x = *x.cast::<T>().add(i);
                 *keys.add(i) = K::of(x, descending);
@@ -76,13 +77,13 @@ versions! {
 
     unsafe fn to_elements[T: Ordered, K: Key][T, K](keys: *const K, n: usize, x: *mut u8, descending: bool) {
         for first in (0..n).step_by(BLOCK) {
-            // a copy is in no place of elements, as the compiler sees
+            // a copy, so that the compiler sees that writes to elements do not change keys
             let (mut block, many) = ([K::default(); BLOCK], BLOCK.min(n - first));
-            // SAFETY: `n` of both.
+            // SAFETY: both have `n` elements.
             unsafe {
                 keys.add(first).copy_to_nonoverlapping(block.as_mut_ptr(), many);
                 let x = x.cast::<T>().add(first);
-                // of a whole block the compiler knows the length
+                // the length of a whole block is known to the compiler
                 if many == BLOCK {
                     for (i, key) in block.iter().enumerate() {
                         *x.add(i) = key.element(descending);
@@ -97,10 +98,10 @@ versions! {
     }
 }
 
-/// Keys that become elements at once.
+/// Number of keys that are converted to elements at a time.
 const BLOCK: usize = 64;
 
-/// Bits of a digit: its table of counts stays in the first-level cache.
+/// Bits of a digit: its table of counts stays in the L1 cache.
 const DIGIT: usize = 11;
 
 macro_rules! key {
@@ -127,7 +128,7 @@ macro_rules! key {
                         if x.is_nan() {
                             return $key::MAX;
                         }
-                        // adding 0.0 makes -0.0 a 0.0
+                        // adding 0.0 turns -0.0 into 0.0
                         let bits = (x + 0.0).to_bits();
                         bits ^ ((bits as $int >> ($key::BITS - 1)) as $key | SIGN)
                     }
@@ -163,7 +164,7 @@ macro_rules! key {
                 if $key::BITS == 32 {
                     return (self.min(other), self.max(other));
                 }
-                // AVX2 has no such instructions for 64 bits, and the compiler would take one element at a time
+                // AVX2 has no 64-bit min and max, and the compiler would take one element at a time
                 const SIGN: $key = 1 << ($key::BITS - 1);
                 let swaps = ((self ^ SIGN) as $int) > ((other ^ SIGN) as $int);
                 let change = (self ^ other) & (swaps as $key).wrapping_neg();
@@ -204,21 +205,21 @@ macro_rules! key {
 }
 key! {
     u32 f32 i32 sort32 select32 Wide32:
-        // the bytes of false and true have the order of numbers
+        // the bytes of false and true compare like numbers
         DType::Bool | DType::UInt8 => u8, DType::UInt16 => u16, DType::UInt32 => u32,
         DType::Int8 => i8, DType::Int16 => i16, DType::Int32 => i32,
         DType::Float16 => f16, DType::BFloat16 => bf16, DType::Float32 => f32;
     u64 f64 i64 sort64 select64 Wide64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
 }
 
-/// Whether a dtype's keys have 64 bits.
+/// Returns whether a dtype has 64-bit keys.
 pub const fn is_wide(dtype: DType) -> bool {
     dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
-/// The least and the largest of some keys; of none, the largest and the least that there are.
+/// The smallest and the largest key; without keys, the largest and the smallest possible key.
 pub fn range<K: Key>(keys: &[K]) -> (K, K) {
-    // SAFETY: the loop has no conditions.
+    // SAFETY: the loop has no preconditions.
     unsafe { least_and_most(keys) }
 }
 
@@ -245,17 +246,18 @@ versions! {
     }
 }
 
-/// Keys that are compared side by side.
+/// Number of keys that are compared side by side.
 const SIDE: usize = 16;
 
-/// From this many keys on, sorting by digits is faster than by comparison: there is one pass over tables of counts, and over the keys, for
-/// each digit. Measured with numbers by chance (AMD EPYC, 2026-11-25): keys of 4 bytes take the same time at 1100, keys of 8 at about 30 000.
+/// The least number of keys that are sorted faster by digits than by comparison: each digit takes one pass over a table
+/// of counts and one over the keys. Measured with random numbers (AMD EPYC, 2026-11-25): both take the same time at
+/// 1100 keys of 4 bytes, and at about 30 000 keys of 8 bytes.
 const fn by_digits_from<K: Key>() -> usize {
     if size_of::<K>() == 4 { 1100 } else { 30_000 }
 }
 
-/// Sorts, in this thread; `true` if the result is in `spare`, which is scratch memory, grown where needed. By their lowest `given` bits the keys are
-/// in order already.
+/// Sorts in this thread; returns `true` if the result is in `spare`, scratch memory that grows if needed. The keys must
+/// be in order by their lowest `given` bits already.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     if K::sort_in_vectors(keys) {
         return Ok(false);
@@ -268,12 +270,12 @@ pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given:
     sort_one_by_one(op, keys, &mut spare[..some], given)
 }
 
-/// The same with a slice for scratch memory, which is as long.
+/// Like `sort`, with a slice of the same length as scratch memory.
 pub fn sort_slice<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     if K::sort_in_vectors(keys) { Ok(false) } else { sort_one_by_one(op, keys, spare, given) }
 }
 
-/// Sorts without vectors. `spare` is as long as the keys, unless these are few.
+/// Sorts without vector instructions. `spare` must be as long as the keys, unless there are few keys.
 fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     if keys.len() >= by_digits_from::<K>() && u32::try_from(keys.len()).is_ok() {
         return by_digits(op, keys, spare, given);
@@ -282,7 +284,8 @@ fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], gi
     Ok(false)
 }
 
-/// Sorts by one digit after the other, from the bit `given` on; `true` if the result is in `spare`. There are no more keys than a `u32` counts.
+/// Sorts digit by digit, from the bit `given` on; returns `true` if the result is in `spare`. The number of keys must
+/// fit a `u32`.
 fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     let n = keys.len();
     let digits = (8 * size_of::<K>() - given).div_ceil(DIGIT);
@@ -306,8 +309,8 @@ fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: u
         assert!(to.len() == n && next as usize == n, "every key has a place");
         for &key in from.iter() {
             let place = &mut counts[key.digit(bit)];
-            // SAFETY: a place begins at the number of keys of smaller digits, and moves once for each key of its
-            // own; their sum is `n`, so that it is below `n` when it is used.
+            // SAFETY: a place begins at the number of keys with smaller digits, and moves once for each key with its
+            // own digit; these numbers add up to `n`, so the place is below `n` when it is used.
             unsafe { *to.get_unchecked_mut(*place as usize) = key };
             *place += 1;
         }
@@ -361,14 +364,14 @@ mod tests {
         }
     }
 
-    /// Keys become elements in their place.
+    /// Keys are converted to elements in place.
     #[test]
     fn in_place() {
         for n in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5] {
             let x: Vec<f64> = (0..n).map(|i| i as f64 - 7.0).collect();
             let mut keys = vec![0_u64; n];
             let loops = u64::loops(DType::Float64);
-            // SAFETY: there are `n` of both.
+            // SAFETY: both have room for `n` elements.
             unsafe {
                 (loops.keys)(x.as_ptr().cast(), n, keys.as_mut_ptr(), true);
                 let place = keys.as_mut_ptr();
@@ -382,7 +385,7 @@ mod tests {
     fn sorted_one_by_one() {
         for n in [0, 1, 2, 500, 1100, 1700, 5000, 70_000] {
             for given in [0, 17, 40] {
-                // the lowest bits count up, as indices do
+                // the lowest bits count up, like indices
                 let part = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * (i % 7)) & (u64::MAX << given);
                 let mut keys: Vec<u64> = (0..n).map(|i| if given == 0 { part(i) } else { part(i) | i }).collect();
                 let mut expected = keys.clone();

@@ -1,5 +1,5 @@
-//! Which elements of one array another one has: by a table of bits where what is looked for lies close together, else by search among
-//! the sorted.
+//! Membership of elements in another array: by a table of bits if the wanted keys lie close together, otherwise by
+//! search among the sorted keys.
 
 use super::{
     super::{
@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{DType, DTypeKind, Element, Result};
 
-/// Whether each element equals one of others, or with `invert` none of them. NaN equals nothing. Complex numbers have no keys: then there is no answer.
+/// Tests whether each element equals one of `others`, or none of them with `invert`. NaN equals nothing. Returns `None`
+/// for complex numbers, which have no keys.
 pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bool) -> Result<Option<NdArray<bool>>> {
     let (x, others) = (x.view(), others.view());
     if T::DTYPE.kind() == DTypeKind::Complex {
@@ -28,11 +29,11 @@ pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bo
     typed(if wide { found::<u64>(x, others, invert) } else { found::<u32>(x, others, invert) }).map(Some)
 }
 
-/// What is looked for.
+/// The keys to look for.
 enum Wanted<K> {
-    /// Bit `key - least`, for keys less than `count` above the least one. Behind them is a word of zeros.
+    /// Bit `key - least` is set for each wanted key; the table has `count` bits, followed by a word of zeros.
     Table { least: K, count: u64, bits: Vec<u64> },
-    /// All keys, sorted.
+    /// All wanted keys, sorted.
     Sorted(Vec<K>),
 }
 
@@ -40,7 +41,7 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
     const OP: &str = "isin";
     let (n, count) = (x.len(), others.len());
     let (x_start, others) = (copy::pack(OP, x)?, copy::pack(OP, others)?);
-    // SAFETY: the others, packed.
+    // SAFETY: the packed copy has `count` elements.
     let mut wanted = unsafe { all_keys::<K>(OP, x.dtype, others.start(), count)? };
     if x.dtype.kind() == DTypeKind::Real {
         let nan = K::of(f32::NAN, false);
@@ -55,7 +56,7 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
         let mut keys = [K::default(); BLOCK];
         for start in range.clone().step_by(BLOCK) {
             let many = BLOCK.min(range.end - start);
-            // SAFETY: a block of the elements and of the results, which are this task's; a result is 0 or 1.
+            // SAFETY: the block of elements and results belongs to this task; a result is 0 or 1.
             unsafe {
                 (loops.keys)(ends.from.add(start * size), many, keys.as_mut_ptr(), false);
                 let out = std::slice::from_raw_parts_mut(ends.to.add(start), many);
@@ -68,7 +69,8 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
 }
 
 impl<K: Key> Wanted<K> {
-    /// As a table, if it is no longer than what makes up for a search among so many, for `n` elements.
+    /// Makes a table if its length is small compared to the number of keys and of the `n` elements to look up,
+    /// otherwise sorts the keys.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {
         const BITS_FOR_EACH: u64 = 64;
         let (least, most) = keys::range(&keys);
@@ -86,10 +88,10 @@ impl<K: Key> Wanted<K> {
         Ok(Wanted::Table { least, count: range + 1, bits })
     }
 
-    /// Writes 1 for each of the first keys that is wanted and 0 for others, or with `invert` the other way round.
+    /// Writes for each of the first keys 1 if it is wanted and 0 if not, or the reverse with `invert`.
     fn mark(&self, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         match self {
-            // SAFETY: the table has a bit for each key below the count, and a word more.
+            // SAFETY: the table has a bit for each offset below `count`, and one more word.
             Wanted::Table { least, count, bits } => unsafe { look_up(bits, *least, *count, keys, out, invert) },
             Wanted::Sorted(sorted) => {
                 let mut places = [0; BLOCK];
@@ -103,10 +105,10 @@ impl<K: Key> Wanted<K> {
 }
 
 versions! {
-    /// See [`Wanted::mark`].
+    /// Implements [`Wanted::mark`] for a table.
     ///
     /// # Safety
-    /// There are `count` bits in all words but the last, which is 0.
+    /// All words but the last together must have `count` bits, and the last word must be 0.
     unsafe fn look_up[K: Key][K](bits: &[u64], least: K, count: u64, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         let least = least.cast::<u64>();
         let beyond = (bits.len() as u64 - 1) * 64;
@@ -114,7 +116,7 @@ versions! {
             let key = key.cast::<u64>();
             let bit = key.wrapping_sub(least);
             let bit = if bit < count { bit } else { beyond };
-            // SAFETY: the word of a bit below the count, or the last one.
+            // SAFETY: it is the word of a bit below `count`, or the last word.
             let word = unsafe { *bits.get_unchecked((bit / 64) as usize) };
             *out = (word >> (bit % 64)) as u8 & 1 ^ u8::from(invert);
         }

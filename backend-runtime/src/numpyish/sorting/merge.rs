@@ -1,4 +1,4 @@
-//! Many keys sorted on several threads: in pieces, which are merged.
+//! Sorting of many keys on several threads: in pieces, which are then merged.
 
 use super::keys::{self, Key};
 use crate::{
@@ -11,11 +11,11 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Keys of a piece at least: a merge more is worth it.
+/// Least number of keys of a piece, for which another merge is worth it.
 const PIECE: usize = 1 << 15;
 
-/// Sorts; `true` if the result is in `spare`, which is scratch memory, grown where needed. By their lowest `given` bits the keys are in order
-/// already.
+/// Sorts; returns `true` if the result is in `spare`, scratch memory that grows if needed. The keys must be in order by
+/// their lowest `given` bits already.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let pieces = if keys.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
     sort_in(pieces.min(keys.len() / PIECE), op, keys, spare, given)
@@ -30,7 +30,7 @@ pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>,
     Ok(())
 }
 
-/// [`sort`] in so many pieces, if there are two or more.
+/// Like [`sort`], in `pieces` pieces if that is two or more.
 fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let n = keys.len();
     if pieces < 2 {
@@ -45,7 +45,7 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
     layout::in_tasks(pieces, width, 1, &|range| {
         for piece in range {
             let piece = (piece * width).min(n)..((piece + 1) * width).min(n);
-            // SAFETY: every piece is that of one task, in both slices.
+            // SAFETY: each piece belongs to one task, in both slices.
             let (keys, spare) = unsafe { (here.part(piece.clone()), there.part(piece)) };
             if keys::sort_slice(op, keys, spare, given)? {
                 keys.copy_from_slice(spare);
@@ -61,7 +61,7 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
                 let first = range.start / (2 * width) * (2 * width);
                 let (middle, end) = ((first + width).min(n), (first + 2 * width).min(n));
                 let here = range.start..range.end.min(end);
-                // SAFETY: a part of the result, which no other task writes.
+                // SAFETY: no other task writes this part of the result.
                 let out = unsafe { out.part(here.clone()) };
                 merge_part(&from[first..middle], &from[middle..end], here.start - first, out);
                 range.start = here.end;
@@ -74,13 +74,13 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
     Ok(swapped)
 }
 
-/// Writes the part of two sorted slices as one that begins at this place.
+/// Merges two sorted slices, but writes only the part of the result that begins at index `first`.
 fn merge_part<K: Key>(a: &[K], b: &[K], first: usize, out: &mut [K]) {
     let (start, end) = (before(a, b, first), before(a, b, first + out.len()));
     merge(&a[start..end], &b[first - start..first + out.len() - end], out);
 }
 
-/// How many of the first `k` keys of both are of `a`: where keys are equal, those of `a` come first.
+/// How many of the first `k` keys of the merged slices come from `a`; of equal keys, those of `a` come first.
 fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     let Range { start: mut low, end: mut high } = k.saturating_sub(b.len())..k.min(a.len());
     while low < high {
@@ -90,14 +90,14 @@ fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     low
 }
 
-/// Merges two slices into one that is as long as both.
+/// Merges two slices into `out`, which must be as long as both together.
 fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
     assert_eq!(a.len() + b.len(), out.len(), "every key has a place");
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        // as many steps as neither can come to its end in
+        // so many steps that neither slice can come to its end
         for _ in 0..(a.len() - i).min(b.len() - j) {
-            // SAFETY: below the lengths of the slices, by what was just looked at.
+            // SAFETY: both indices are below the lengths, because of the number of steps.
             unsafe {
                 let (x, y) = (*a.get_unchecked(i), *b.get_unchecked(j));
                 let second = y < x;
@@ -115,7 +115,7 @@ fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
 mod tests {
     use super::*;
 
-    /// Keys of few values, ends of lanes and pieces that differ in length or are empty.
+    /// Keys of few different values; pieces that differ in length, or are empty.
     #[test]
     fn pieces_are_one_order() {
         fn check<K: Key>(n: usize, pieces: usize, values: u64) {

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, by keys that are integers.
+//! Sorting, searching and sets, by integer keys.
 
 mod keys;
 mod members;
@@ -34,17 +34,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(super) use keys::Key;
 
-/// Sorted along one axis: equal elements in their order, NaN last.
+/// Sorts along one axis: equal elements keep their order, NaN comes last.
 pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
     typed(sorted(view(x), axis, descending))
 }
 
-/// Indices that sort along one axis: equal elements in their order, NaN last.
+/// Indices that sort along one axis: equal elements keep their order, NaN comes last.
 pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
     typed(sorting_indices(view(x), axis, descending))
 }
 
-/// Where to insert elements into the sorted 1-D `x1` so that it stays sorted; NaN comes last.
+/// Indices at which to insert the elements of `x2` into the 1-D `x1` so that it stays sorted; NaN comes last.
 pub fn searchsorted<T: Ordered>(
     b: &Numpyish,
     x1: &NdArray<T>,
@@ -87,11 +87,11 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     arranged::<K>(op, x, axis, descending, &|keys, spare| merge::sort(op, keys, spare, 0))
 }
 
-/// Brings keys into another order; `true` if they are then in the scratch memory that it gets too.
+/// Reorders keys; returns `true` if the result is in the scratch memory (the second argument).
 type Arrange<'f, K> = dyn Fn(&mut [K], &mut Vec<K>) -> Result<bool> + Sync + 'f;
 
-/// The elements along one axis in another order, that in which a function brings the keys of a lane. Elements of equal keys, which are zeros of either sign,
-/// keep their order.
+/// Reorders the elements along one axis as `arrange` reorders the keys of each lane. Elements of equal keys, which are
+/// zeros of either sign, keep their order.
 fn arranged<K: Key>(
     op: &'static str,
     x: View<'_>,
@@ -100,13 +100,13 @@ fn arranged<K: Key>(
     arrange: &Arrange<'_, K>,
 ) -> Result<RawArray> {
     let len = x.shape[axis];
-    // keys that are as long as elements are made where these will be
+    // keys as wide as elements are made in the memory of the result
     let apart = size_of::<K>() != x.dtype.size();
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, if apart { len } else { 0 })?, Vec::new());
         Ok(Box::new(move |lane, out| {
             let place = if apart { keys.as_mut_ptr() } else { out.cast::<K>() };
-            // SAFETY: both lanes have `len` elements, and there is room for as many keys.
+            // SAFETY: both lanes have `len` elements, and `place` has room for as many keys.
             unsafe {
                 let negative_zero = read_keys(x.dtype, lane, len, descending, place);
                 let moved = arrange(std::slice::from_raw_parts_mut(place, len), &mut spare)?;
@@ -122,16 +122,16 @@ fn arranged<K: Key>(
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Writes the keys of `n` elements. Whether one of these is -0.0.
+/// Writes the keys of `n` elements, and returns whether one of the elements is -0.0.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype, and there is room for as many keys.
+/// `x` must point to `n` elements of the dtype, and `keys` to room for `n` keys.
 unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: *mut K) -> bool {
     let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: keys.cast::<u8>() });
     let negative_zero = AtomicBool::new(false);
     parallel::parallel(n, CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: a part of the elements, and of the room for their keys.
+        // SAFETY: the range is within the elements, and within the room for their keys.
         let found = unsafe {
             let from = ends.from.add(range.start * dtype.size());
             (loops.keys)(from, range.len(), ends.to.cast::<K>().add(range.start), descending)
@@ -141,10 +141,10 @@ unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bo
     negative_zero.into_inner()
 }
 
-/// Replaces the content of a vector, which has room for them, with the keys of `n` elements.
+/// Replaces the contents of a vector with the keys of `n` elements; its capacity must be at least `n`.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype.
+/// `x` must point to `n` elements of the dtype.
 unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
     assert!(n <= keys.capacity(), "there is room for the keys");
     // SAFETY: the caller's promise; every key is written.
@@ -154,15 +154,15 @@ unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending:
     }
 }
 
-/// Writes the elements of `n` keys, which may be in the place of these.
+/// Writes the elements of `n` keys; `to` may be where the keys are.
 ///
 /// # Safety
-/// There are `n` keys, and there is room for as many elements of the dtype.
+/// There must be `n` keys, and `to` must have room for `n` elements of the dtype.
 unsafe fn write_elements<K: Key>(dtype: DType, keys: *const K, n: usize, descending: bool, to: *mut u8) {
     let (loops, ends) = (K::loops(dtype), copy::Ends { from: keys.cast::<u8>(), to });
     parallel::parallel(n, CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: a part of the keys, and of the room for their elements.
+        // SAFETY: the range is within the keys, and within the room for their elements.
         unsafe {
             let to = ends.to.add(range.start * dtype.size());
             (loops.elements)(ends.from.cast::<K>().add(range.start), range.len(), to, descending);
@@ -178,7 +178,8 @@ fn order_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArr
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `len` elements, and room for as many indices, which have the bits of an i64.
+            // SAFETY: the lane has `len` elements, and `out` room for as many indices, which are below 2^63 and so have
+            // the bits of an i64.
             unsafe {
                 replace_keys(x.dtype, lane, len, descending, &mut keys);
                 order(op, &keys, std::slice::from_raw_parts_mut(out.cast::<u64>(), len), &mut spare)
@@ -195,21 +196,21 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
     let (n, left) = (x1.len(), side == Side::Left);
-    // a search looks at few of the elements: where there are few searches, most need no key
+    // a search looks at few elements: with few searches, most elements need no key
     if n / 32 >= out.len() {
-        // SAFETY: the elements and the values, packed, and a place for each of these.
+        // SAFETY: the packed copies have the elements and the values, and there is a place for each value.
         unsafe {
             let places = std::slice::from_raw_parts_mut(out.start().cast::<i64>(), out.len());
             search::few_places::<K>(x1.dtype, sorted.start(), n, values.start(), left, places);
             return RawArray::new(op, x2.shape.to_vec(), out);
         }
     }
-    // SAFETY: the sorted elements, packed.
+    // SAFETY: the packed copy has the sorted elements.
     let sorted = unsafe { all_keys::<K>(op, x1.dtype, sorted.start(), n)? };
     let ends = copy::Ends { from: values.start(), to: out.start() };
     parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
-        // SAFETY: tasks read parts of the values, and write parts of the result.
+        // SAFETY: tasks read disjoint parts of the values, and write disjoint parts of the result.
         unsafe {
             let to = ends.to.cast::<i64>().add(range.start);
             let places = std::slice::from_raw_parts_mut(to, range.len());
@@ -224,7 +225,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
 /// The keys of `n` elements.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype.
+/// `x` must point to `n` elements of the dtype.
 unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<K>> {
     let mut keys = buffer::vec::<K>(op, n)?;
     // SAFETY: the caller's promise.
@@ -247,7 +248,7 @@ mod tests {
         counting::<i64>(shape).mapv(|i| T::from_i64(i.wrapping_mul(2_654_435_761) % 1009 - 500))
     }
 
-    /// Values and indices, compared with the standard library's stable sort.
+    /// Compares values and indices with the standard library's stable sort.
     fn check<T: Ordered>(shape: &[usize]) {
         let x = mixed::<T>(shape);
         let all = if x.len() > 10_000 { vec![x.clone().into_shared()] } else { layouts(&x) };

@@ -1,4 +1,5 @@
-//! Short lanes, many at a time: which elements are compared does not depend on their values, so lanes go side by side, in vectors.
+//! Sorting of many short lanes at a time: the comparisons do not depend on the values, so that lanes are sorted side by
+//! side, in vectors.
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Register;
@@ -15,29 +16,30 @@ use super::{
 };
 use crate::{DType, Result};
 
-/// Elements of the longest lanes.
+/// Length of the longest lanes that are sorted this way.
 pub const LONGEST: usize = 32;
 
-/// Lanes from which on it pays to sort them together.
+/// Least number of lanes for which sorting them together pays.
 pub const WORTH: usize = 4;
 
-/// Lanes that are sorted together.
+/// Number of lanes that are sorted together.
 const TOGETHER: usize = 16;
 
-/// Keys of lanes, those of one place next to each other.
+/// Keys of several lanes: row `i` has element `i` of each lane.
 type Tile<K> = [[K; TOGETHER]; LONGEST];
 
-/// Pairs of rows, of which the first shall have the smaller keys, in the order in which they are compared.
+/// Pairs of rows in the order in which they are compared; the first row of a pair gets the smaller keys.
 struct Network {
     pairs: [(u8, u8); MOST],
     many: usize,
 }
 
-/// Pairs of the network of [`LONGEST`] rows.
+/// Number of pairs of the network of [`LONGEST`] rows.
 const MOST: usize = 191;
 
 impl Network {
-    /// Batcher's merge exchange of `n` rows, [`LONGEST`] at most: algorithm M of section 5.2.2 of Knuth's "The Art of Computer Programming", volume 3.
+    /// Batcher's merge exchange for `n` rows, at most [`LONGEST`]: algorithm M of section 5.2.2 of Knuth's "The Art of
+    /// Computer Programming", volume 3.
     fn new(n: usize) -> Network {
         let mut network = Network { pairs: [(0, 0); MOST], many: 0 };
         let most = n.next_power_of_two() / 2;
@@ -59,10 +61,10 @@ impl Network {
         network
     }
 
-    /// Sorts the rows, each lane on its own.
+    /// Sorts each lane on its own, across the rows.
     fn sort<K: Key>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
-        // SAFETY: the processor has the instructions that are asked for; the rest has no conditions.
+        // SAFETY: `set` reports the processor's instructions; there are no other preconditions.
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if crate::numpyish::simd::set() > 1 {
@@ -73,8 +75,8 @@ impl Network {
     }
 }
 
-/// Sorted along the last axis, of [`LONGEST`] elements at most, of which there is at least one. Keys that are equal are of the same elements, but for the signs
-/// of zeros.
+/// Sorts along the last axis, which must have at least one and at most [`LONGEST`] elements. Equal keys belong to equal
+/// elements, except for the signs of zeros.
 pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
     let len = x.shape.last().copied().unwrap_or(1);
     let network = Network::new(len);
@@ -90,7 +92,7 @@ pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result
             let first = group * TOGETHER;
             let bytes = first * len * x.dtype.size();
             let group = Group { dtype: x.dtype, len, count: TOGETHER.min(lanes - first), descending };
-            // SAFETY: lanes of both arrays, which are this task's.
+            // SAFETY: these lanes of both arrays belong to this task.
             unsafe { group.sort(&loops, &network, ends.from.add(bytes), ends.to.add(bytes), &mut keys, &mut tile) };
         }
     });
@@ -98,7 +100,7 @@ pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// Lanes one after the other in memory, [`TOGETHER`] at most.
+/// At most [`TOGETHER`] lanes, one after the other in memory.
 struct Group {
     dtype: DType,
     len: usize,
@@ -110,7 +112,7 @@ impl Group {
     /// Sorts the lanes.
     ///
     /// # Safety
-    /// Both pointers are those of such lanes; the network is one of as many rows as a lane has elements.
+    /// Both pointers must have these lanes; the network must have as many rows as a lane has elements.
     unsafe fn sort<K: Key>(
         &self,
         loops: &Loops<K>,
@@ -122,7 +124,7 @@ impl Group {
     ) {
         let Group { dtype, len, count, descending } = *self;
         let n = count * len;
-        // SAFETY: the caller's promise: there are as many keys as elements.
+        // SAFETY: the caller's promise: both have `n` elements, and there is room for as many keys.
         unsafe {
             let negative_zero = (loops.keys)(from, n, keys.as_mut_ptr(), descending);
             copy::transpose(keys.as_ptr(), (count, len), len, tile.as_mut_ptr().cast(), TOGETHER);
@@ -139,17 +141,17 @@ impl Group {
     }
 }
 
-/// [`Network::sort`] with AVX-512.
+/// Implements [`Network::sort`] with AVX-512.
 ///
 /// # Safety
-/// The processor has it.
+/// The processor must have AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn sort_in_registers<V: Register>(pairs: &[(u8, u8)], tile: &mut Tile<V::Key>) {
     for first in (0..TOGETHER).step_by(V::LANES) {
         for &(a, b) in pairs {
             let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);
-            // SAFETY: a row has a whole number of registers.
+            // SAFETY: the length of a row is a multiple of the register's.
             unsafe {
                 let (a, b) = (tile[a].as_mut_ptr().add(first), tile[b].as_mut_ptr().add(first));
                 let (low, high) = V::load(a).in_order(V::load(b));
@@ -161,7 +163,7 @@ unsafe fn sort_in_registers<V: Register>(pairs: &[(u8, u8)], tile: &mut Tile<V::
 }
 
 versions! {
-    /// [`Network::sort`].
+    /// Implements [`Network::sort`] portably.
     unsafe fn sort_rows[K: Key][K](pairs: &[(u8, u8)], tile: &mut Tile<K>) {
         for &(a, b) in pairs {
             let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);

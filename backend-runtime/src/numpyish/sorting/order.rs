@@ -1,8 +1,8 @@
-//! The order of keys: their indices, sorted.
+//! Sorting of the indices of keys.
 //!
-//! What is sorted are numbers of 64 bits, which vectors can: the index in the lowest bits, and above it as many bits of the key as there is
-//! room for, from its highest on. So equal keys keep their order. Where two numbers have the same bits of the key, the rest of these decides: they
-//! are sorted again by that.
+//! The sort works on 64-bit numbers, for which there are vector instructions: the index in the lowest bits, and above
+//! it as many of the highest bits of the key as there is room for. So equal keys keep their order. Numbers with the
+//! same bits of the key are sorted again by the remaining bits of the key.
 
 use super::{
     super::{
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::Result;
 
-/// Writes the indices of keys in the order of these, which are as many; equal ones in the order of their indices. `spare` is scratch memory, grown
-/// where needed.
+/// Writes the indices of keys in sorted order, as many as there are keys; equal keys keep the order of their indices.
+/// `spare` is scratch memory that grows if needed.
 pub fn order<K: Key>(op: &'static str, keys: &[K], out: &mut [u64], spare: &mut Vec<u64>) -> Result<()> {
     order_with(op, bits(keys.len().saturating_sub(1) as u64), keys, out, spare)
 }
 
-/// The same with so many bits for the index.
+/// Like `order`, with `index_bits` bits for the index.
 fn order_with<K: Key>(
     op: &'static str,
     index_bits: u32,
@@ -38,7 +38,7 @@ fn order_with<K: Key>(
     let below = bits(most.cast::<u64>() - least).saturating_sub(64 - index_bits);
     let to = Shared::new(out);
     parallel::parallel(n, CHEAP, |range| {
-        // SAFETY: every part is that of one task, and as long as the keys.
+        // SAFETY: each part belongs to one task, and is as long as its part of the keys.
         unsafe { pack(&keys[range.clone()], range.start, least, below, index_bits, to.part(range)) };
     });
     let moved = merge::sort(op, out, spare, index_bits as usize)?;
@@ -56,19 +56,19 @@ fn order_with<K: Key>(
     Ok(())
 }
 
-/// How many bits a number has.
+/// Number of bits of `x` without leading zeros.
 const fn bits(x: u64) -> u32 {
     u64::BITS - x.leading_zeros()
 }
 
-/// The index of an entry.
+/// The index in an entry.
 #[inline(always)]
 const fn index(entry: u64, index_bits: u32) -> u64 {
     entry & ((1 << index_bits) - 1)
 }
 
 versions! {
-    /// Writes the entry of each key: how much it is above the least one, without the bits below `below`, and its index.
+    /// Writes an entry for each key: its distance to `least`, without the lowest `below` bits, and its index.
     unsafe fn pack[K: Key][K](keys: &[K], first: usize, least: u64, below: u32, index_bits: u32, entries: &mut [u64]) {
         for (i, (entry, key)) in entries.iter_mut().zip(keys).enumerate() {
             *entry = ((key.cast::<u64>().wrapping_sub(least) >> below) << index_bits) | (first + i) as u64;
@@ -76,7 +76,7 @@ versions! {
     }
 }
 
-/// What the entries are made of.
+/// The keys that entries are made from.
 struct Keys<'a, K> {
     keys: &'a [K],
     least: u64,
@@ -84,7 +84,8 @@ struct Keys<'a, K> {
 }
 
 impl<K: Key> Keys<'_, K> {
-    /// Sorts again what has equal bits of the key, by the lowest `rest` bits of it, which have not been looked at.
+    /// Sorts entries with equal bits of the key again, by the lowest `rest` bits of the key, which are not compared
+    /// yet.
     fn sort_equals(&self, op: &'static str, entries: &mut [u64], spare: &mut Vec<u64>, rest: u32) -> Result<()> {
         if rest == 0 {
             return Ok(());
@@ -102,7 +103,7 @@ impl<K: Key> Keys<'_, K> {
         Ok(())
     }
 
-    /// Sorts entries whose keys differ in the lowest `rest` bits only.
+    /// Sorts entries whose keys differ at most in the lowest `rest` bits.
     fn sort_rest(&self, op: &'static str, entries: &mut [u64], spare: &mut Vec<u64>, rest: u32) -> Result<()> {
         let below = rest.saturating_sub(64 - self.index_bits);
         let mut differ = 0;
@@ -110,7 +111,7 @@ impl<K: Key> Keys<'_, K> {
         for entry in &mut *entries {
             let key = self.above_least(*entry);
             differ |= key ^ first;
-            // bits that are not of the rest are the same in all of them, or have no room
+            // higher bits of the key are the same in all entries, so that they may be shifted out
             *entry = ((key >> below) << self.index_bits) | index(*entry, self.index_bits);
         }
         if differ == 0 {
@@ -135,14 +136,14 @@ mod tests {
     fn check<K: Key>(keys: &[K], index_bits: u32) {
         let mut expected: Vec<u64> = (0..keys.len() as u64).collect();
         expected.sort_by_key(|&i| keys[i as usize]);
-        // what was there before is not to be seen
+        // old contents of the buffers must not matter
         let (mut order, mut spare) = (vec![77; keys.len()], vec![77; keys.len() / 2]);
         order_with("argsort", index_bits, keys, &mut order, &mut spare).unwrap();
         assert!(order == expected, "{} {index_bits}", keys.len());
     }
 
-    /// Keys that differ in their highest bits, in their lowest ones, in both, in none; with so much room for an index that little of a key
-    /// is looked at each time.
+    /// Keys that differ in their highest bits, in their lowest ones, in both, or not at all; with so many bits for an
+    /// index that little of a key is compared each time.
     #[test]
     fn equal_keys_keep_their_order() {
         simd::with_each(|_| {

@@ -3,50 +3,51 @@
 use super::keys::Key;
 use std::arch::x86_64::*;
 
-/// A register of keys, all of whose lanes take part in one instruction. Its functions are for functions that are compiled for its instruction set.
+/// A register of keys, with one instruction for all lanes. Call its functions only from functions compiled for its
+/// instruction set.
 pub trait Register: Copy {
-    /// What a lane has.
+    /// The key of one lane.
     type Key: Key;
-    /// How many there are.
+    /// Number of lanes.
     const LANES: usize;
 
     /// # Safety
-    /// The processor has the register's instructions, here and below; there are [`Register::LANES`] keys.
+    /// The processor must have the register's instructions, here and below; `from` must have [`Register::LANES`] keys.
     unsafe fn load(from: *const Self::Key) -> Self;
 
     /// # Safety
-    /// There is room for [`Register::LANES`] keys.
+    /// As above; `to` must have room for [`Register::LANES`] keys.
     unsafe fn store(self, to: *mut Self::Key);
 
-    /// The key in every lane.
+    /// The same key in every lane.
     ///
     /// # Safety
-    /// As said.
+    /// As above.
     unsafe fn all(key: Self::Key) -> Self;
 
-    /// The smaller of two keys in each lane, and the larger.
+    /// The smaller and the larger of two keys in each lane.
     ///
     /// # Safety
-    /// As said.
+    /// As above.
     unsafe fn in_order(self, other: Self) -> (Self, Self);
 
-    /// In each lane the key of the one whose number differs in the bits `BY`.
+    /// In each lane, the key of the lane whose number differs in the bits `BY`.
     ///
     /// # Safety
-    /// As said.
+    /// As above.
     unsafe fn exchanged<const BY: usize>(self) -> Self;
 
-    /// The lanes of `other` where the number of the lane has the bit `BIT`, else one's own.
+    /// The lanes of `other` whose number has the bit `BIT`, and the lanes of `self` elsewhere.
     ///
     /// # Safety
-    /// As said.
+    /// As above.
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
 
-    /// Writes the keys that are not above those of `most` from `left` on, and the others so that they end at `right`; how many the first
-    /// are. What is between them is overwritten.
+    /// Writes the keys not above those of `most` from `left` on, and the others so that they end at `right`; returns
+    /// the number of the first. The memory between them is overwritten.
     ///
     /// # Safety
-    /// There is room for [`Register::LANES`] keys at both ends, at the same place or at places that do not overlap.
+    /// As above; there must be room for [`Register::LANES`] keys at both ends, at the same address or without overlap.
     unsafe fn split(self, most: Self, left: *mut Self::Key, right: *mut Self::Key) -> usize;
 }
 
@@ -58,7 +59,7 @@ pub struct Wide64(__m512i);
 #[derive(Clone, Copy)]
 pub struct Wide32(__m512i);
 
-/// 4 keys of 64 bits (AVX2). The highest bit is the other one than in memory: there are comparisons of signed numbers only.
+/// 4 keys of 64 bits (AVX2). The highest bit is inverted in the register, because AVX2 compares only signed numbers.
 #[derive(Clone, Copy)]
 pub struct Half64(__m256i);
 
@@ -66,7 +67,7 @@ pub struct Half64(__m256i);
 #[derive(Clone, Copy)]
 pub struct Half32(__m256i);
 
-/// Lanes whose numbers differ in the bits `by`, of keys that have so many words each.
+/// For each word, the index of the word whose lane number differs in the bits `by`; a lane has `each` words.
 const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     let mut all = [0; WORDS];
     let mut i = 0;
@@ -77,7 +78,7 @@ const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     all
 }
 
-/// Bits of the lanes whose number has a bit.
+/// A bit mask of the lanes whose number has the bit `bit`.
 const fn lanes_with(bit: usize) -> u16 {
     let (mut all, mut i) = (0, 0);
     while i < 16 {
@@ -87,7 +88,7 @@ const fn lanes_with(bit: usize) -> u16 {
     all
 }
 
-/// Words of the keys of lanes whose number has a bit, of so many words each.
+/// Words of the lanes whose number has the bit `bit` are -1, others 0; a lane has `each` words.
 const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     let (mut all, mut i) = ([0; 8], 0);
     while i < 8 {
@@ -97,7 +98,8 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes: the numbers of lanes in order, those in the set last. In words of which a lane has so many.
+/// For each set of lanes, the lanes in order, with those of the set last. As indices of words, of which a lane has
+/// `words`.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -120,10 +122,10 @@ const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS
     all
 }
 
-/// Of 4 lanes, two words each.
+/// Orders of 4 lanes of two words each.
 static FOURS: [[u8; 8]; 16] = orders(4, 2);
 
-/// Of 8 lanes.
+/// Orders of 8 lanes of one word each.
 static EIGHTS: [[u8; 8]; 256] = orders(8, 1);
 
 impl Register for Wide64 {
@@ -153,7 +155,7 @@ impl Register for Wide64 {
         // SAFETY: as above.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
-            // the other of the two, on a port that minima do not need
+            // the larger one by logic, on another port than the minimum
             (Wide64(low), Wide64(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, low)))
         }
     }
@@ -231,9 +233,10 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: as above; of the second part only the keys above are written.
+        // SAFETY: as above; of the second part, only the keys above are written.
         unsafe {
-            // a table of orders would have 65536 of them. The first part is written whole, and the second over what of it is too much
+            // no table, as it would have 65536 orders. The first part is written as a whole register, and then the
+            // second over its excess
             let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
             let many = above.count_ones() as usize;
             _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));
@@ -244,20 +247,20 @@ impl Register for Wide32 {
     }
 }
 
-/// 8 words in this order.
+/// Permutes 8 words.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
     // SAFETY: the caller's promise; an order has 8 bytes.
     unsafe { _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order.as_ptr().cast()))) }
 }
 
-/// The words of `y` where there is a -1 among these, else those of `x`.
+/// Takes the words of `y` where `words` is -1, and those of `x` elsewhere.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn chosen(x: __m256i, y: __m256i, words: &[i32; 8]) -> __m256i {
     // SAFETY: the caller's promise; there are 8 words.

@@ -1,23 +1,24 @@
-//! Binary search of many values, several side by side: none waits for the memory that another asks, and no branch is guessed.
+//! Binary search of many values, several side by side, so that their memory accesses overlap, and without branches to
+//! predict.
 
 use super::{super::simd::versions, keys::Key};
 use crate::DType;
 
-/// Values whose searches run side by side.
+/// Number of values that are searched side by side.
 const SIDE: usize = 16;
 
-/// Values whose keys are made and searched for at once.
+/// Number of values that are converted to keys and searched at a time.
 pub const BLOCK: usize = 256;
 
-/// For each value how many of the sorted keys are below its own, or with `left` unset below and equal.
+/// Counts for each value the sorted keys below its own key, or below and equal if `left` is unset.
 ///
 /// # Safety
-/// `values` points to as many elements of the dtype as there are places.
+/// `values` must point to as many elements of the dtype as there are places.
 pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left: bool, places: &mut [i64]) {
     let loops = K::loops(dtype);
     let mut keys = [K::default(); BLOCK];
     for (block, places) in places.chunks_mut(BLOCK).enumerate() {
-        // SAFETY: a block of the values.
+        // SAFETY: the block is within the values.
         unsafe { (loops.keys)(values.add(block * BLOCK * dtype.size()), places.len(), keys.as_mut_ptr(), false) };
         if left {
             key_places::<K, false>(sorted, &keys, places)
@@ -27,16 +28,16 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// For each of the first keys of a block how many of the sorted ones are below it, or `EQUAL` to it.
+/// Counts for each of the first keys of a block the sorted keys below it, and with `EQUAL` also those equal to it.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
-    // SAFETY: the loop has no conditions.
+    // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
 }
 
-/// The same of a few values among many elements, of which only those that are looked at get a key.
+/// Like `places`, for few values among many elements: only elements that are compared are converted to keys.
 ///
 /// # Safety
-/// `sorted` points to `n` elements of the dtype, `values` to as many as there are places.
+/// `sorted` must point to `n` elements of the dtype, and `values` to as many as there are places.
 pub unsafe fn few_places<K: Key>(
     dtype: DType,
     sorted: *const u8,
@@ -48,7 +49,7 @@ pub unsafe fn few_places<K: Key>(
     let loops = K::loops(dtype);
     let key = |x: *const u8, at: usize| {
         let mut key = K::default();
-        // SAFETY: an element that there is.
+        // SAFETY: `at` is the index of an element.
         unsafe { (loops.keys)(x.add(at * dtype.size()), 1, &raw mut key, false) };
         key
     };
@@ -69,16 +70,16 @@ pub unsafe fn few_places<K: Key>(
 }
 
 versions! {
-    /// The places of a block. `EQUAL` says that equal keys are before them.
+    /// Finds the places of a block. With `EQUAL`, equal keys count as smaller.
     unsafe fn all[K: Key, const EQUAL: bool][K, EQUAL](sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {
             let mut at = [0_usize; SIDE];
             let mut left = sorted.len();
-            // what is looked for is among `left` keys from `at` on, or behind them
+            // the place is among `left` keys from `at` on, or behind them
             while left > 0 {
                 let half = left.div_ceil(2);
                 for k in 0..SIDE {
-                    // SAFETY: `at + left` is no more than there are keys, and `half` is at least 1.
+                    // SAFETY: `at + left` is at most the number of keys, and `half` is at least 1 and at most `left`.
                     let middle = unsafe { *sorted.get_unchecked(at[k] + half - 1) };
                     let before = if EQUAL { middle <= keys[k] } else { middle < keys[k] };
                     at[k] += half & usize::from(before).wrapping_neg();
@@ -110,7 +111,7 @@ mod tests {
                     let expected: Vec<i64> = values.iter().map(before).collect();
                     simd::with_each(|_| {
                         let mut found = vec![-1; values.len()];
-                        // SAFETY: as many values as places.
+                        // SAFETY: there are as many values as places.
                         unsafe { places(DType::UInt64, &sorted, values.as_ptr().cast(), left, &mut found) };
                         assert_eq!(found, expected, "{n} {m} {left}");
                     });

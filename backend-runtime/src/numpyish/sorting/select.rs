@@ -1,4 +1,4 @@
-//! The first elements of a lane in order, and elements on both sides of one, without sorting the lane.
+//! Selection of the first elements of a lane, and partition around one element, without sorting the whole lane.
 
 use super::{
     NdArray, Numpyish, arranged,
@@ -19,10 +19,11 @@ use crate::{
     rules,
 };
 
-/// Elements that are looked at at once.
+/// Number of elements that are converted to keys at a time.
 const SOME: usize = 256;
 
-/// The first `k` elements along one axis in descending or ascending order, NaN last, and their indices; equal elements in their order.
+/// The first `k` elements along one axis in descending or ascending order, NaN last, and their indices; equal elements
+/// keep their order.
 pub fn topk<T: Ordered>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -39,7 +40,8 @@ pub fn topk<T: Ordered>(
     Ok((values, indices))
 }
 
-/// Indices of an order in which no element before place `kth` along one axis is larger than the one there, and none behind smaller.
+/// Indices of a partition: no element before place `kth` along one axis is larger than the one there, and none behind
+/// it is smaller.
 pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<i64>> {
     const OP: &str = "argpartition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -48,7 +50,7 @@ pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: 
     typed(around(OP, view(x), axis, place))
 }
 
-/// The elements in such an order.
+/// The elements in the order of `argpartition`: partitioned at place `kth` along one axis.
 pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -68,7 +70,8 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     let len = x.shape[axis];
     let new = || -> Result<LaneFn<'_>> {
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `len` elements, and room for as many indices; these are no shorter than keys.
+            // SAFETY: the lane has `len` elements, and `out` room for as many indices, which are at least as wide as
+            // keys.
             unsafe {
                 let keys = out.cast::<K>();
                 read_keys(x.dtype, lane, len, false, keys);
@@ -86,23 +89,23 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Writes the indices of the elements whose keys are smaller than one, of which there are so many, then of those where it is equal, then of those
-/// where it is larger, as many as the other count says.
+/// Writes the indices of the elements whose keys are smaller than `key`, then those of equal keys, then those of larger
+/// keys. `below` and `above` are the numbers of smaller and of larger keys.
 ///
 /// # Safety
-/// `x` points to as many elements of the dtype as there are places.
+/// `x` must point to as many elements of the dtype as there are places.
 unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, above]: [usize; 2], out: &mut [i64]) {
     let loops = K::loops(dtype);
     let (mut low, mut same, mut high) = (0, below, out.len() - above);
     let (mut keys, mut lower, mut higher) = ([K::default(); SOME], [0; SOME], [0; SOME]);
     for first in (0..out.len()).step_by(SOME) {
         let many = SOME.min(out.len() - first);
-        // SAFETY: a part of the elements.
+        // SAFETY: the range is within the elements.
         unsafe { (loops.keys)(x.add(first * dtype.size()), many, keys.as_mut_ptr(), false) };
         let some = keys[..many].iter().zip(first as i64..);
         let (mut lows, mut highs) = (0, 0);
         for (&k, i) in some.clone() {
-            // written always, and kept where it is one of these: no branch that would be guessed
+            // every index is written, and kept only by advancing the count: no branch to predict
             lower[lows % SOME] = i;
             lows += usize::from(k < key);
             higher[highs % SOME] = i;
@@ -121,7 +124,7 @@ unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, abov
 }
 
 versions! {
-    /// How many keys are smaller than one, and how many larger.
+    /// Counts the keys smaller than `key`, and those larger.
     unsafe fn count_others[K: Key][K](keys: &[K], key: K, counts: &mut [usize; 2]) {
         let (mut below, mut above) = (0, 0);
         for &k in keys {
@@ -137,7 +140,8 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
     let new = || -> Result<LaneFn<'_>> {
         let (mut chosen, mut spare) = (Chosen::<K>::new(op, k, n)?, Vec::new());
         Ok(Box::new(move |lane, out| {
-            // SAFETY: a lane of `n` elements, and room for `k` indices, which have the bits of an i64.
+            // SAFETY: the lane has `n` elements, and `out` room for `k` indices, which are below 2^63 and so have the
+            // bits of an i64.
             let (keys, out) = unsafe {
                 (chosen.read(x.dtype, lane, n, descending), std::slice::from_raw_parts_mut(out.cast::<u64>(), k))
             };
@@ -152,11 +156,11 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: k }, COSTLY, &new) }
 }
 
-/// Keys that are compared with the largest wanted one together.
+/// Number of keys that are compared with the largest wanted key at a time.
 const PART: usize = 32;
 
 versions! {
-    /// Bit `i`: of the i-th part there is a key that is smaller than `end`.
+    /// Bit `i` of the result is set if the i-th part has a key smaller than `end`.
     unsafe fn parts_below[K: Key][K](keys: &[K; SOME], end: K) -> u32 {
         let mut parts = 0;
         for (i, part) in keys.as_chunks::<PART>().0.iter().enumerate() {
@@ -170,22 +174,23 @@ versions! {
     }
 }
 
-/// The first keys of a lane in order, and the indices of their elements. Also others, while they are looked for: when there are many of these, they are
-/// dropped.
+/// The first keys of a lane in order, and the indices of their elements. During the search it has further candidates,
+/// which are dropped when they are many.
 struct Chosen<K> {
     count: usize,
-    /// With more keys than these those that are not wanted are dropped.
+    /// With more keys than this, unwanted keys are dropped.
     many: usize,
-    /// How many there are.
+    /// Number of keys.
     len: usize,
-    /// Room for those, and some more: none of the loops below adds more than [`SOME`] keys before others are dropped, or more than the lane has.
+    /// Room for `many` keys and some more: each loop below adds at most [`SOME`] keys before others are dropped, and at
+    /// most as many as the lane has.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
 }
 
 impl<K: Key> Chosen<K> {
-    /// So many of `n`.
+    /// Room to choose `count` of `n` keys.
     fn new(op: &'static str, count: usize, n: usize) -> Result<Chosen<K>> {
         let many = count.saturating_add(count.max(2 * PART));
         let room = n.min(many.saturating_add(SOME));
@@ -193,14 +198,14 @@ impl<K: Key> Chosen<K> {
         Ok(Chosen { count, many, len: 0, keys, indices, spare: buffer::vec(op, room)? })
     }
 
-    /// Looks for them in a lane, which has as many elements or more. Their keys.
+    /// Finds the first keys of a lane of at least `count` elements, and returns them.
     ///
     /// # Safety
-    /// `x` points to `n` elements of the dtype.
+    /// `x` must point to `n` elements of the dtype.
     unsafe fn read(&mut self, dtype: DType, x: *const u8, n: usize, descending: bool) -> &[K] {
         let loops = K::loops(dtype);
         let mut some = [K::default(); SOME];
-        // no element with this key or a larger one is wanted any more
+        // elements with this key or a larger one are no longer wanted
         let mut end = None;
         self.len = 0;
         if self.count == 0 {
@@ -208,7 +213,7 @@ impl<K: Key> Chosen<K> {
         }
         for first in (0..n).step_by(SOME) {
             let many = SOME.min(n - first);
-            // SAFETY: a part of the elements.
+            // SAFETY: the range is within the elements.
             unsafe { (loops.keys)(x.add(first * dtype.size()), many, some.as_mut_ptr(), descending) };
             match end {
                 None => {
@@ -217,7 +222,7 @@ impl<K: Key> Chosen<K> {
                     self.indices[new].iter_mut().zip(first as u64..).for_each(|(place, i)| *place = i);
                     self.len += many;
                 }
-                // SAFETY: the loop is safe anywhere.
+                // SAFETY: the loop has no preconditions.
                 Some(end) => self.keep(&some[..many], first, end, unsafe { parts_below(&some, end) }),
             }
             if self.len > self.many {
@@ -230,7 +235,8 @@ impl<K: Key> Chosen<K> {
         &self.keys[..self.len]
     }
 
-    /// Keeps the keys that are smaller than one, which are in the parts of these bits, and their indices, from `first` on.
+    /// Keeps the keys smaller than `end`, and their indices, counted from `first`. `parts` has a bit for each part with
+    /// such keys.
     fn keep(&mut self, some: &[K], first: usize, end: K, mut parts: u32) {
         let (keys, indices, mut len) = (&mut self.keys[..], &mut self.indices[..], self.len);
         while parts != 0 {
@@ -238,7 +244,7 @@ impl<K: Key> Chosen<K> {
             parts &= parts - 1;
             let part = &some[from.min(some.len())..some.len().min(from + PART)];
             for (&key, i) in part.iter().zip((first + from) as u64..) {
-                // written always, and kept where it is one of these: no branch that would be guessed
+                // every key is written, and kept only by advancing the length: no branch to predict
                 keys[len] = key;
                 indices[len] = i;
                 len += usize::from(key < end);
@@ -247,7 +253,7 @@ impl<K: Key> Chosen<K> {
         self.len = len;
     }
 
-    /// Leaves as many keys as are wanted, the first in order. The largest of them.
+    /// Keeps only the wanted keys, the first in order, and returns the largest of them.
     fn drop_others(&mut self) -> K {
         let (keys, last) = (&mut self.keys[..self.len], self.count - 1);
         self.spare.clear();

@@ -17,18 +17,18 @@ use super::{
 use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
 use std::cmp::Ordering;
 
-/// The distinct elements, sorted; every NaN is one of its own.
+/// The distinct elements, sorted; each NaN counts as distinct.
 pub fn unique_values<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(counted("unique_values", view(x), false).map(|(values, _)| values))
 }
 
-/// The distinct elements, and how often each is there.
+/// The distinct elements, and the number of occurrences of each.
 pub fn unique_counts<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let (values, counts) = counted("unique_counts", view(x), true)?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
 }
 
-/// The distinct elements, and for every element the index of its value.
+/// The distinct elements, and for each element of `x` the index of its value.
 pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let [values, _, inverse, _] = located("unique_inverse", view(x))?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
@@ -37,14 +37,14 @@ pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArr
 /// The result of [`unique_all`].
 type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
-/// The distinct elements, the first index of each, for every element the index of its value, and the counts.
+/// The distinct elements, the first index of each, for each element of `x` the index of its value, and the counts.
 pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
     let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
     Ok((T::numpyish_typed(values), firsts, inverse, counts))
 }
 
-/// Values and their counts, which are none where they are not wanted.
+/// Distinct values and their counts; the counts are empty if `counts` is false.
 fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     if x.dtype.kind() == DTypeKind::Complex {
         let [values, _, _, counts] = located(op, x)?;
@@ -53,7 +53,7 @@ fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, Raw
     if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
 
-/// Values, first indices, inverse and counts.
+/// Distinct values, first indices, inverse and counts.
 fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     if x.dtype == DType::Complex64 {
         located_pairs::<Complex<f32>>(op, x)
@@ -66,8 +66,8 @@ fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     }
 }
 
-/// The values of sorted keys, and their counts; `each` gets every place with the number of its value, and whether it is the first of that. NaN
-/// always begins a new value, if there is one.
+/// Distinct values of sorted keys, and their counts. `each` is called for every key with its index, the index of its
+/// value, and whether it is the first of that value. If `nan` is set, each such key is a new value.
 fn runs<K: Key>(
     op: &'static str,
     keys: &[K],
@@ -92,13 +92,13 @@ fn runs<K: Key>(
     Ok((values, counts))
 }
 
-/// Leaves one of the sorted keys of each value.
+/// Keeps one key of each value among sorted keys.
 fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let Some(mut last) = keys.first().copied() else { return };
     let mut kept = 1;
     for i in 1..keys.len() {
         let key = keys[i];
-        // written always, and kept where it is another value: no branch that would be guessed
+        // every key is written, and kept only by advancing the length: no branch to predict
         keys[kept] = key;
         kept += usize::from(differ(last, key, nan));
         last = key;
@@ -106,25 +106,25 @@ fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     keys.truncate(kept);
 }
 
-/// Whether neighbours among sorted keys are different values. Keys that stand for NaN always are; of dtypes without it every equal key is the
-/// same value.
+/// Whether neighbours among sorted keys are different values. Keys of NaN always are, if the dtype has NaN; other equal
+/// keys are the same value.
 #[inline(always)]
 fn differ<K: Key>(x: K, y: K, nan: Option<K>) -> bool {
     (x != y) | (nan == Some(y))
 }
 
-/// The key of NaN, of dtypes that have it.
+/// The key of NaN, or `None` for dtypes without NaN.
 fn nan<K: Key>(dtype: DType) -> Option<K> {
     (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
 }
 
-/// The elements of keys. The value zero gets the sign of the first zero of all `n` elements.
+/// The elements of keys. The value zero gets the sign of the first zero among all `n` elements.
 ///
 /// # Safety
-/// `flat` points to `n` elements of the dtype.
+/// `flat` must point to `n` elements of the dtype.
 unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *const u8, n: usize) -> Result<RawArray> {
     let values = Buffer::new(op, keys.len(), dtype)?;
-    // SAFETY: there is room for as many elements as keys; the rest as the caller promises.
+    // SAFETY: there is room for as many elements as keys; `flat` is as the caller promises.
     unsafe {
         write_elements(dtype, keys.as_ptr(), keys.len(), false, values.start());
         zeros::restore_first(dtype, flat, n, values.start(), keys.len());
@@ -135,7 +135,7 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
 fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
-    // SAFETY: the elements, packed.
+    // SAFETY: the packed copy has `n` elements.
     let mut keys = unsafe { all_keys::<K>(op, x.dtype, flat.start(), n)? };
     merge::sort_vec(op, &mut keys, &mut Vec::new(), 0)?;
     let mut many = Vec::new();
@@ -151,7 +151,7 @@ fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(Ra
 fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
-    // SAFETY: the elements, packed.
+    // SAFETY: the packed copy has `n` elements.
     let keys = unsafe { all_keys::<K>(op, x.dtype, flat.start(), n)? };
     let mut indices = buffer::zeros::<u64>(op, n)?;
     order(op, &keys, &mut indices, &mut Vec::new())?;
@@ -172,23 +172,23 @@ fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
 }
 
-/// NumPy's order of complex numbers: by real part, then by imaginary part. Behind them those with an unknown imaginary part,
-/// then with an unknown real part, then with both.
+/// NumPy's order of complex numbers: by real part, then by imaginary part. Numbers with a NaN imaginary part follow,
+/// then those with a NaN real part, then those with both.
 fn by_parts(x: Complex<f64>, y: Complex<f64>) -> Ordering {
     let unknown = |x: Complex<f64>| (x.re.is_nan(), x.im.is_nan());
     let part = |x: f64, y: f64| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
     unknown(x).cmp(&unknown(y)).then(part(x.re, y.re)).then(part(x.im, y.im))
 }
 
-/// [`located`] of complex numbers.
+/// Implements [`located`] for complex numbers.
 fn located_pairs<T: ComplexFloat>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
-    // SAFETY: the elements, packed.
+    // SAFETY: the packed copy has `n` elements.
     let elements = unsafe { flat.slice::<T>(n) };
     let mut order: Vec<usize> = buffer::vec(op, n)?;
     order.extend(0..n);
-    // in place, for a stable sort would ask for memory; the index makes it one
+    // sorted in place, because a stable sort would allocate; comparing indices makes this sort stable
     let wide = |i: usize| elements[i].cast::<Complex<f64>>();
     order.sort_unstable_by(|&i, &j| by_parts(wide(i), wide(j)).then(i.cmp(&j)));
     let (mut values, mut firsts) = (buffer::vec(op, n)?, buffer::vec::<i64>(op, n)?);

@@ -1,5 +1,6 @@
-//! Keys sorted in vectors: quicksort, in place. A register is parted at the pivot by one permutation; parts that fit 16 registers are sorted by
-//! a network (Batcher's bitonic sort, "Sorting networks and their applications", 1968) that has no branches.
+//! Sorting of keys with vector instructions: quicksort, in place. One permutation partitions a register at the pivot;
+//! parts that fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting networks and
+//! their applications", 1968).
 //!
 //! After Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and others, "Vectorized
 //! and performance-portable quicksort", 2022.
@@ -11,23 +12,23 @@ use super::{
 use crate::numpyish::simd;
 use std::mem::MaybeUninit;
 
-/// Keys from which on it pays to sort in vectors.
+/// Least number of keys for which sorting with vectors pays.
 const FROM: usize = 24;
 
-/// Registers that a network sorts at most.
+/// Largest number of registers that a network sorts.
 const ROWS: usize = 16;
 
-/// Registers that are parted one after the other, before it is looked where the next ones come from: so often that has to wait for how many keys
-/// went where.
+/// Number of registers that are partitioned in a row before the next ones are chosen, a choice that has to wait until
+/// it is known how many keys went to each end.
 const AT_ONCE: usize = 8;
 
-/// Lanes of the widest register.
+/// Number of lanes of the widest register.
 const LANES: usize = 16;
 
-/// Compares registers with their mirror images, in blocks of `BLOCK`.
+/// Compares registers with their mirror images, in blocks of `BLOCK` registers.
 ///
 /// # Safety
-/// As for the functions of [`Register`], here and in all below.
+/// As for the functions of [`Register`], here and in all functions below.
 #[inline(always)]
 unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) {
     for i in 0..N / 2 {
@@ -38,10 +39,10 @@ unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) 
     }
 }
 
-/// Compares registers at a distance, in blocks of twice that.
+/// Compares registers `DISTANCE` apart, in blocks of `2 * DISTANCE`.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn halve<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; N]) {
     for i in 0..N / 2 {
@@ -51,10 +52,10 @@ unsafe fn halve<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; 
     }
 }
 
-/// Sorts each lane, from one register to the next.
+/// Sorts each lane across the registers.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
     // SAFETY: the caller's promise.
@@ -80,10 +81,10 @@ unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// The same of lanes that are bitonic.
+/// Sorts each lane across the registers, if lanes are bitonic.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
     // SAFETY: the caller's promise.
@@ -103,10 +104,10 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Compares keys with their mirror images in blocks of `MIRROR + 1` lanes, of which the second half begins with lane `HALF`.
+/// Compares keys with their mirror images in blocks of `MIRROR + 1` lanes, whose second half begins at lane `HALF`.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const N: usize>(x: &mut [V; N]) {
     // SAFETY: the caller's promise.
@@ -125,10 +126,10 @@ unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const 
     }
 }
 
-/// Compares lanes at a distance, in blocks of twice that.
+/// Compares lanes `DISTANCE` apart, in blocks of `2 * DISTANCE`.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; N]) {
     for x in x {
@@ -140,10 +141,10 @@ unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mu
     }
 }
 
-/// Sorts the keys of registers: each lane from one register to the next, one lane after the other.
+/// Sorts the keys of all registers: in order across the registers within a lane, and lane after lane.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
     // SAFETY: the caller's promise.
@@ -170,10 +171,10 @@ unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts keys that fit `N` registers. The rest of these has the largest key there is.
+/// Sorts keys that fit `N` registers. The rest of the registers is filled with the largest possible key.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     let n = keys.len();
@@ -181,7 +182,7 @@ unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     let sorted = sorted.as_mut_ptr().cast::<V::Key>();
     let keys = keys.as_mut_ptr();
     let (whole, most) = (n / V::LANES, V::Key::of(u64::MAX, false));
-    // SAFETY: there is room for `N` registers, which have the keys.
+    // SAFETY: `sorted` has room for `N` registers, which hold all keys.
     unsafe {
         V::all(most).store(sorted);
         keys.add(whole * V::LANES).copy_to_nonoverlapping(sorted, n % V::LANES);
@@ -203,22 +204,22 @@ unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     }
 }
 
-/// Brings the keys that are not above `most` to the front; how many they are.
+/// Moves the keys that are not above `most` to the front, and returns their number.
 ///
 /// # Safety
-/// As said; there are two times [`AT_ONCE`] registers of keys at least.
+/// As above; there must be at least two times [`AT_ONCE`] registers of keys.
 #[inline(always)]
 unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     let (n, block) = (keys.len(), AT_ONCE * V::LANES);
     let keys = keys.as_mut_ptr();
-    // the keys at both ends are kept, so that there is room to write at both: of the first block, and of the last and what is left over
+    // the keys at both ends are saved to make room for writing: the first block, and the last block with the remainder
     let kept = block + block + n % block;
     let mut ends = MaybeUninit::<[V::Key; 3 * AT_ONCE * LANES]>::uninit();
     let ends = ends.as_mut_ptr().cast::<V::Key>();
     let (mut first, mut last) = (block, n - (kept - block));
     let (mut left, mut right) = (0, n);
-    // SAFETY: `left..first` and `last..right` are places whose keys have been read, as many together as are kept. Those are read next
-    // of whose end there is less room, so that there is room for a block at each end when it is written.
+    // SAFETY: `left..first` and `last..right` are places whose keys have been read, together as many as are saved. The
+    // next block is read from the end with less room, so that there is room for a block at each end when it is written.
     unsafe {
         keys.copy_to_nonoverlapping(ends, block);
         keys.add(last).copy_to_nonoverlapping(ends.add(block), kept - block);
@@ -241,7 +242,8 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
                 right -= V::LANES - low;
             }
         }
-        // single keys first: then the room is one of whole registers, and the two places that the last one is written to are the same
+        // single keys first: then whole registers are left, and the two addresses that the last register is written to
+        // are the same
         let whole = kept / V::LANES * V::LANES;
         for i in whole..kept {
             let key = *ends.add(i);
@@ -260,20 +262,20 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     left
 }
 
-/// The middle one of some of the keys, of more where there are many.
+/// The median of a sample of the keys, of a larger sample if there are many keys.
 ///
 /// # Safety
-/// As said; there are four registers of keys at least.
+/// As above; there must be at least four registers of keys.
 #[inline(always)]
 unsafe fn pivot<V: Register>(keys: &[V::Key]) -> V::Key {
     // SAFETY: the caller's promise.
     unsafe { if keys.len() < 1024 { middle::<V, 1>(keys) } else { middle::<V, 4>(keys) } }
 }
 
-/// The middle one of `N` registers of the keys, from places at equal distances.
+/// The median of `N` registers of keys, taken at equal distances.
 ///
 /// # Safety
-/// As said; there are so many.
+/// As above; there must be at least `N` registers of keys.
 #[inline(always)]
 unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     let mut some = [V::Key::default(); ROWS * LANES];
@@ -282,7 +284,7 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     for (some, keys) in some[..count].iter_mut().zip(keys.chunks_exact(step)) {
         *some = keys[step / 2];
     }
-    // SAFETY: the caller's promise; there is room for the registers.
+    // SAFETY: the caller's promise; `some` has room for the registers.
     unsafe {
         let mut x = [V::all(some[0]); N];
         for (i, x) in x.iter_mut().enumerate() {
@@ -294,14 +296,14 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     some[V::LANES / 2 - 1]
 }
 
-/// Where keys are cut: those before are not above those behind.
+/// A cut of the keys: no key before it is above a key behind it.
 enum Cut {
     At(usize),
-    /// As here, and all behind are equal.
+    /// A cut as above, where moreover all keys behind are equal.
     BeforeEqual(usize),
 }
 
-/// Cuts keys at one of them.
+/// Partitions the keys at one of them.
 ///
 /// # Safety
 /// As for [`part`].
@@ -314,7 +316,7 @@ unsafe fn cut<V: Register>(keys: &mut [V::Key]) -> Cut {
         if low < keys.len() {
             return Cut::At(low);
         }
-        // it is the largest
+        // the pivot is the largest key
         Cut::BeforeEqual(pivot.before().map_or(0, |most| part::<V>(keys, most)))
     }
 }
@@ -322,7 +324,7 @@ unsafe fn cut<V: Register>(keys: &mut [V::Key]) -> Cut {
 /// Sorts keys that fit [`ROWS`] registers.
 ///
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
     // SAFETY: the caller's promise.
@@ -335,16 +337,16 @@ unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
     }
 }
 
-/// How often keys are cut at most, before another sort takes over: no input takes more than some multiple of `n log n`.
+/// Most cuts before another sort takes over, so that no input takes more than some multiple of `n log n`.
 fn most_cuts(n: usize) -> u32 {
     2 * n.max(1).ilog2()
 }
 
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
-    // the larger part of each cut waits, so that there are no more of them than the length has bits
+    // the larger part of each cut waits, so that no more parts wait than the length has bits
     let mut waiting = [(0, 0, 0); usize::BITS as usize];
     waiting[0] = (0, keys.len(), cuts);
     let mut many = 1;
@@ -354,7 +356,7 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
         loop {
             let here = &mut keys[first..end];
             if here.len() <= ROWS * V::LANES {
-                // SAFETY: the caller's promise; so many fit.
+                // SAFETY: the caller's promise; the keys fit `ROWS` registers.
                 unsafe { sort_rows::<V>(here) };
                 break;
             }
@@ -363,7 +365,7 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
                 break;
             }
             cuts -= 1;
-            // SAFETY: the caller's promise; there are more than enough.
+            // SAFETY: the caller's promise; there are more keys than `ROWS` registers hold.
             match unsafe { cut::<V>(here) } {
                 Cut::BeforeEqual(n) => end = first + n,
                 Cut::At(n) => {
@@ -383,14 +385,14 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
 }
 
 /// # Safety
-/// As said.
+/// As above.
 #[inline(always)]
 unsafe fn quickselect<V: Register>(keys: &mut [V::Key], place: usize, mut cuts: u32) {
     let (mut first, mut end) = (0, keys.len());
     loop {
         let here = &mut keys[first..end];
         if here.len() <= ROWS * V::LANES {
-            // SAFETY: the caller's promise; so many fit.
+            // SAFETY: the caller's promise; the keys fit `ROWS` registers.
             return unsafe { sort_rows::<V>(here) };
         }
         if cuts == 0 {
@@ -398,7 +400,7 @@ unsafe fn quickselect<V: Register>(keys: &mut [V::Key], place: usize, mut cuts: 
             return;
         }
         cuts -= 1;
-        // SAFETY: the caller's promise; there are more than enough.
+        // SAFETY: the caller's promise; there are more keys than `ROWS` registers hold.
         match unsafe { cut::<V>(here) } {
             Cut::BeforeEqual(n) if first + n <= place => return,
             Cut::BeforeEqual(n) => end = first + n,
@@ -439,14 +441,14 @@ macro_rules! by_set {
     )*};
 }
 by_set! {
-    /// Sorts keys. `false`, with nothing done, of few keys and where the processor has no such instructions.
+    /// Sorts keys. Returns `false`, with nothing done, if there are few keys or the processor lacks the instructions.
     sort32 quicksort u32: Half32 Wide32, ();
-    /// As [`sort32`].
+    /// Like [`sort32`], for 64-bit keys.
     sort64 quicksort u64: Half64 Wide64, ();
-    /// Brings the key that is number `place` in order there, with none before it that is larger and none behind that is smaller. `false` as
-    /// [`sort32`].
+    /// Moves the key of rank `place` there; no key before it is larger, and none behind it is smaller. Returns `false`
+    /// like [`sort32`].
     select32 quickselect u32: Half32 Wide32, (place: usize);
-    /// As [`select32`].
+    /// Like [`select32`], for 64-bit keys.
     select64 quickselect u64: Half64 Wide64, (place: usize);
 }
 
@@ -454,7 +456,7 @@ by_set! {
 mod tests {
     use super::*;
 
-    /// Keys of several distributions.
+    /// Keys of several distributions, chosen by `kind`.
     fn keys<K: Key>(n: usize, kind: usize) -> Vec<K> {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n as u64 + 1);
         let mut next = move || {

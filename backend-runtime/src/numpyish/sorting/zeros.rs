@@ -1,10 +1,10 @@
-//! The signs of zeros, which keys do not tell apart.
+//! Signs of zeros, which keys do not distinguish.
 
 use crate::{DType, DTypeKind};
 
 /// The bits of a real float.
 trait Bits: Copy {
-    /// Whether these are the bits of 0.0 or of -0.0.
+    /// Returns whether these are the bits of 0.0 or -0.0.
     fn is_zero(self) -> bool;
 }
 
@@ -20,7 +20,7 @@ macro_rules! bits {
 }
 bits!(u16 u32 u64);
 
-/// Runs an expression with `U` the bits of a real dtype; does nothing for other dtypes, which have one zero.
+/// Runs an expression with `U` the integer of a real dtype's bits; does nothing for other dtypes, which have one zero.
 macro_rules! by_float_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match ($dtype.kind(), $dtype.size()) {
@@ -41,10 +41,10 @@ macro_rules! by_float_bits {
     };
 }
 
-/// Gives the zeros of `n` elements the signs of those of a lane, in their order.
+/// Gives the zeros among `n` elements the signs of the zeros of a lane, in order.
 ///
 /// # Safety
-/// Both point to `n` elements of the dtype, and have as many zeros.
+/// Both must point to `n` elements of the dtype, with the same number of zeros.
 pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8) {
     // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
     unsafe {
@@ -57,10 +57,10 @@ pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8
     }
 }
 
-/// Gives the only zero among `m` values the sign of the first zero of `n` elements.
+/// Gives the only zero among `m` values the sign of the first zero among `n` elements.
 ///
 /// # Safety
-/// The pointers are those of as many elements of the dtype.
+/// `from` must point to `n` elements of the dtype, and `values` to `m`.
 pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mut u8, m: usize) {
     // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
     unsafe {
