@@ -1,4 +1,4 @@
-//! Cross products of vectors that lie one after the other.
+//! Cross products of contiguous vectors.
 
 use super::{
     super::{
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{Complex, DType, Numeric, Result};
 
-/// The cross products of vectors of three elements along the last axis, where both arrays have the same shape and are in C order; else none.
-/// Nor of 16-bit floats, whose differences of products are rounded once.
+/// The cross products of vectors of three elements along the last axis, if both arrays have the same shape and are in C
+/// order; otherwise `None`. Also `None` for 16-bit floats, whose differences of products are rounded only once.
 pub fn cross_of_rows<T: Numeric>(x1: HostView<'_, T>, x2: HostView<'_, T>) -> Result<Option<NdArray<T>>> {
     let (x1, x2) = (x1.view(), x2.view());
     let suits = x1.shape == x2.shape && x1.shape.last() == Some(&3) && x1.is_c_order() && x2.is_c_order();
@@ -31,7 +31,7 @@ fn crossed(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     parallel::parallel(n / 3, CHEAP / 3, |rows| {
         let (ends, x2) = &ends;
         let first = 3 * rows.start * size;
-        // SAFETY: rows of both operands and of the result, which are this task's.
+        // SAFETY: these rows of both operands and of the result belong to this task.
         unsafe { cross(ends.from.add(first), x2.start.add(first), ends.to.add(first), rows.len()) };
     });
     // SAFETY: every element has been written.
@@ -54,10 +54,10 @@ fn rows_of(dtype: DType) -> unsafe fn(*const u8, *const u8, *mut u8, usize) {
 }
 
 versions! {
-    /// The products of `n` pairs of vectors.
+    /// Writes the cross products of `n` pairs of vectors.
     ///
     /// # Safety
-    /// There are three elements of `T` for each vector, and nobody else uses those that are written.
+    /// All three pointers must have three elements of `T` for each vector, and nobody else uses those of `out`.
     unsafe fn rows[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
         let (x, y, out) = (x.cast::<[T; 3]>(), y.cast::<[T; 3]>(), out.cast::<[T; 3]>());
         for k in 0..n {

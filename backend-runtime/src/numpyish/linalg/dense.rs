@@ -1,4 +1,4 @@
-//! Batches of matrices for `backend-linalg`: into double precision, column by column, and back.
+//! Conversion of batches of matrices for `backend-linalg`: to double precision in column-major order, and back.
 
 use super::pack;
 use crate::{
@@ -12,12 +12,12 @@ use crate::{
 use backend_linalg::{Failure, Scalar};
 use std::sync::OnceLock;
 
-/// Elements that matrices are factorized in: `f64` and `Complex<f64>`.
+/// Element types in which matrices are factorized: `f64` and `Complex<f64>`.
 pub trait Wide: Scalar + Element + Numeric {}
 
 impl<T: Scalar + Element + Numeric> Wide for T {}
 
-/// Runs an expression with `S` the type that matrices of a real or complex dtype are factorized in.
+/// Runs an expression with `S` the type in which matrices of a real or complex dtype are factorized.
 macro_rules! in_double {
     ($dtype:expr, $s:ident => $e:expr) => {
         match $dtype.kind() {
@@ -34,14 +34,14 @@ macro_rules! in_double {
 }
 pub(super) use in_double;
 
-/// The order of the elements of a matrix.
+/// The storage order of a matrix: column by column, or row by row.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Order {
     Columns,
     Rows,
 }
 
-/// The matrices of an array, one after the other, for each place of the leading axes, to which those of the array broadcast.
+/// Copies of the matrices of an array, one after the other, with its leading axes broadcast to `leading`.
 pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order: Order) -> Result<Vec<S>> {
     let split = x.shape.len() - 2;
     let missing = leading.len() - split;
@@ -55,7 +55,7 @@ pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order
     strides.extend(axes.map(|k| x.strides[k]));
     let x = View { shape: &shape, strides: &strides, ..x };
     let elements = copy::to_buffer(op, x)?;
-    // SAFETY: all elements are copies, of this dtype.
+    // SAFETY: all elements have been copied, and have the matched dtype.
     unsafe {
         match x.dtype {
             DType::Float32 => cast(op, elements.into_vec::<f32>()),
@@ -65,19 +65,19 @@ pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order
     }
 }
 
-/// The elements in another dtype.
+/// Converts elements to another dtype.
 fn cast<T: Element, U: Element>(op: &'static str, from: Vec<T>) -> Result<Vec<U>> {
     let mut to = buffer::vec(op, from.len())?;
     to.extend(from.into_iter().map(T::cast::<U>));
     Ok(to)
 }
 
-/// Refuses elements that are infinite or NaN.
+/// Returns an error if an element is infinite or NaN.
 pub fn require_finite<S: Wide>(op: &'static str, elements: &[S]) -> Result<()> {
     if elements.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(rules::not_finite(op)) }
 }
 
-/// An array of this shape and dtype, of elements in double precision in C order.
+/// An array of this shape and dtype, from elements in double precision in C order.
 pub fn array<S: Wide>(op: &'static str, shape: Vec<usize>, elements: Vec<S>, dtype: DType) -> Result<RawArray> {
     match dtype {
         DType::Float32 => RawArray::from_vec(op, shape, cast::<S, f32>(op, elements)?),
@@ -86,7 +86,7 @@ pub fn array<S: Wide>(op: &'static str, shape: Vec<usize>, elements: Vec<S>, dty
     }
 }
 
-/// The same, of elements whose matrices lie column by column.
+/// Like `array`, from elements whose matrices are stored column by column.
 pub fn by_columns<S: Wide>(
     op: &'static str,
     mut shape: Vec<usize>,
@@ -100,11 +100,12 @@ pub fn by_columns<S: Wide>(
     Ok(array(op, shape, elements, dtype)?.permuted(&order))
 }
 
-/// Multiplications worth a second thread.
+/// Multiplications for which a second thread pays.
 const SEVERAL_THREADS: usize = 1 << 16;
 
-/// Calls `f` for each matrix of a batch, of at most `m` rows or columns, on several threads where that pays. The error is that of
-/// any matrix. Where there is nothing to write, `f` is not called: of matrices without elements there may be any number.
+/// Calls `f` for each matrix of a batch, of at most `m` rows or columns, on several threads if that pays. Returns the
+/// error of any one matrix. If nothing is written, `f` is not called, because there may be any number of matrices
+/// without elements.
 pub fn each(
     op: &'static str,
     batch: usize,
@@ -116,7 +117,7 @@ pub fn each(
         return Ok(());
     }
     let work = m.saturating_mul(m).saturating_mul(m).max(1);
-    // what products of matrices in the factorization pack, of which none is larger than the matrix
+    // memory that the matrix products of the factorization pack; none of them is larger than the matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
@@ -143,25 +144,25 @@ fn error(op: &'static str, why: Failure) -> Error {
     }
 }
 
-/// The parts of a list, one for each matrix, of which several threads write one each.
+/// Equal parts of a list, one for each matrix, which several threads may write, one part each.
 pub struct Parts<T> {
     all: parallel::Shared<T>,
     size: usize,
 }
 
 impl<T> Parts<T> {
-    /// `n` parts of one size.
+    /// Divides `list` into `n` parts of equal size.
     pub fn of(list: &mut [T], n: usize) -> Parts<T> {
         Parts { size: list.len().checked_div(n).unwrap_or(0), all: parallel::Shared::new(list) }
     }
 
-    /// A part.
+    /// The part with index `i`.
     ///
     /// # Safety
-    /// The list is alive, and this part is not in use.
+    /// The list must be alive, and this part must not be in use.
     #[allow(clippy::mut_from_ref)] // as of `Shared::part`
     pub unsafe fn at(&self, i: usize) -> &mut [T] {
-        // SAFETY: the caller's promise; parts of different places do not overlap.
+        // SAFETY: the caller's promise; parts with different indices do not overlap.
         unsafe { self.all.part(i * self.size..(i + 1) * self.size) }
     }
 }

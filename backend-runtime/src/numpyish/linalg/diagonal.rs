@@ -1,4 +1,4 @@
-//! Diagonals: copies, as an ndarray has no view of them along other axes.
+//! Diagonals, as copies, because ndarray has no view of diagonals along arbitrary axes.
 
 use crate::{
     Element, Result,
@@ -10,7 +10,7 @@ use crate::{
     rules,
 };
 
-/// The diagonals of the matrices that two axes make, along a last axis.
+/// The diagonals of the matrices in two axes, along a new last axis.
 pub fn diagonal<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -22,7 +22,7 @@ pub fn diagonal<T: Element>(
     let taken = |x: View<'_>| {
         let diagonal = rules::Diagonal::of(OP, x.shape, offset, [axis1, axis2], x.dtype.size())?;
         let (start, strides) = diagonal.strides(x.strides);
-        // SAFETY: the rule begins at an element of the array, or at its first where there is none.
+        // SAFETY: the rule's start is an element of the array, or the offset 0 if the diagonal is empty.
         let start = unsafe { x.at(start) };
         copy::to_raw(OP, View { start, dtype: x.dtype, shape: &diagonal.shape, strides: &strides })
     };

@@ -1,4 +1,4 @@
-//! Factorizations, and what is made of them: by `backend-linalg`, which is faer, for each matrix of a batch.
+//! Factorizations and their applications, by `backend-linalg`, which is faer, for each matrix of a batch.
 
 use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
 use crate::{
@@ -12,22 +12,23 @@ use crate::{
 };
 use backend_linalg::Scalar;
 
-/// How many matrices there are.
+/// Number of matrices in the batch.
 fn batch(leading: &[usize]) -> usize {
     leading.iter().product()
 }
 
-/// The axes before those of the matrices.
+/// The axes before the two axes of the matrices.
 fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Cholesky factors of Hermitian matrices, of which one triangle is read.
+/// Cholesky factors of Hermitian matrices, of which only one triangle is read.
 pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Result<NdArray<T>> {
     fn run<S: Wide>(x: View<'_>, upper: bool) -> Result<RawArray> {
         const OP: &str = "cholesky";
         let n = rules::square(OP, x.shape)?;
-        // what is the upper triangle row by row is the lower one column by column, of the transposed matrix and factor
+        // the upper triangle row by row is the lower triangle of the transpose column by column, for the matrix and for
+        // its factor
         let mut a = matrices::<S>(OP, x, leading(x.shape), if upper { Order::Rows } else { Order::Columns })?;
         let batch = batch(leading(x.shape));
         let written = a.len();
@@ -40,7 +41,7 @@ pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Resu
     typed(in_double!(T::DTYPE, S => run::<S>(view(x), upper)))
 }
 
-/// The right sides of a system, as matrices; a vector is one column.
+/// The right-hand sides of systems, as matrices; a vector becomes one column.
 fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Result<Vec<S>> {
     if system.is_vector {
         let (shape, strides) = ([b.shape[0], 1], [b.strides[0], 0]);
@@ -49,12 +50,12 @@ fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Resul
     matrices(op, b, &system.batches, Order::Columns)
 }
 
-/// The solution in its shape.
+/// The solution, in the shape of the result.
 fn solution<S: Wide>(op: &'static str, x: Vec<S>, system: &System, dtype: DType) -> Result<RawArray> {
     if system.is_vector { array(op, system.shape(), x, dtype) } else { by_columns(op, system.shape(), x, dtype) }
 }
 
-/// Solutions of systems of equations.
+/// Solutions of systems of linear equations.
 pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
     fn run<S: Wide>(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
         const OP: &str = "solve";
@@ -71,7 +72,7 @@ pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Re
     typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2))))
 }
 
-/// Solutions of systems of equations with triangular matrices.
+/// Solutions of systems of linear equations with triangular matrices.
 pub fn solve_triangular<T: WideFloat>(
     _: &Numpyish,
     x1: &NdArray<T>,
@@ -134,7 +135,7 @@ fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]>
     Ok([array(op, shape.clone(), values, dtype)?, array(op, shape, signs, dtype)?, logs])
 }
 
-/// Factors with orthonormal columns, and upper triangular ones.
+/// QR factorizations: factors with orthonormal columns, and upper triangular factors.
 pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(NdArray<T>, NdArray<T>)> {
     fn run<S: Wide>(x: View<'_>, complete: bool) -> Result<[RawArray; 2]> {
         const OP: &str = "qr";
@@ -148,7 +149,7 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
         // SAFETY: each matrix belongs to one call.
         each(OP, batch, m.max(n), written, |i| S::qr(unsafe { part_a.at(i) }, unsafe { part_q.at(i) }, m, n))?;
         if inner < m {
-            // the first rows of each column
+            // keep the first rows of each column
             let mut r = buffer::vec(OP, batch * inner * n)?;
             a.chunks_exact(m).for_each(|column| r.extend_from_slice(&column[..inner]));
             a = r;
@@ -159,10 +160,10 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
     Ok((typed(Ok(q))?, typed(Ok(r))?))
 }
 
-/// What [`svd`] gives: vectors, values, vectors.
+/// The result of [`svd`]: left singular vectors, singular values, right singular vectors.
 type Svd<T> = (NdArray<T>, NdArray<<T as Float>::Real>, NdArray<T>);
 
-/// Singular vectors and values.
+/// Singular value decompositions: vectors and values.
 pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> Result<Svd<T>> {
     fn run<S: Wide>(x: View<'_>, full: bool) -> Result<[RawArray; 3]> {
         const OP: &str = "svd";
@@ -212,13 +213,13 @@ pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::
     typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues and eigenvectors of Hermitian matrices, of which only the lower triangle is read.
 pub fn eigh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T::Real>, NdArray<T>)> {
     let (w, v) = in_double!(T::DTYPE, S => hermitian::<S>("eigh", view(x), true))?;
     Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eigh")))?))
 }
 
-/// Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues of Hermitian matrices, of which only the lower triangle is read.
 pub fn eigvalsh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
     typed(in_double!(T::DTYPE, S => hermitian::<S>("eigvalsh", view(x), false)).map(|(w, _)| w))
 }
@@ -242,7 +243,7 @@ fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(R
     Ok((array(op, shape, w, x.dtype.to_real())?, v))
 }
 
-/// What [`eig`] gives: values, vectors.
+/// The result of [`eig`]: eigenvalues, eigenvectors.
 type Eig<T> = (NdArray<<T as Float>::Complex>, NdArray<<T as Float>::Complex>);
 
 /// Eigenvalues and eigenvectors.

@@ -1,4 +1,5 @@
-//! Matrix products: `gemm` for floats, loops of our own for integers, which wrap, and for matrices and vectors, which wait for memory.
+//! Matrix products: by `gemm` for floats, and by loops of this module for integers, which wrap, and for products of a
+//! matrix and a vector, which memory limits.
 
 mod cross;
 mod dense;
@@ -51,7 +52,7 @@ fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
         let x2 = View { start: p2, dtype: DType::Float32, shape: &d2, strides: &s2 };
         let wide = product.run(x1, x2)?;
         let out = Buffer::new(OP, wide.len(), dtype)?;
-        // SAFETY: as many elements of both dtypes.
+        // SAFETY: both buffers have the same number of elements.
         unsafe { convert_all(&wide, &out) };
         out
     } else {
@@ -61,22 +62,22 @@ fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     unsafe { RawArray::new(OP, product.shape, elements) }
 }
 
-/// The elements in C order, in another dtype.
+/// Copies the elements in C order, in another dtype.
 fn converted(op: &'static str, x: View<'_>, to: DType) -> Result<Buffer> {
     let from = copy::to_buffer(op, x)?;
     let wide = Buffer::new(op, from.len(), to)?;
-    // SAFETY: as many elements of both dtypes.
+    // SAFETY: both buffers have the same number of elements.
     unsafe { convert_all(&from, &wide) };
     Ok(wide)
 }
 
-/// Converts all elements of a buffer to those of another, on several threads where that pays.
+/// Converts all elements of `from` to the dtype of `to`, on several threads if that pays.
 ///
 /// # Safety
-/// There are as many, and those to convert have been written.
+/// Both buffers must have the same number of elements, and those of `from` must have been written.
 pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     parallel::parallel(from.len(), parallel::CHEAP, |range| {
-        // SAFETY: a part of both; tasks write different parts.
+        // SAFETY: the range is within both buffers; tasks write different ranges.
         unsafe {
             let (x, out) = (from.start().add(range.start * from.dtype().size()), to.start());
             convert(from.dtype(), to.dtype(), x, out.add(range.start * to.dtype().size()), range.len());
@@ -84,13 +85,13 @@ pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     });
 }
 
-/// The functions that multiply matrices of one dtype.
+/// A function that multiplies two matrices of one dtype.
 ///
 /// # Safety of the function
-/// The matrices have the shapes of the product; the result is written by nobody else.
+/// The matrices must have the shapes of the product, and nobody else writes the result.
 type Multiply = unsafe fn(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool);
 
-/// Signed and unsigned integers have the same products, bit by bit.
+/// Chooses the function of a dtype. Signed and unsigned integers have the same products, bit by bit.
 fn multiply(dtype: DType) -> Multiply {
     use DType::*;
     match dtype {
@@ -106,7 +107,7 @@ fn multiply(dtype: DType) -> Multiply {
 }
 
 impl Product {
-    /// The elements of the result, in C order.
+    /// Computes the elements of the result, in C order.
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
         let n = rules::count(OP, &self.shape, dtype.size())?;
@@ -115,7 +116,7 @@ impl Product {
         if n == 0 || self.inner == 0 {
             return Ok(out);
         }
-        // rows of an integer product are added to one another: they have to lie together
+        // an integer product adds rows to one another, so that the elements of a row must be contiguous
         let integers = matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
@@ -126,7 +127,7 @@ impl Product {
         let size = self.rows * self.columns;
         let flops = size.saturating_mul(self.inner);
         let batches = n / size;
-        // a product large enough for several threads uses them itself; smaller ones run side by side
+        // a product large enough for several threads uses them itself; smaller products run side by side
         let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
@@ -146,8 +147,8 @@ impl Product {
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
                 let (a, b) = (left.at(a), right.at(b));
-                // SAFETY: the matrices are parts of the operands, of the product's shape; each batch of the result is
-                // written by one task.
+                // SAFETY: the matrices belong to the operands, and have the shapes of the product; each batch of the
+                // result is written by one task.
                 unsafe { multiply(out.start().add(batch * size * dtype.size()), a, b, self, alone) };
             }
         });
@@ -155,10 +156,10 @@ impl Product {
     }
 }
 
-/// Multiplications worth a second thread.
+/// Multiplications for which a second thread pays.
 pub(super) const SEVERAL_THREADS: usize = 1 << 18;
 
-/// A matrix somewhere in an array: strides from row to row and from column to column.
+/// A matrix within an array, with the distances from row to row and from column to column.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix {
     pub start: *const u8,
@@ -166,7 +167,7 @@ pub(super) struct Matrix {
     pub column: isize,
 }
 
-// SAFETY: it is only read, and its elements may be shared.
+// SAFETY: the matrix is only read, and its elements may be shared.
 unsafe impl Sync for Matrix {}
 
 /// The matrices of an operand, one for each batch of the product.
@@ -177,7 +178,7 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// `right`: a lone axis is a column, else a row.
+    /// `right`: whether a single axis is a column instead of a row.
     fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
         let dims = dims(x);
         let (leading, row, column) = match dims[..] {
@@ -198,10 +199,10 @@ impl Matrices {
     }
 }
 
-/// A product of real floats.
+/// Multiplies matrices of real floats.
 ///
 /// # Safety
-/// As [`Multiply`] says; `T` is `f32` or `f64`.
+/// As for [`Multiply`]; `T` must be `f32` or `f64`.
 unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     // SAFETY: as the caller promises.
     unsafe {
@@ -212,10 +213,10 @@ unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Pr
     }
 }
 
-/// A product of floats.
+/// Multiplies matrices of floats.
 ///
 /// # Safety
-/// As [`Multiply`] says; `T` is `f32`, `f64` or a complex number of these.
+/// As for [`Multiply`]; `T` must be `f32`, `f64` or a complex number of these.
 unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let sizes = [shape.rows, shape.inner, shape.columns];
     let parts = if alone { Parts::of(sizes) } else { Parts::ONE };
@@ -225,7 +226,7 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
             let (ends, a) = (&ends, &a);
             for part in range {
                 let (rows, columns) = parts.part(part, sizes);
-                // SAFETY: as the caller promises; parts of the result are of one task each.
+                // SAFETY: as the caller promises; each part of the result belongs to one task.
                 unsafe {
                     let at = |x: *const u8, offset: isize| x.cast::<T>().wrapping_offset(offset).cast();
                     let a = Matrix { start: at(a.start, rows.start as isize * a.row), ..*a };
@@ -244,13 +245,14 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
     unsafe { product(to.cast::<T>(), shape.columns, a, b, sizes, false, parallelism) }
 }
 
-/// Multiplications of a product.
+/// Number of multiplications of a product.
 fn work([rows, inner, columns]: [usize; 3]) -> usize {
     (rows * columns).saturating_mul(inner)
 }
 
-/// How a product is divided among threads: along the rows of the result, or along its columns. Whoever computes a part packs what it needs of both
-/// operands; so larger products are divided by `gemm`, which packs them once, but hands all of it to the pool's threads, and waits until they are awake.
+/// Division of a product among threads: along the rows of the result, or along its columns. Each part packs what it
+/// needs of both operands. So larger products are divided by `gemm`, which packs operands once, but distributes the
+/// work to all threads of the pool, and waits until they are awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -259,16 +261,16 @@ struct Parts {
 
 impl Parts {
     const ONE: Parts = Parts { count: 1, by_rows: true };
-    /// Multiplications worth a part.
+    /// Least multiplications of a part.
     const LEAST: usize = 1 << 19;
-    /// Multiplications that are divided by `gemm`.
+    /// Least multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
-    /// Rows and columns of which a part has a multiple: about those of a register block.
+    /// The lengths of parts are multiples of these numbers of rows and columns: about those of a register block.
     const REGISTERS: [usize; 2] = [8, 48];
-    /// Results with no more rows and columns, or with no more elements than [`FEW`](Parts::FEW), are computed by `gemm` in other blocks along the inner
-    /// axis, which round otherwise. No part is one of them.
+    /// Results with at most this many rows and columns, or at most [`FEW`](Parts::FEW) elements, are computed by `gemm`
+    /// in other blocks along the inner axis, which round differently. No part is that small.
     const SMALL: usize = 64;
-    /// Elements.
+    /// The number of elements in that condition.
     const FEW: usize = 256;
 
     fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
@@ -287,7 +289,7 @@ impl Parts {
         Parts::REGISTERS[usize::from(!by_rows)]
     }
 
-    /// Rows and columns of a part.
+    /// The ranges of rows and columns of part `k`.
     fn part(self, k: usize, [rows, _, columns]: [usize; 3]) -> (Range<usize>, Range<usize>) {
         let registers = Parts::registers(self.by_rows);
         let range = |length: usize| {
@@ -299,16 +301,18 @@ impl Parts {
     }
 }
 
-/// Asks for the memory that products of `rows` x `inner` with `inner` x `columns` take on one thread, which has its own part of it.
+/// Checks for the memory that products of `rows` x `inner` with `inner` x `columns` take on one thread, which has a
+/// block of its own.
 pub(super) fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize) -> Result<()> {
     pack::room(op, [rows, inner, columns], element_size, false)?;
     pack::block(op)
 }
 
-/// A product on this thread, which [`room`] has been asked for: written to `to`, or added to what is there.
+/// A product on this thread, after a successful [`room`]: written to `to`, or added to its elements if `adds`.
 ///
 /// # Safety
-/// The matrices have these sizes, and `to` has rows of stride `row`, which nobody else writes. `T` is `f32`, `f64` or a complex number of these.
+/// The matrices must have these sizes, and `to` rows of stride `row`, which nobody else writes. `T` must be `f32`,
+/// `f64` or a complex number of these.
 pub(super) unsafe fn product_into<T: Numeric>(
     to: *mut T,
     row: usize,
@@ -321,7 +325,7 @@ pub(super) unsafe fn product_into<T: Numeric>(
     unsafe { product(to, row, a, b, sizes, adds, gemm::Parallelism::None) }
 }
 
-/// The same, on as many threads.
+/// Like [`product_into`], with any parallelism.
 ///
 /// # Safety
 /// As for [`product_into`].
@@ -360,10 +364,10 @@ unsafe fn product<T: Numeric>(
     }
 }
 
-/// A product of integers, added to `to`, which holds zeros.
+/// Multiplies matrices of integers, and adds the product to `to`, which is zero before.
 ///
 /// # Safety
-/// As [`Multiply`] says; rows of `b` are contiguous.
+/// As for [`Multiply`]; the rows of `b` must be contiguous.
 unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let (inner, columns) = (shape.inner, shape.columns);
     let work = columns.saturating_mul(inner).max(1);
@@ -371,7 +375,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     let ends = (copy::Ends { from: b.start, to }, a);
     parallel::parallel(shape.rows, grain, |rows| {
         let (ends, a) = &ends;
-        // SAFETY: a part of the rows of the left matrix and of the result, as the caller promises.
+        // SAFETY: the range is within the rows of the left matrix and of the result, as the caller promises.
         unsafe {
             let to = ends.to.cast::<T>().add(rows.start * columns);
             let a = Matrix { start: a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row).cast(), ..*a };
@@ -384,10 +388,10 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
         }
     });
 
-    /// Rows times one column.
+    /// Adds the products of rows and one column.
     ///
     /// # Safety
-    /// `a` has as many rows as there are results, and `inner` columns, `b` has `inner` rows.
+    /// `a` must have `rows` rows and `inner` columns, `b` must have `inner` rows, and `to` `rows` elements.
     unsafe fn dots<T: Numeric>(to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize) {
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for i in 0..rows {
@@ -402,7 +406,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     }
 }
 
-/// Rows of `b` and of the result that are worked on together: they stay in the second-level cache.
+/// Rows of `b` and columns of the result that are processed together: they stay in the L2 cache.
 const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
@@ -410,7 +414,8 @@ versions! {
     /// Adds multiples of the rows of `b` to the rows of `to`.
     ///
     /// # Safety
-    /// `to` has whole rows of `columns`, `a` as many rows and `inner` columns, `b` has `inner` rows of stride 1.
+    /// `to` must have whole rows of `columns` elements, `a` must have as many rows and `inner` columns, and `b` `inner`
+    /// rows of stride 1.
     unsafe fn add_rows[T: Numeric][T](to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize, columns: usize) {
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for first in (0..columns).step_by(WIDTH) {
@@ -448,7 +453,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too many products")]
     fn any_number_of_threads_gives_the_same_bits() {
-        // each is divided among threads: along rows, along columns, into parts of different sizes
+        // each product is divided among threads: along rows, along columns, into parts of different sizes
         for [rows, inner, columns] in [
             [256, 256, 256],
             [1000, 3, 700],
@@ -487,7 +492,7 @@ mod tests {
         counting::<i64>(shape).mapv(|i| T::from_i64(i * 7919 % 17 - 8))
     }
 
-    /// Element by element, by the definition.
+    /// Reference result: element by element, by the definition.
     fn naive<T: Numeric>(x1: &ArrayD<T>, x2: &ArrayD<T>) -> Vec<T> {
         let a = if x1.ndim() == 1 { x1.clone().insert_axis(ndarray::Axis(0)) } else { x1.clone() };
         let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };

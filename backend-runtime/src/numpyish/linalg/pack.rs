@@ -1,22 +1,24 @@
-//! The memory that `gemm` takes by itself. It ends the process where it gets none, so it is asked for beforehand.
+//! The memory that `gemm` allocates by itself. It aborts the process if an allocation fails, so it is checked for
+//! beforehand.
 
 use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
 
-/// More rows or columns than any register block of `gemm` has.
+/// An upper bound of the rows and columns of the register blocks of `gemm`.
 const REGISTERS: usize = 64;
 
-/// Rows of the left operand that are packed at most.
+/// Largest number of rows of the left operand that are packed.
 const STRIP: usize = 1024;
 
-/// Larger than the second-level cache of a core, which is the size of a thread's block.
+/// Larger than the L2 cache of a core, which is the size of a thread's block.
 const CACHE: usize = 1 << 22;
 
-/// Memory that is not asked for beforehand: to whom so little is refused, nothing else is given either.
+/// Bytes that are not checked for beforehand: if so few are refused, the process gets no memory at all.
 const SMALL: usize = 1 << 15;
 
-/// Asks for what a product packs: by the source of `gemm`, at most the whole right operand, and of the left one a strip,
-/// both rounded up to a register block. With `threads` it runs on all threads of the pool, each with a block of its own.
+/// Checks for the memory that a product packs: by the source of `gemm`, at most the whole right operand and a strip of
+/// the left one, both rounded up to a register block. With `threads` the product runs on all threads of the pool, each
+/// with a block of its own.
 pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize, threads: bool) -> Result<()> {
     let columns = columns.saturating_add(REGISTERS);
     let lines = columns.saturating_add(rows.min(STRIP) + REGISTERS);
@@ -26,18 +28,18 @@ pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: 
     if bytes <= SMALL { Ok(()) } else { buffer::room(op, bytes) }
 }
 
-/// Has `gemm` make the block of this thread, which it keeps, if it has none yet.
+/// Makes `gemm` allocate the block of this thread, which it keeps, unless the thread has one.
 pub fn block(op: &'static str) -> Result<()> {
     thread_local! {
         static MADE: Cell<bool> = const { Cell::new(false) };
     }
     if !MADE.get() {
         buffer::room(op, CACHE)?;
-        // a product of the smallest size that packs its left operand a strip at a time
+        // a product of the smallest size that packs its left operand strip by strip
         const N: usize = 32;
         const DEPTH: usize = 3;
         let (ones, mut out) = ([1.0_f32; N * DEPTH], [0.0_f32; N * N]);
-        // SAFETY: the operands have N by DEPTH and DEPTH by N elements, column by column, and the result N by N.
+        // SAFETY: the operands have N x DEPTH and DEPTH x N elements, and the result N x N, all column by column.
         unsafe {
             let (n, depth) = (N as isize, DEPTH as isize);
             let (a, b) = (ones.as_ptr(), ones.as_ptr());
@@ -69,8 +71,8 @@ pub fn block(op: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Asks, once in each thread, for the block that the library of factorizations makes for its first product there, and keeps: of twice
-/// the largest cache, of which it uses what it packs.
+/// Checks, once in each thread, for the memory of the block that the factorization library allocates for its first
+/// product in a thread and keeps: twice the largest cache, of which it uses what it packs.
 pub fn block_of_factorizations(op: &'static str) -> Result<()> {
     #[cfg(all(feature = "linalg", target_arch = "x86_64", not(miri)))]
     {

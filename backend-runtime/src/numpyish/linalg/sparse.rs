@@ -1,7 +1,7 @@
-//! Products with sparse matrices of compressed rows and columns.
+//! Products with sparse matrices of compressed rows (CSR) or columns (CSC).
 //!
-//! Rows are split over threads by the number of their elements, and each is summed by one thread in one order: results do not depend
-//! on the threads. Indices are looked at in parts that stay in the cache until they are used.
+//! Rows are divided among threads by their numbers of elements, and each row is summed by one thread in one order:
+//! results do not depend on the threads. Indices are checked in parts that stay in the cache until they are used.
 
 use super::converted;
 use crate::{
@@ -23,7 +23,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// The product of a matrix of compressed rows with a vector or a matrix.
+/// The product of a CSR matrix with a vector or a matrix.
 pub fn csr_matmul<T: Numeric>(
     _: &Numpyish,
     values: &NdArray<T>,
@@ -34,7 +34,7 @@ pub fn csr_matmul<T: Numeric>(
     typed(csr_product(view(values), view(indices), view(indptr), view(x)))
 }
 
-/// The product of its transpose.
+/// The product of a CSC matrix with a vector or a matrix: like `csr_matmul`, with the transpose.
 pub fn csc_matmul<T: Numeric>(
     _: &Numpyish,
     values: &NdArray<T>,
@@ -46,7 +46,7 @@ pub fn csc_matmul<T: Numeric>(
     typed(csc_product(view(values), view(indices), view(indptr), view(x), rows))
 }
 
-/// Single elements of a product of dense matrices.
+/// Single elements of a product of dense matrices, at the places of a sparse matrix.
 pub fn sampled_matmul<T: Numeric>(
     _: &Numpyish,
     indices: &NdArray<i64>,
@@ -57,7 +57,7 @@ pub fn sampled_matmul<T: Numeric>(
     typed(sampled_product(view(indices), view(indptr), view(x1), view(x2)))
 }
 
-/// [`csr_matmul`] of arrays of any dtype.
+/// [`csr_matmul`] for arrays of any dtype.
 pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: View<'_>) -> Result<RawArray> {
     const OP: &str = "csr_matmul";
     let p = rules::csr_product(OP, values.shape, indices.shape, indptr.shape, x.shape, x.dtype.size())?;
@@ -66,13 +66,14 @@ pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: Vie
     let out = Buffer::new(OP, p.rows * p.width, x.dtype)?;
     let product = loops(x.dtype).csr;
     structure.in_rows(OP, |structure, rows| {
-        // SAFETY: the values are as many as the indices, which are below the rows of `x`; tasks write different rows of the result.
+        // SAFETY: there are as many values as indices, all of which are below the number of rows of `x`; tasks write
+        // different rows of the result.
         unsafe { product(structure, rows, values.start(), x.start(), out.start()) };
     })?;
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// [`csc_matmul`] of arrays of any dtype.
+/// [`csc_matmul`] for arrays of any dtype.
 pub fn csc_product(
     values: View<'_>,
     indices: View<'_>,
@@ -87,8 +88,9 @@ pub fn csc_product(
     structure.check_all(OP)?;
     let loops = loops(x.dtype);
     let n = p.columns * p.width;
-    // Elements of all columns go to the same rows. Parts of the columns have results of their own, which are added up: as many as
-    // the matrix is worth, whatever the number of threads. Where there are several right-hand sides, parts of these need no sums.
+    // Elements of different columns are added to the same rows. Several parts of the columns have results of their own,
+    // which are added up; the number of parts depends on the matrix, but not on the number of threads. If there are
+    // many right-hand sides, these are divided instead, which needs no sums.
     let segments = if p.width >= 2 * SEGMENT { p.width.div_ceil(SEGMENT) } else { 1 };
     let work = p.stored.saturating_mul(p.width);
     let worth = (work / (n.saturating_mul(4).max(1))).min(work / CHEAP).clamp(1, MOST_PARTS);
@@ -102,8 +104,8 @@ pub fn csc_product(
             let columns = if segments > 1 { first..p.width.min(first + SEGMENT) } else { 0..p.width };
             let at =
                 if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
-            // SAFETY: as in `csr_product`, the indices being below the rows of the result; tasks write to different results, or to
-            // different columns.
+            // SAFETY: as in `csr_product`, the indices being below the number of rows of the result; tasks write to
+            // different results, or to different columns.
             unsafe {
                 (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at)
             };
@@ -113,14 +115,14 @@ pub fn csc_product(
         parallel(n, CHEAP, |range| {
             let at = |start: *mut u8| start.wrapping_add(range.start * x.dtype.size());
             let from = further.start().wrapping_add((part - 1) * n * x.dtype.size());
-            // SAFETY: a range of `n` elements of both; tasks write different ones.
+            // SAFETY: the range is within the `n` elements of both; tasks write different ranges.
             unsafe { (loops.add)(at(out.start()), at(from), range.len()) };
         });
     }
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// [`sampled_matmul`] of arrays of any dtype.
+/// [`sampled_matmul`] for arrays of any dtype.
 pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     const OP: &str = "sampled_matmul";
     let p = rules::sampled_product(OP, indices.shape, indptr.shape, x1.shape, x2.shape, x1.dtype.size())?;
@@ -129,30 +131,31 @@ pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: Vi
     let out = Buffer::new(OP, p.stored, x1.dtype)?;
     let product = loops(x1.dtype).sampled;
     structure.in_rows(OP, |structure, rows| {
-        // SAFETY: `x1` has the rows of the matrix, `x2` those that the indices are below; tasks write the elements of different rows.
+        // SAFETY: `x1` has the rows of the matrix, and all indices are below the number of rows of `x2`; tasks write
+        // the elements of different rows.
         unsafe { product(structure, rows, x1.start(), x2.start(), out.start()) };
     })?;
     finished(OP, p.shape, out, x1.narrow)
 }
 
-/// The result in the dtype of the row: 16-bit floats are rounded once.
+/// The result in the dtype of the operands: 16-bit floats are rounded once.
 fn finished(op: &'static str, shape: Vec<usize>, elements: Buffer, narrow: Option<DType>) -> Result<RawArray> {
     let Some(dtype) = narrow else {
         // SAFETY: every row has been written.
         return unsafe { RawArray::new(op, shape, elements) };
     };
     let out = Buffer::new(op, elements.len(), dtype)?;
-    // SAFETY: as many elements of both dtypes.
+    // SAFETY: both buffers have the same number of elements.
     unsafe { super::convert_all(&elements, &out) };
     // SAFETY: every element has been converted.
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// The elements of an array in C order, in the dtype that they are computed in.
+/// The elements of an array in C order, in the dtype of computation.
 struct Dense<'a> {
     elements: Packed<'a>,
     dtype: DType,
-    /// The dtype of the array, if it is another.
+    /// The dtype of the array, if it differs.
     narrow: Option<DType>,
 }
 
@@ -171,19 +174,19 @@ impl<'a> Dense<'a> {
 // SAFETY: the elements are only read.
 unsafe impl Sync for Dense<'_> {}
 
-/// Right-hand sides of one task of a transposed product, where there are many.
+/// Number of right-hand sides of one task of a transposed product, if there are many.
 const SEGMENT: usize = 8;
 
-/// Results of parts that are added up, at most.
+/// Largest number of partial results that are added up.
 const MOST_PARTS: usize = 8;
 
-/// Elements of one task.
+/// Number of elements of one task.
 const TASK: usize = 1 << 14;
 
-/// Indices that are looked at before they are used.
+/// Number of indices that are checked before they are used.
 const LOOK: usize = 1 << 11;
 
-/// The arrays of indices of a matrix, whose pointers ascend from 0 to the number of indices.
+/// The index arrays of a matrix; its pointers ascend from 0 to the number of indices.
 struct Structure<'a> {
     indices: Packed<'a>,
     indptr: Packed<'a>,
@@ -194,7 +197,7 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Whether pointers ascend, from one that is not negative on. Without a branch: a set sign bit is one that does not.
+    /// Returns whether pointers are non-negative and ascend. Without branches: a sign bit is set if one does not.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
@@ -203,7 +206,7 @@ versions! {
         bad >= 0
     }
 
-    /// Whether indices are from 0 to `len` - 1.
+    /// Returns whether all indices are from 0 to `len` - 1.
     unsafe fn within[][](indices: &[i64], len: usize) -> bool {
         let last = len as i64 - 1;
         let mut bad = 0;
@@ -219,7 +222,7 @@ impl<'a> Structure<'a> {
         let structure = Structure { indices: copy::pack(op, indices)?, indptr: copy::pack(op, indptr)?, shape };
         let pointers = structure.indptr();
         let ends = [pointers.first(), pointers.last()];
-        // SAFETY: the loop has no conditions.
+        // SAFETY: the loop has no preconditions.
         if ends != [Some(&0), Some(&(shape.stored as i64))] || !unsafe { ascending(pointers) } {
             return Err(rules::bad_pointers(op, shape.stored));
         }
@@ -227,22 +230,22 @@ impl<'a> Structure<'a> {
     }
 
     fn indices(&self) -> &[i64] {
-        // SAFETY: the indices, packed.
+        // SAFETY: the packed copy has `stored` indices.
         unsafe { self.indices.slice::<i64>(self.shape.stored) }
     }
 
     fn indptr(&self) -> &[i64] {
-        // SAFETY: the pointers, packed.
+        // SAFETY: the packed copy has one pointer more than there are rows.
         unsafe { self.indptr.slice::<i64>(self.shape.rows + 1) }
     }
 
-    /// The elements of a row, or of rows one after another.
+    /// The range of elements of consecutive rows.
     fn elements(&self, rows: Range<usize>) -> Range<usize> {
         let pointers = self.indptr();
         pointers[rows.start] as usize..pointers[rows.end] as usize
     }
 
-    /// The first row at or behind a place, where a row takes as many as it has elements, and one.
+    /// The first row at or behind a place, if each row takes one place more than it has elements.
     fn row_at(&self, place: usize) -> usize {
         let pointers = self.indptr();
         let (mut low, mut high) = (0, self.shape.rows);
@@ -253,7 +256,7 @@ impl<'a> Structure<'a> {
         low
     }
 
-    /// The rows of one of `parts` parts with about as many elements each.
+    /// The rows of one of `parts` parts, which have about the same number of elements each.
     fn rows_of_part(&self, part: usize, parts: usize) -> Range<usize> {
         let places = (self.shape.stored + self.shape.rows) as u128;
         let at = |part: usize| {
@@ -262,7 +265,8 @@ impl<'a> Structure<'a> {
         at(part)..at(part + 1)
     }
 
-    /// Runs `f` on ranges of rows that are all there are, on several threads where that pays, after a look at the indices of each.
+    /// Runs `f` on ranges that cover all rows, on several threads if that pays, after checking the indices of each
+    /// range.
     fn in_rows(&self, op: &'static str, f: impl Fn(&Structure<'_>, Range<usize>) + Sync) -> Result<()> {
         let work = (self.shape.stored + self.shape.rows).saturating_mul(self.shape.width);
         let tasks = work.div_ceil(TASK).clamp(1, self.shape.rows.max(1));
@@ -277,7 +281,7 @@ impl<'a> Structure<'a> {
                     let most = pointers[first].saturating_add(LOOK as i64);
                     let last = rows.end.min(first + LOOK);
                     let end = first + 1 + pointers[first + 2..=last.max(first + 1)].partition_point(|&end| end <= most);
-                    // SAFETY: the loop has no conditions.
+                    // SAFETY: the loop has no preconditions.
                     if !unsafe { within(&indices[self.elements(first..end)], self.shape.columns) } {
                         outside.store(true, Ordering::Relaxed);
                         return;
@@ -290,10 +294,10 @@ impl<'a> Structure<'a> {
         if outside.into_inner() { self.check_all(op) } else { Ok(()) }
     }
 
-    /// An error that names the first index outside.
+    /// Returns an error that names the first index out of range, if there is one.
     fn check_all(&self, op: &'static str) -> Result<()> {
         let (indices, len) = (self.indices(), self.shape.columns);
-        // SAFETY: the loop has no conditions.
+        // SAFETY: the loop has no preconditions.
         if unsafe { within(indices, len) } {
             return Ok(());
         }
@@ -302,7 +306,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// The loops of one dtype. Arrays are in C order; indices and pointers have been checked.
+/// The loops of one dtype. Arrays must be in C order, and indices and pointers must have been checked.
 struct Loops {
     csr: unsafe fn(&Structure<'_>, rows: Range<usize>, values: *const u8, x: *const u8, out: *mut u8),
     csc: unsafe fn(
@@ -317,8 +321,8 @@ struct Loops {
     add: unsafe fn(to: *mut u8, from: *const u8, n: usize),
 }
 
-/// Signed and unsigned integers have the same products, bit by bit.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+/// Chooses the loops of a dtype. Signed and unsigned integers have the same products, bit by bit.
+#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn loops(dtype: DType) -> Loops {
     fn of<T: Numeric>() -> Loops {
         Loops { csr: csr::<T>, csc: csc::<T>, sampled: sampled::<T>, add: add::<T> }
@@ -337,13 +341,14 @@ fn loops(dtype: DType) -> Loops {
 }
 
 versions! {
-    /// Rows of a product with compressed rows.
+    /// Computes rows of a product with a CSR matrix.
     unsafe fn csr[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, values: *const u8, x: *const u8, out: *mut u8) {
         let (values, x, out) = (values.cast::<T>(), x.cast::<T>(), out.cast::<T>());
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
             let elements = pointers[row] as usize..pointers[row + 1] as usize;
-            // SAFETY: the caller's promise: elements of the matrix, whose indices are rows of `x`, and a row of the result.
+            // SAFETY: the caller's promise: the elements belong to the matrix, their indices are rows of `x`, and the
+            // row belongs to the result.
             unsafe {
                 if width == 1 {
                     *out.add(row) = dot(values, indices, elements, x);
@@ -370,7 +375,7 @@ versions! {
         }
     }
 
-    /// Columns of compressed columns, each times its row of `x`, added to the rows of the result.
+    /// Adds columns of a CSC matrix, each times its row of `x`, to the rows of the result.
     unsafe fn csc[T: Numeric][T](
         s: &Structure<'_>,
         rows: Range<usize>,
@@ -383,7 +388,8 @@ versions! {
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
             let elements = pointers[row] as usize..pointers[row + 1] as usize;
-            // SAFETY: the caller's promise: elements of the matrix, whose indices are rows of the result, and a row of `x`.
+            // SAFETY: the caller's promise: the elements belong to the matrix, their indices are rows of the result,
+            // and `row` is a row of `x`.
             unsafe {
                 let from = x.add(row * width);
                 let mut first = columns.start;
@@ -406,12 +412,13 @@ versions! {
         }
     }
 
-    /// Elements of a product of dense matrices, in rows of the sparse one.
+    /// Computes elements of a product of dense matrices, in rows of the sparse matrix.
     unsafe fn sampled[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, x1: *const u8, x2: *const u8, out: *mut u8) {
         let (x1, x2, out) = (x1.cast::<T>(), x2.cast::<T>(), out.cast::<T>());
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
-            // SAFETY: the caller's promise: a row of `x1`, elements of the matrix, whose indices are rows of `x2`.
+            // SAFETY: the caller's promise: `row` is a row of `x1`, the elements belong to the matrix, and their
+            // indices are rows of `x2`.
             unsafe {
                 let left = x1.add(row * width);
                 for k in pointers[row] as usize..pointers[row + 1] as usize {
@@ -422,20 +429,21 @@ versions! {
         }
     }
 
-    /// Adds to each element.
+    /// Adds `n` elements to those at `to`.
     unsafe fn add[T: Numeric][T](to: *mut u8, from: *const u8, n: usize) {
         let (to, from) = (to.cast::<T>(), from.cast::<T>());
         for i in 0..n {
-            // SAFETY: `n` elements of both.
+            // SAFETY: both have `n` elements.
             unsafe { *to.add(i) = (*to.add(i)).plus(*from.add(i)) };
         }
     }
 }
 
-/// The sum of elements, each times the element of `x` at its index: in four sums, so that no addition waits for the one before.
+/// The sum of elements, each times the element of `x` at its index: in four sums, so that additions do not wait for one
+/// another.
 ///
 /// # Safety
-/// The elements have values and indices, which are places in `x`.
+/// The elements must have values and indices, which must be places in `x`.
 #[inline(always)]
 unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range<usize>, x: *const T) -> T {
     // SAFETY: the caller's promise.
@@ -456,11 +464,11 @@ unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range
     sum
 }
 
-/// `W` columns of the sum of rows of `x`, each times the value of an element.
+/// Writes `W` columns of the sum of rows of `x`, each times the value of an element.
 ///
 /// # Safety
-/// The elements have values and indices, which are rows of `x` of `width` elements, of which `W` are there from `x` on; `to` has
-/// room for as many.
+/// The elements must have values and indices, which must be rows of `x`; from `x` on, rows must have `W` elements, at
+/// distances of `width`. `to` must have room for `W`.
 #[inline(always)]
 unsafe fn combined<T: Numeric, const W: usize>(
     values: *const T,
@@ -486,11 +494,11 @@ unsafe fn combined<T: Numeric, const W: usize>(
     }
 }
 
-/// Adds `W` columns of a row of `x`, times the value of each element, to the row that its index names.
+/// Adds `W` columns of a row of `x`, times the value of each element, to the row of `out` that is the element's index.
 ///
 /// # Safety
-/// The elements have values and indices, which are rows of `out` of `width` elements, of which `W` are there from `out` on; `from` has
-/// as many.
+/// The elements must have values and indices, which must be rows of `out`; from `out` on, rows must have `W` elements,
+/// at distances of `width`. `from` must have `W` elements.
 #[inline(always)]
 unsafe fn spread<T: Numeric, const W: usize>(
     values: *const T,
@@ -514,10 +522,10 @@ unsafe fn spread<T: Numeric, const W: usize>(
     }
 }
 
-/// The sum of the products of `n` elements.
+/// The inner product of `n` elements.
 ///
 /// # Safety
-/// There are so many of both.
+/// Both must have `n` elements.
 #[inline(always)]
 unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
     const LANES: usize = 8;
@@ -549,7 +557,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// A matrix that is worth several threads: rows of all lengths, empty ones and one that has a third of all elements.
+    /// A matrix large enough for several threads: rows of all lengths, some of them empty, and one with a third of all
+    /// elements.
     struct Large {
         values: Vec<i64>,
         indices: Vec<i64>,
@@ -572,7 +581,7 @@ mod tests {
             Large { values, indices, indptr, columns }
         }
 
-        /// What `f` is told of each element: its number, row, column and value.
+        /// Calls `f` for each element with its number, row, column and value.
         fn each(&self, mut f: impl FnMut(usize, usize, usize, i64)) {
             for row in 0..self.indptr.len() - 1 {
                 for k in self.indptr[row] as usize..self.indptr[row + 1] as usize {

@@ -1,7 +1,8 @@
-//! Products of a matrix and a vector, which read every element once: they wait for memory, and are split among threads by rows, or where there are few of them by
-//! blocks of the vector.
+//! Products of a matrix and a vector. They read every element once, so that memory limits them; threads divide them by
+//! rows, or by blocks of the vector if there are few rows.
 //!
-//! Every element of the result is the sum of those of the blocks, in order, and nothing in it depends on the others: so it has the same bits on any number of threads.
+//! Each element of the result is the sum of the sums of the blocks, in order, and depends on no other element: so it
+//! has the same bits on any number of threads.
 
 use super::{
     super::{
@@ -14,29 +15,31 @@ use super::{
 use crate::{Numeric, rules::Product, threads};
 use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 
-/// Running sums of a row.
+/// Number of running sums of a row.
 const LANES: usize = 32;
 
-/// Elements of the vector that are summed before they are added to what comes before: along rows they stay in the first-level cache.
+/// Elements of the vector that are summed before they are added to the sum so far: along rows, they stay in the L1
+/// cache.
 const BLOCK: usize = 2048;
 
-/// The same where columns are added: enough blocks for threads to share, with all rows, whose elements lie together.
+/// Elements of a block if columns are added: few enough that there are blocks for all threads, each with all rows,
+/// whose elements are contiguous.
 const COLUMNS: usize = 256;
 
-/// Results whose sums over a block are made together where columns are added: they stay in that cache.
+/// Results that are summed together over a block if columns are added: they stay in the L1 cache.
 const ROWS: usize = 1024;
 
-/// Elements of a row, or of its last block, which are too few for [`LANES`]: such rows are summed side by side.
+/// Longest row, or last block of a row, that is too short for [`LANES`] sums: such rows are summed side by side.
 const SHORT: usize = 128;
 
-/// How many rows, and how many running sums each of them has.
+/// Number of short rows that are summed together, and number of running sums of each.
 const TOGETHER: usize = 8;
 
-/// Results that a task has at least: whole lines of the caches.
+/// Least results of a task: whole cache lines.
 const GROUP: usize = 64;
 
-/// The matrix that a product applies to a vector, and the vector, where it is one of these: a product with a row is that of the other matrix, transposed,
-/// with a column. Neighbours of the vector and of the matrix, along one of its axes, have to lie together.
+/// The matrix and the vector of a product, if one operand is a vector: a row times a matrix is the transpose of that
+/// matrix times a column. The vector, and the matrix along one of its axes, must be contiguous.
 pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matrix, *const T, [usize; 2])> {
     let (matrix, vector, stride, rows) = match (shape.rows, shape.columns) {
         (rows, 1) => (a, b.start, b.row, rows),
@@ -50,12 +53,13 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
 /// Writes the product of a matrix and a vector.
 ///
 /// # Safety
-/// The matrix has so many rows and columns, and is one that [`operands`] gave, as the vector is, which has as many elements as the matrix has columns; there is room for
-/// as many results as it has rows, which nobody else writes.
+/// `a` and `x` must come from [`operands`], the matrix must have `rows` rows and `inner` columns, and the vector
+/// `inner` elements; `to` must have room for `rows` results, which nobody else writes.
 pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [rows, inner]: [usize; 2], alone: bool) {
     let all = Operands { a, x, inner };
     let groups = rows.div_ceil(GROUP);
-    // tasks have rows, unless these are too few to share, or parts of columns of so few lines of the caches that reading them is slow
+    // tasks have rows, unless there are too few rows to share, or tasks would have so few cache lines of each column
+    // that reading them is slow
     let threads = threads::count();
     let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
     let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;
@@ -72,13 +76,14 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
         let Ends { all, to } = &ends;
         let rows = range.start * GROUP..rows.min(range.end * GROUP);
         for block in 0..all.blocks() {
-            // SAFETY: rows of the matrix, and their results, which are those of one task.
+            // SAFETY: these rows of the matrix, and their results, belong to this task.
             unsafe { all.sum(block, rows.clone(), to.add(rows.start), block > 0) };
         }
     });
 }
 
-/// The same, where there are few rows: tasks have blocks of the vector, whose sums are added in order then. False, and nothing is done, without memory for these.
+/// Like [`product`], for few rows: tasks have blocks of the vector, whose sums are then added in order. Returns false,
+/// with nothing done, if there is no memory for the sums.
 ///
 /// # Safety
 /// As for [`product`].
@@ -89,7 +94,7 @@ unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> b
     parallel::parallel(blocks, (CHEAP / (all.block() * rows)).max(1), |range| {
         let Ends { all, to } = &ends;
         for block in range {
-            // SAFETY: all rows of the matrix, and room for the sums of a block, which is one task's.
+            // SAFETY: the rows are those of the matrix, and the sums of a block belong to one task.
             unsafe { all.sum(block, 0..rows, to.add(block * rows), false) };
         }
     });
@@ -97,24 +102,24 @@ unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> b
     parallel::parallel(rows, (CHEAP / blocks).max(1), |range| {
         let (Ends { to, .. }, Ends { to: sums, .. }) = (&results, &ends);
         for block in 0..blocks {
-            // SAFETY: the sums of a block, which have been written, and results that are one task's.
+            // SAFETY: the sums of all blocks have been written, and the results belong to this task.
             unsafe { put(to.add(range.start), sums.add(block * rows + range.start), range.len(), block > 0) };
         }
     });
     true
 }
 
-/// What a product reads.
+/// The operands of a product.
 #[derive(Clone, Copy)]
 struct Operands<T> {
     a: Matrix,
     x: *const T,
-    /// Elements of the vector.
+    /// Number of elements of the vector.
     inner: usize,
 }
 
 impl<T: Numeric> Operands<T> {
-    /// Elements of the vector in a block.
+    /// Number of elements of the vector in a block.
     fn block(&self) -> usize {
         if self.a.column == 1 { BLOCK } else { COLUMNS }
     }
@@ -123,15 +128,16 @@ impl<T: Numeric> Operands<T> {
         self.inner.div_ceil(self.block())
     }
 
-    /// Writes the sums of these rows over a block of the vector, or adds them.
+    /// Writes the sums of these rows over a block of the vector, or adds them to `to` if `adds`.
     ///
     /// # Safety
-    /// They are rows of the matrix, and there is room for as many results, which nobody else writes; those to add to have been written.
+    /// The rows must belong to the matrix, and `to` must have room for as many results, which nobody else writes; with
+    /// `adds`, these must have been written.
     unsafe fn sum(&self, block: usize, rows: Range<usize>, to: *mut T, adds: bool) {
         let (Operands { a, x, inner }, first) = (*self, block * self.block());
         let n = self.block().min(inner - first);
         let start = a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row + first as isize * a.column);
-        // SAFETY: the rows, the vector and the results.
+        // SAFETY: the caller's rows, vector and results.
         unsafe {
             let x = x.add(first);
             match a.column {
@@ -142,7 +148,7 @@ impl<T: Numeric> Operands<T> {
     }
 }
 
-/// What the tasks of a product share.
+/// The operands and the output that the tasks of a product share.
 struct Ends<T> {
     all: Operands<T>,
     to: *mut T,
@@ -151,10 +157,10 @@ struct Ends<T> {
 // SAFETY: tasks read shared elements, and write different ones.
 unsafe impl<T> Sync for Ends<T> {}
 
-/// Writes `n` values, or adds them to what is there.
+/// Writes `n` values, or adds them to those at `to` if `adds`.
 ///
 /// # Safety
-/// So many of both, which have been written, but for those to write over.
+/// Both must have `n` elements, which have been written, except for those that are overwritten.
 #[inline(always)]
 unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
     for i in 0..n {
@@ -164,7 +170,7 @@ unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
 }
 
 versions! {
-    /// Rows whose elements lie together, `row` apart, and `n` elements of the vector.
+    /// Sums rows of contiguous elements, `row` apart, times `n` elements of the vector.
     unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         // SAFETY: the caller's rows, vector and results.
         unsafe {
@@ -186,7 +192,7 @@ versions! {
         }
     }
 
-    /// `n` columns whose elements lie together, `column` apart: four of them are added at a time, one after the other.
+    /// Sums `n` columns of contiguous elements, `column` apart: four columns are added at a time, one after the other.
     unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         let fours = n / 4 * 4;
         let mut sums = [const { MaybeUninit::<T>::uninit() }; ROWS];
@@ -221,7 +227,7 @@ versions! {
     }
 }
 
-/// The sum of the products of a row and a vector, in sums side by side.
+/// The inner product of a row and a vector, in several sums side by side.
 #[inline(always)]
 fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
@@ -232,7 +238,7 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    // in memory: the compiler would give the loop above the short vectors of what follows
+    // through memory, as the compiler would otherwise use the short vectors of the code below in the loop above
     black_box(&mut sums);
     let mut half = LANES / 2;
     while half > 0 {
@@ -244,12 +250,12 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
-/// The sums of the products of `R` rows, `row` apart, and a vector, of `n` elements each.
+/// The inner products of `R` rows, `row` apart, and a vector, of `n` elements each.
 ///
 /// # Safety
-/// There are so many of both.
+/// The rows and the vector must have `n` elements.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // rows and places are counted alike
+#[allow(clippy::needless_range_loop)] // rows and sums are counted alike
 unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T, n: usize) -> [T; R] {
     let rows: [*const T; R] = from_fn(|r| a.wrapping_offset(r as isize * row));
     let mut own = [[T::ZERO; TOGETHER]; R];
@@ -263,7 +269,7 @@ unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T
                 }
             }
         }
-        // those of all rows side by side
+        // the sums of all rows side by side
         let mut sums: [[T; R]; TOGETHER] = from_fn(|j| from_fn(|r| own[r][j]));
         let mut half = TOGETHER / 2;
         while half > 0 {
@@ -295,7 +301,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Whole numbers, whose products and sums are exact in any order.
+    /// Integers, whose products and sums are exact in any order.
     fn numbers(shape: &[usize]) -> ArrayD<f64> {
         counting::<f64>(shape).mapv(|i| (i * 7.0) % 23.0 - 11.0)
     }
@@ -330,7 +336,7 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        // few rows with blocks of the vector, one, many
+        // few rows with blocks of the vector, a single row, many rows
         let shapes = [[8, 18_500], [1, 150_000], [700, 1000], [200, 2100], [1500, 4100]];
         for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
             let a = numbers(&[rows, inner]).mapv(|v| v * 0.1).into_shared();
