@@ -1,5 +1,5 @@
-//! Distances to the background: exact, one axis after the other. P. F. Felzenszwalb, D. P. Huttenlocher, 2012, Distance transforms of
-//! sampled functions.
+//! Distances to the background, exact, computed axis by axis. P. F. Felzenszwalb, D. P. Huttenlocher, 2012, Distance
+//! transforms of sampled functions.
 
 use crate::{
     DType, Precision, Result,
@@ -16,7 +16,7 @@ use crate::{
     rules::{self, Measured},
 };
 
-/// The Euclidean distance of each element that is true to the nearest that is false.
+/// The Euclidean distance from each true element to the nearest false element.
 pub fn distance_transform_edt<T: Precision>(
     _: &Numpyish,
     x: &NdArray<bool>,
@@ -25,7 +25,8 @@ pub fn distance_transform_edt<T: Precision>(
     typed(distances_of(view(x), sampling.map(view), T::DTYPE))
 }
 
-/// The same, in a dtype that is float32 or float64. Squared distances are float64: whole numbers, where neighbours are, are exact.
+/// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are float64, and
+/// exact integers for a sampling of 1.
 pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Result<RawArray> {
     const OP: &str = "distance_transform_edt";
     let steps = sampling.map(|steps| numbers(OP, steps)).transpose()?;
@@ -35,7 +36,7 @@ pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Re
     let squares = Buffer::new(OP, n, DType::Float64)?;
     if n > 0 {
         let elements = copy::pack(OP, x)?;
-        // SAFETY: the bools of the array, packed.
+        // SAFETY: the packed copy has `n` bools.
         let flags = unsafe { elements.slice::<bool>(n) };
         if flags.contains(&false) {
             within_lines(flags, &squares, &measured);
@@ -51,14 +52,14 @@ pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Re
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Real elements as float64, in C order.
+/// Copies real elements as float64, in C order.
 fn numbers(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     let packed = copy::pack(op, x)?;
-    // SAFETY: the elements, packed.
+    // SAFETY: the packed copy has `x.len()` elements.
     unsafe { convert::reals_to_f64(op, x.dtype, packed.start(), x.len()) }
 }
 
-/// Squared distances along the last axis; infinite on lines without background.
+/// Writes the squared distances along the last axis; they are infinite on lines without background.
 fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     let last = measured.lengths.len() - 1;
     let (len, step) = (measured.lengths[last], measured.steps[last]);
@@ -67,7 +68,7 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
         let out = &out;
         for line in lines {
             let flags = &flags[line * len..][..len];
-            // SAFETY: a line of the result, which is this thread's; it is written before it is read.
+            // SAFETY: the line of the result belongs to this task; it is written before it is read.
             let to = unsafe {
                 let start = out.to.add(line * len);
                 start.write_bytes(0, len);
@@ -88,7 +89,7 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     });
 }
 
-/// Adds the distances along another axis: of all ways over an element of the lane, the shortest.
+/// Adds the distances along another axis: for each element the minimum over all elements of its lane.
 fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -> Result<()> {
     let (len, step) = (measured.lengths[axis], measured.steps[axis]);
     if len < 2 {
@@ -97,7 +98,7 @@ fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -
     let new = || -> Result<LaneFn<'_>> {
         let mut lowest = Envelope { seen: buffer::vec(op, len)?, step };
         Ok(Box::new(move |from, to| {
-            // SAFETY: the lane has `len` elements, which are this thread's; both addresses are one.
+            // SAFETY: the lane has `len` elements, which belong to this task; `from` equals `to`.
             let lane = unsafe { std::slice::from_raw_parts_mut(to.cast::<f64>(), len) };
             debug_assert_eq!(from, to.cast_const());
             lowest.transform(lane);
@@ -108,18 +109,18 @@ fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -
     unsafe { layout::lanes_in_place(op, squares.start(), DType::Float64, &measured.lengths, axis, CHEAP / 4, &new) }
 }
 
-/// The lowest of the parabolas that stand on the elements of a lane.
+/// The lower envelope of the parabolas above the elements of a lane.
 struct Envelope {
-    /// Those that are lowest somewhere, from left to right.
+    /// The parabolas that are lowest somewhere, from left to right.
     seen: Vec<Parabola>,
     step: f64,
 }
 
 #[derive(Clone, Copy)]
 struct Parabola {
-    /// Where it is lowest of all that are before it.
+    /// Place from which on it is the lowest of the parabolas so far.
     from: f64,
-    /// Where it stands, and how high.
+    /// Place of its vertex, followed by the height there.
     at: f64,
     height: f64,
 }
@@ -135,7 +136,7 @@ impl Envelope {
             let at = at as f64;
             let mut from = f64::NEG_INFINITY;
             while let Some(last) = seen.last() {
-                // whole numbers, and so exact, where neighbours are 1 apart
+                // integers, and so exact, if neighbours are 1 apart
                 let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
                 from = rise / (2.0 * (at - last.at));
                 if from > last.from {
@@ -159,9 +160,9 @@ impl Envelope {
     }
 }
 
-/// Where there is no background: squared distances to a place before the first element of the first axis.
+/// Without background: writes the squared distances to a place before the first element of the first axis.
 fn from_before(squares: &Buffer, measured: &Measured) {
-    // SAFETY: the buffer's elements, which are written before they are read.
+    // SAFETY: these are the buffer's elements, which are written before they are read.
     let all = unsafe {
         squares.start().cast::<f64>().write_bytes(0, squares.len());
         std::slice::from_raw_parts_mut(squares.start().cast::<f64>(), squares.len())
@@ -176,7 +177,7 @@ fn from_before(squares: &Buffer, measured: &Measured) {
     }
 }
 
-/// The roots, in place where they are of the same dtype.
+/// The square roots, in place if the dtype stays the same.
 fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
     let n = squares.len();
     let out = if dtype == DType::Float64 { None } else { Some(Buffer::new(op, n, dtype)?) };
@@ -184,7 +185,7 @@ fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
     let both = Ends { from: squares.start().cast_const(), to };
     parallel::parallel(n, CHEAP, |range| {
         let both = &both;
-        // SAFETY: elements of both, which are this thread's.
+        // SAFETY: the range is within both buffers, and belongs to this task.
         unsafe {
             let (from, to) = (both.from.cast::<f64>().add(range.start), both.to.add(range.start * dtype.size()));
             match dtype {
@@ -197,10 +198,10 @@ fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
 }
 
 /// # Safety
-/// There are `n` numbers, and room for as many; they may be the same.
+/// `from` must have `n` numbers, and `to` room for as many; both may be the same memory.
 unsafe fn all_roots<T: Precision>(from: *const f64, to: *mut T, n: usize) {
     for i in 0..n {
-        // SAFETY: an element of both.
+        // SAFETY: both have an element `i`.
         unsafe { *to.add(i) = T::of((*from.add(i)).sqrt()) };
     }
 }
@@ -211,7 +212,7 @@ mod tests {
     use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
-    /// The same by trying every element of the background.
+    /// Reference result: tries every element of the background.
     fn nearest(x: &ArrayD<bool>, steps: &[f64]) -> ArrayD<f64> {
         ArrayD::from_shape_fn(x.raw_dim(), |at| {
             let square = |there: &IxDyn| -> f64 {

@@ -1,4 +1,4 @@
-//! The largest and the smallest element of a window.
+//! Filters for the largest or smallest element of a window.
 
 use super::{
     Blocks, LANES,
@@ -38,7 +38,7 @@ pub fn minimum_filter<T: RealNumeric>(
     typed(extreme_of("minimum_filter", view(x), size, mode, cval, false))
 }
 
-/// The same of arrays of any dtype.
+/// The largest or the smallest element of the window around each element, for arrays of any dtype.
 pub fn extreme_of(
     op: &'static str,
     x: View<'_>,
@@ -68,7 +68,7 @@ pub fn extreme_of(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// Filters the lanes of an axis in place.
+/// Filters the lanes along an axis in place.
 fn along<T: RealNumeric, const LARGEST: bool>(
     op: &'static str,
     x: *mut T,
@@ -81,7 +81,7 @@ fn along<T: RealNumeric, const LARGEST: bool>(
     let run = |range: std::ops::Range<usize>| {
         let rooms = (blocks.room::<T>(op, size - 1), blocks.room::<T>(op, size - 1));
         match rooms {
-            // SAFETY: the caller's array has the lanes, and each block has its own.
+            // SAFETY: the caller's array has the lanes, and each block has lanes of its own.
             (Ok(mut rows), Ok(mut tails)) => range.for_each(|block| unsafe {
                 extremes::<T, LARGEST>(x, blocks, block, size, &mut rows, &mut tails, sources, cval);
             }),
@@ -93,18 +93,19 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 }
 
 versions! {
-    /// The lanes of one block, in three comparisons for each element: the extremes of what is before and behind the border of two pieces as
-    /// long as the window are those of the window that lies over it (van Herk).
+    /// Filters the lanes of one block, with three comparisons for each element (van Herk): lanes are cut into pieces as
+    /// long as the window, and the extreme of a window is that of the tail of one piece and the head of the next.
     ///
     /// # Safety
-    /// `x` has the lanes, of which nobody else uses these; rows, tails and sources are as many as an extended lane has elements.
+    /// `x` must have the lanes, and nobody else uses these; `rows`, `tails` and `sources` must be as long as an
+    /// extended lane.
     unsafe fn extremes[T: RealNumeric, const LARGEST: bool][T, LARGEST](
         x: *mut T, blocks: Blocks, block: usize, size: usize, rows: &mut [[T; LANES]], tails: &mut [[T; LANES]], sources: &[usize], cval: T,
     ) {
         let (starts, many) = blocks.starts(block);
         for (row, &source) in rows.iter_mut().zip(sources) {
             for k in 0..LANES {
-                // SAFETY: an element of a lane.
+                // SAFETY: `source` is the index of an element of the lane.
                 row[k] = if source == usize::MAX { cval } else { unsafe { *x.add(starts[k] + source * blocks.inner) } };
             }
         }
@@ -127,7 +128,7 @@ versions! {
         for i in 0..blocks.len {
             let (head, tail) = (&rows[i + size - 1], &tails[i]);
             for k in 0..many {
-                // SAFETY: an element of a lane of this block.
+                // SAFETY: `i` is the index of an element of a lane of this block.
                 unsafe { *x.add(starts[k] + i * blocks.inner) = better(tail[k], head[k]) };
             }
         }

@@ -1,5 +1,5 @@
-//! Interpolation on a grid, row by row. The lines of the array that a row of the result lies between are the same for all of its points, so that these
-//! are joined into one line first, a part of it at a time, and points then have neighbours along one axis only.
+//! Interpolation on a grid, row by row. All points of a result row lie between the same lines of the array. So these
+//! lines are first combined into one line, a part at a time, after which points have neighbours along one axis only.
 
 use super::{
     super::{parallel, simd::versions},
@@ -9,37 +9,37 @@ use super::{
 use crate::{Result, rules};
 use std::ops::Range;
 
-/// Elements of a line that are joined at once: they stay in the first-level cache.
+/// Number of elements of a line that are combined at a time: they stay in the L1 cache.
 const SPAN: usize = 512;
 
-/// Most lines that one row lies between: 4 along each of two axes.
+/// Largest number of lines that one row lies between: 4 along each of two axes.
 const LINES: usize = 16;
 
 /// Consecutive points of a row.
 enum Piece {
-    /// Points that all depend on `len` elements of a line, from `first` on, alone.
+    /// Points that depend only on `len` elements of a line, from index `first` on.
     Joined { points: Range<usize>, first: isize, len: usize },
     /// Points at the edges of the axis, which are computed one by one.
     Alone(Range<usize>),
 }
 
-/// The taps of a point along the last axis, in less memory.
+/// The taps of a point along the last axis, in a smaller type.
 struct Near<const W: usize> {
     at: isize,
     weight: [f64; W],
 }
 
-/// The rows of a grid.
+/// The rows of a grid, to be interpolated.
 pub struct Rows<'a, P> {
-    /// The places along each axis, of 2 or 3.
+    /// The taps of the places along each of 2 or 3 axes.
     pub tables: &'a [Vec<Taps>],
-    /// Elements from one array of the stack to the next.
+    /// Number of elements from one array of the stack to the next.
     pub apart: usize,
-    /// The arrays.
+    /// Address of the arrays.
     pub from: *const P,
-    /// The points of the result.
+    /// Address of the result.
     pub to: *mut P,
-    /// Writes a range of points one by one.
+    /// Function that writes a range of points one by one.
     pub one_by_one: &'a (dyn Fn(Range<usize>) + Sync),
 }
 
@@ -47,15 +47,17 @@ pub struct Rows<'a, P> {
 unsafe impl<P: Sync> Sync for Rows<'_, P> {}
 
 impl<P: Pixel> Rows<'_, P> {
-    /// Whether there is a loop for as many axes of this length, with splines of this order, and enough points that lines are worth joining.
+    /// Returns whether this module can interpolate these axes and this order, and whether there are enough points that
+    /// combining lines pays.
     pub fn suit(count: usize, order: usize, channels: usize, from: usize, to: usize) -> bool {
         matches!(count, 2 | 3) && matches!(order, 1 | 3) && channels == 1 && from / 2 <= to
     }
 
-    /// Writes all points of `n`.
+    /// Writes all `n` points.
     ///
     /// # Safety
-    /// The elements and the points are those of the tables, nobody else uses the points, and the order is that of `W` taps.
+    /// The arrays and the result must fit the tables, nobody else uses the result, and the order must be that of `W`
+    /// taps.
     pub unsafe fn run<const W: usize>(&self, op: &'static str, n: usize) -> Result<()> {
         let Some((last, outer)) = self.tables.split_last() else { return Ok(()) };
         let (width, pieces) = (last.len(), pieces::<W>(op, last)?);
@@ -64,13 +66,13 @@ impl<P: Pixel> Rows<'_, P> {
         parallel::parallel_timed(n / width, width, |rows| {
             for row in rows {
                 let (mut rest, mut lines, mut count, mut inside) = (row, [(0, 1.0); LINES], 1, true);
-                // of every line so far, the ones beside it along one axis more
+                // for each line so far, add the lines beside it along one more axis
                 for table in outer.iter().rev() {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();
                     inside &= taps.place == Place::Inside;
                     if !inside {
-                        // the row is computed point by point: a place beyond the array has no offset
+                        // computed point by point, because a place beyond the array has no offset
                         break;
                     }
                     for k in (0..count * W).rev() {
@@ -87,7 +89,8 @@ impl<P: Pixel> Rows<'_, P> {
                 for piece in &pieces {
                     match piece {
                         Piece::Alone(points) => (self.one_by_one)(start + points.start..start + points.end),
-                        // SAFETY: an array of the stack; lines that are inside of it, and points of this row.
+                        // SAFETY: the address is within an array of the stack, the lines are inside it, and the points
+                        // belong to this row.
                         Piece::Joined { points, first, len } => unsafe {
                             let line = self.from.add(rest * self.apart).offset(*first);
                             let to = self.to.add(start + points.start);
@@ -101,7 +104,7 @@ impl<P: Pixel> Rows<'_, P> {
     }
 }
 
-/// The points of an axis.
+/// Divides the points of an axis into pieces.
 fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>> {
     let mut pieces: Vec<Piece> = rules::list(op, table.len())?;
     for (k, taps) in table.iter().enumerate() {
@@ -122,16 +125,16 @@ fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>
 }
 
 versions! {
-    /// Points between lines, which are given by their distances from `line` and their weights.
+    /// Writes points between lines, which are given by their offsets from `line` and their weights.
     ///
     /// # Safety
-    /// Every line has `len` elements, no more than `SPAN`, and `to` has room for the points, whose taps lie among these elements, the first of
-    /// which has the offset `first`.
+    /// Each line must have `len` elements, at most `SPAN`, and `to` must have room for the points. The taps of the
+    /// points must be among these elements, of which the first has the offset `first`.
     unsafe fn joined[P: Pixel, const W: usize][P, W](lines: &[(isize, f64)], line: *const P, len: usize, near: &[Near<W>], first: isize, to: *mut P) {
         let mut sums = [P::number(0.0); SPAN];
         let sums = &mut sums[..len];
         let mut pairs = lines.chunks_exact(2);
-        // SAFETY: the elements of lines.
+        // SAFETY: the lines have `len` elements.
         unsafe {
             if let Some(&[(a, v), (b, w)]) = pairs.next() {
                 let (a, b) = (line.offset(a), line.offset(b));
@@ -148,7 +151,7 @@ versions! {
             }
         }
         for (k, near) in near.iter().enumerate() {
-            // SAFETY: the elements of a point, and its place.
+            // SAFETY: the taps are among the elements, and `to` has room for the point.
             unsafe {
                 let at = sums.as_ptr().add((near.at - first) as usize);
                 let mut value = *at * near.weight[0];

@@ -1,4 +1,4 @@
-//! Arrays read between their elements: at given coordinates, through an affine map, on another grid.
+//! Interpolation of arrays between elements: at given coordinates, through an affine map, on another grid.
 
 use super::{
     Pixel,
@@ -23,20 +23,20 @@ use crate::{
 };
 use std::ops::Range;
 
-/// How an array is interpolated.
+/// The parameters of an interpolation.
 #[derive(Clone, Copy, Debug)]
 pub struct Spline {
     /// The order of the spline.
     pub order: usize,
-    /// What lies beyond the edges.
+    /// The rule for places beyond the edges.
     pub mode: Boundary,
-    /// The value beyond them.
+    /// The value beyond the edges, for modes that use one.
     pub cval: f64,
-    /// Whether the array has samples, of which the coefficients are made first.
+    /// Whether the array has samples, from which coefficients are computed first.
     pub prefilter: bool,
 }
 
-/// The values at coordinates whose first axis has one for each axis of `x`.
+/// The values at coordinates, whose first axis has one entry for each axis of `x`.
 pub fn map_coordinates<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -49,7 +49,7 @@ pub fn map_coordinates<T: WideFloat>(
     typed(map_coordinates_of(view(x), view(coordinates), Spline { order, mode, cval, prefilter }))
 }
 
-/// The same of arrays of any dtype.
+/// Like `map_coordinates`, for arrays of any dtype.
 pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) -> Result<RawArray> {
     const OP: &str = "map_coordinates";
     let sampling = rules::mapped(OP, x.shape, coordinates.shape, x.dtype.size())?;
@@ -58,7 +58,7 @@ pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) ->
     interpolated(OP, x, &sampling, Source::Points(points), spline)
 }
 
-/// The values of a batch of grids with channels at coordinates, linear between the elements.
+/// The values of a batch of grids with channels at coordinates, by linear interpolation.
 pub fn grid_sample<T: WideFloat>(
     _: &Numpyish,
     grid: &NdArray<T>,
@@ -69,7 +69,7 @@ pub fn grid_sample<T: WideFloat>(
     typed(grid_sample_of(view(grid), view(coordinates), mode, cval))
 }
 
-/// The same of arrays of any dtype.
+/// Like `grid_sample`, for arrays of any dtype.
 pub fn grid_sample_of(grid: View<'_>, coordinates: View<'_>, mode: Boundary, cval: f64) -> Result<RawArray> {
     const OP: &str = "grid_sample";
     let sampling = rules::grid_sampled(OP, grid.shape, coordinates.shape, grid.dtype.size())?;
@@ -80,8 +80,8 @@ pub fn grid_sample_of(grid: View<'_>, coordinates: View<'_>, mode: Boundary, cva
     interpolated(OP, grid, &sampling, Source::Points(points), Spline { order: 1, mode, cval, prefilter: false })
 }
 
-/// The last axes through an affine map: `y[o] = x[matrix o + offset]`.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
+#[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn affine_transform<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -97,7 +97,7 @@ pub fn affine_transform<T: WideFloat>(
     typed(affine_transform_of(view(x), view(matrix), offset.map(view), shape, spline))
 }
 
-/// The same of arrays of any dtype.
+/// Like `affine_transform`, for arrays of any dtype.
 pub fn affine_transform_of(
     x: View<'_>,
     matrix: View<'_>,
@@ -118,16 +118,16 @@ pub fn affine_transform_of(
     interpolated(OP, x, &map.sampling, Source::Map { rows, offset, grid: map.grid }, spline)
 }
 
-/// The numbers of a small array.
+/// The elements of a small array, as float64.
 fn wide(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     let packed = copy::pack(op, x)?;
     let numbers = Points::new(&packed, x.dtype, [0, 1, 0]);
-    // SAFETY: each is an element of the array.
+    // SAFETY: each offset is that of an element of the array.
     Ok((0..x.len()).map(|i| unsafe { numbers.at(i as isize) }).collect())
 }
 
-/// The array on another grid over the same extent.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Interpolates the array on another grid over the same extent.
+#[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn zoom<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -141,29 +141,29 @@ pub fn zoom<T: WideFloat>(
     typed(zoom_of(view(x), shape, Spline { order, mode, cval, prefilter }, grid_mode))
 }
 
-/// The same of an array of any dtype.
+/// Like `zoom`, for an array of any dtype.
 pub fn zoom_of(x: View<'_>, shape: &[usize], spline: Spline, grid_mode: bool) -> Result<RawArray> {
     let sampling = rules::zoomed("zoom", x.shape, shape, x.dtype.size())?;
     interpolated("zoom", x, &sampling, Source::Grid { shape: shape.to_vec(), cells: grid_mode }, spline)
 }
 
-/// Where the places are.
+/// The places at which an array is interpolated.
 enum Source<'a> {
     Points(Points<'a>),
-    /// `rows o + offset` for the index `o` of a grid.
+    /// `rows o + offset` for each index `o` of a grid.
     Map {
         rows: Vec<Vec<f64>>,
         offset: Vec<f64>,
         grid: Vec<usize>,
     },
-    /// Those of another grid, axis by axis.
+    /// The places of another grid, axis by axis.
     Grid {
         shape: Vec<usize>,
         cells: bool,
     },
 }
 
-/// Coordinates in memory, with the distances of components, of points and of batches.
+/// Coordinates in memory, with the strides of components, of points and of batches.
 struct Points<'a> {
     start: *const u8,
     dtype: DType,
@@ -171,7 +171,7 @@ struct Points<'a> {
     memory: std::marker::PhantomData<&'a u8>,
 }
 
-// SAFETY: it reads elements that are borrowed.
+// SAFETY: it only reads elements, which are borrowed.
 unsafe impl Sync for Points<'_> {}
 
 impl<'a> Points<'a> {
@@ -180,7 +180,7 @@ impl<'a> Points<'a> {
     }
 
     /// # Safety
-    /// There is such an element.
+    /// There must be an element at `offset`.
     #[inline(always)]
     unsafe fn at(&self, offset: isize) -> f64 {
         match self.dtype {
@@ -192,18 +192,18 @@ impl<'a> Points<'a> {
     }
 }
 
-/// An interpolation, ready to run.
+/// An interpolation with all its parameters.
 struct Job<'a> {
     axes: [SampledAxis; MOST_SAMPLED],
     count: usize,
     channels: usize,
     points: usize,
-    /// Elements from one array of the stack to the next; 0 where there is but one.
+    /// Number of elements from one array of the stack to the next; 0 if there is only one array.
     apart: usize,
     order: usize,
     cval: f64,
     source: &'a Source<'a>,
-    /// The places of a grid, axis by axis.
+    /// The taps of the places of a grid, axis by axis.
     tables: Vec<Vec<Taps>>,
 }
 
@@ -221,7 +221,7 @@ fn interpolated(
     if n == 0 {
         return RawArray::empty(op, sampling.shape.clone(), x.dtype);
     }
-    // the array with a border, of samples or of coefficients, in C order
+    // the array with a border if needed, as samples or coefficients, in C order
     let before = sampling.first;
     let border = rules::spline_border(mode, order, spline.prefilter);
     let made: RawArray;
@@ -301,7 +301,7 @@ fn interpolated(
     unsafe { RawArray::new(op, sampling.shape.clone(), out) }
 }
 
-/// The places of a grid, computed once per axis.
+/// The taps of the places of a grid, computed once per axis.
 fn tables(
     op: &'static str,
     axes: &[SampledAxis],
@@ -323,10 +323,11 @@ fn tables(
 }
 
 versions! {
-    /// The values at a range of the points of all arrays of the stack. `N` axes and `W` coefficients along each, or 0 for any number.
+    /// Writes the values at a range of the points of all arrays of the stack, for `N` axes and `W` coefficients along
+    /// each; 0 stands for any number.
     ///
     /// # Safety
-    /// `x` has the coefficients and `out` the points of the job, of which nobody else uses these.
+    /// `x` must have the coefficients and `out` the points of the job, and nobody else uses the points of the range.
     unsafe fn sampled[P: Pixel, const N: usize, const W: usize][P, N, W](job: &Job<'_>, x: *const P, out: *mut P, range: Range<usize>) {
         let count = if N > 0 { N } else { job.count };
         let beyond = P::number(job.cval);
@@ -355,7 +356,7 @@ versions! {
                     let [component, apart, batch] = points.strides;
                     let start = stack as isize * batch + point as isize * apart;
                     for axis in 0..count {
-                        // SAFETY: the coordinates of a point.
+                        // SAFETY: these are the coordinates of a point.
                         place[axis] = unsafe { points.at(start + axis as isize * component) };
                     }
                 }
@@ -389,10 +390,10 @@ versions! {
                     _ => {}
                 }
             }
-            // SAFETY: an array of the stack.
+            // SAFETY: the offset is that of an array of the stack.
             let x = unsafe { x.add(stack * job.apart) };
             for channel in 0..job.channels {
-                // SAFETY: the coefficients of a point that is inside, or has been folded to be; a point of the result.
+                // SAFETY: the point is inside, or its taps have been folded inside; `at` is a point of the result.
                 unsafe {
                     let x = x.add(channel);
                     let value = match whole {
@@ -435,7 +436,7 @@ mod tests {
         })
     }
 
-    /// Large enough for several threads, which begin in the middle of rows and of arrays of the stack.
+    /// Large enough for several threads, whose ranges begin in the middle of rows and of arrays of the stack.
     #[test]
     fn a_shift_by_whole_numbers_moves_elements() {
         let x = image(&[3, 61, 67]);
@@ -456,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Rows of lines that are joined, in more than one part, beside the same places one by one.
+    /// Compares rows whose lines are combined, in more than one part, with the same places one by one.
     #[test]
     fn a_grid_is_its_places() {
         for (from, to) in [(&[7, 1300][..], &[11, 1900][..]), (&[9, 1300], &[5, 700]), (&[5, 6, 40], &[9, 4, 61])] {

@@ -21,7 +21,8 @@ use std::{
     },
 };
 
-/// The regions of elements that are not zero, numbered from 1 on in the order of their first elements, and how many there are.
+/// The connected regions of nonzero elements, numbered from 1 on in the order of their first elements, and the number
+/// of regions.
 pub fn label<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -32,11 +33,11 @@ pub fn label<T: Element>(
     Ok((typed(Ok(labels))?, typed(Ok(count))?))
 }
 
-/// The same of an array of any dtype.
+/// Like `label`, for an array of any dtype.
 pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -> Result<(RawArray, RawArray)> {
     const OP: &str = "label";
     let packed = structure.map(|structure| copy::pack(OP, structure)).transpose()?;
-    // SAFETY: the bools of the structure, packed.
+    // SAFETY: the packed copy has the bools of the structure.
     let flags = packed.as_ref().zip(structure).map(|(packed, of)| (of.shape, unsafe { packed.slice(of.len()) }));
     let neighbours = rules::neighbours(OP, x.shape, connectivity, flags)?;
     let out = Buffer::new(OP, rules::count(OP, x.shape, size_of::<i64>())?, DType::Int64)?;
@@ -56,32 +57,32 @@ pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -
     Ok((unsafe { RawArray::new(OP, x.shape.to_vec(), out) }?, count))
 }
 
-/// The lines of an array in C order along its last axis.
+/// The lines of a C-order array along its last axis.
 struct Lines {
     start: Ends<u8>,
     dtype: DType,
     count: usize,
     len: usize,
-    /// Lengths of the axes before.
+    /// Lengths of all axes but the last.
     outer: Vec<usize>,
-    /// Whether neighbours along a line belong together.
+    /// Whether neighbours along a line are connected.
     joins: bool,
     links: Vec<Link>,
 }
 
-/// A line in which elements have neighbours.
+/// A line of neighbours, relative to a line.
 struct Link {
-    /// The way to it along each of the axes before the last.
+    /// The step to it along each of the axes but the last.
     steps: Vec<isize>,
-    /// How many lines it is before.
+    /// Number of lines that it is before.
     before: usize,
-    /// Least and greatest way of the neighbours along the line.
+    /// Ranges of neighbours along the line: smallest and largest step.
     spans: Vec<(isize, isize)>,
 }
 
-/// Where elements that follow each other on a line and belong together begin and end.
+/// The runs: stretches of connected elements on a line.
 struct Runs {
-    /// The number of the first run of each line, and that of all runs.
+    /// The index of the first run of each line, followed by the number of all runs.
     first: Vec<usize>,
     starts: Vec<usize>,
     ends: Vec<usize>,
@@ -99,7 +100,7 @@ impl Lines {
                 continue;
             }
             match links.last_mut().filter(|link| link.steps == steps) {
-                // single elements that touch would overlap once they are wider
+                // adjacent steps become one span, except for runs of single elements, which would overlap once widened
                 Some(Link { spans, .. }) if joins && spans.last().is_some_and(|span| span.1 + 1 == along) => {
                     spans.last_mut().into_iter().for_each(|span| span.1 = along);
                 }
@@ -115,13 +116,13 @@ impl Lines {
         Lines { start, dtype, count: outer.iter().product(), len: len[0], outer: outer.to_vec(), joins, links }
     }
 
-    /// Calls `f` with lines and bytes that say which of their elements are not zero, on several threads.
+    /// Calls `f` on several threads with each line, and bytes that are 1 for its nonzero elements.
     fn for_each(&self, op: &'static str, f: impl Fn(usize, &[u8]) + Sync) -> Result<()> {
         let (failed, convert) = (OnceLock::new(), nonzero_bytes(self.dtype));
         parallel::parallel(self.count, self.grain(), |range| match buffer::zeros::<u8>(op, self.len) {
             Ok(mut bytes) => range.for_each(|line| {
                 let start = &self.start;
-                // SAFETY: the elements of a line, for each of which there is a byte.
+                // SAFETY: the elements are those of a line, and there is a byte for each.
                 unsafe { convert(start.from.add(line * self.len * self.dtype.size()), bytes.as_mut_ptr(), self.len) };
                 f(line, &bytes);
             }),
@@ -130,18 +131,18 @@ impl Lines {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Lines that are worth a task.
+    /// Number of lines for which a task pays.
     fn grain(&self) -> usize {
         (CHEAP / 4 / self.len.max(1)).max(1)
     }
 
-    /// Calls `f` for 64 elements of a line at a time: with the number of the first, a bit for each at which a run begins, and one for
-    /// each that is the end of one.
+    /// Calls `f` for 64 elements of a line at a time: with the index of the first, a bit mask of the elements at which
+    /// a run begins, and one of the elements at which a run has ended.
     fn edges(&self, bytes: &[u8], mut f: impl FnMut(usize, u64, u64)) {
         let mut before = 0;
         for (k, some) in bytes.chunks(64).enumerate() {
             let here = bits(some);
-            // of elements that do not belong together, each is a run
+            // without connections along the line, each element is a run
             let (begins, ends) = if self.joins {
                 let shifted = here << 1 | before;
                 (here & !shifted, shifted & !here)
@@ -162,7 +163,7 @@ impl Lines {
         self.for_each(op, |line, bytes| {
             let mut count = 0;
             self.edges(bytes, |_, begins, _| count += begins.count_ones() as usize);
-            // SAFETY: the place of this line, to which nothing else writes.
+            // SAFETY: nothing else writes the entry of this line.
             let place = unsafe { shared.part(line + 1..line + 2) };
             place[0] = count;
         })?;
@@ -175,7 +176,7 @@ impl Lines {
         let both = [Shared::new(&mut starts), Shared::new(&mut ends)];
         self.for_each(op, |line, bytes| {
             let places = first[line]..first[line + 1];
-            // SAFETY: the runs of this line, to which nothing else writes.
+            // SAFETY: nothing else writes the runs of this line.
             let [starts, ends] = both.each_ref().map(|all| unsafe { all.part(places.clone()) });
             let (mut starts, mut ends) = (starts.iter_mut(), ends.iter_mut());
             self.edges(bytes, |first, begins, finishes| {
@@ -186,7 +187,7 @@ impl Lines {
         Ok(Runs { first, starts, ends })
     }
 
-    /// Joins the runs of lines with those of the lines before that they touch.
+    /// Unites the runs of each line with the runs of earlier lines that they touch.
     fn link(&self, runs: &Runs, parents: &[AtomicUsize]) {
         if self.links.is_empty() && self.joins {
             return;
@@ -221,13 +222,13 @@ impl Lines {
         });
     }
 
-    /// Writes the number of each run, and zeros between.
+    /// Writes the label of each run, and zeros between runs.
     fn write(&self, runs: &Runs, labels: &[AtomicUsize], out: *mut i64) {
         let out = Ends { from: std::ptr::null(), to: out };
         parallel::parallel(self.count, self.grain(), |range| {
             let out = &out;
             for line in range {
-                // SAFETY: a line of the result, which is this thread's; a slice of numbers of any value.
+                // SAFETY: the line of the result belongs to this task; any bytes are integers.
                 let to = unsafe {
                     let start = out.to.add(line * self.len);
                     start.write_bytes(0, self.len);
@@ -241,23 +242,23 @@ impl Lines {
     }
 }
 
-/// The runs of a line.
+/// The range of runs of a line.
 fn first_to_last(runs: &Runs, line: usize) -> Range<usize> {
     runs.first[line]..runs.first[line + 1]
 }
 
-/// Up to 64 bytes, each 0 or 1, as bits, the first the lowest.
+/// Packs up to 64 bytes, each 0 or 1, into bits, the first into the lowest bit.
 fn bits(bytes: &[u8]) -> u64 {
     let (eights, rest) = bytes.as_chunks::<8>();
     let mut bits = 0;
     for (k, &eight) in eights.iter().enumerate() {
-        // byte number i times 2^(56 - 7 i) is bit 56 + i, and no two of them meet
+        // byte `i` times 2^(56 - 7 i) is bit 56 + i, and no two of these bits coincide
         bits |= (u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * k);
     }
     rest.iter().enumerate().fold(bits, |bits, (k, &byte)| bits | u64::from(byte) << (8 * eights.len() + k))
 }
 
-/// The numbers of the bits that are set.
+/// The indices of the bits that are set.
 fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let number = bits.trailing_zeros() as usize;
@@ -268,8 +269,8 @@ fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Joins the runs of two lines that touch: of which an element of the first has one of the second `span` further on. Neither the runs of
-/// a line nor, but for one element at their ends, those that are widened by the span overlap.
+/// Unites the runs of two lines that touch: an element of the first has a neighbour in the second at a step within
+/// `span`. Runs of one line do not overlap; runs widened by the span overlap by at most one element.
 fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, isize), parents: &[AtomicUsize]) {
     let (mut i, mut j) = (here.start, there.start);
     while i < here.end && j < there.end {
@@ -278,14 +279,14 @@ fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, 
         if start < to && from < end {
             unite(parents, i, j);
         }
-        // no branch, which nobody could foresee
+        // no branch, as it could not be predicted
         let is_over = end <= to;
         i += usize::from(is_over);
         j += usize::from(!is_over);
     }
 }
 
-/// The first run of those that are joined with this one, as far as is known; ways to it become shorter.
+/// The first run of the region that contains this run, as far as is known; also shortens the path to it.
 fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
     loop {
         let parent = parents[run].load(Relaxed);
@@ -293,13 +294,13 @@ fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
             return run;
         }
         let next = parents[parent].load(Relaxed);
-        // an older value that another thread's is lost to is one of the same region, too
+        // another thread may overwrite this with an older parent, which is in the same region too
         parents[run].store(next, Relaxed);
         run = next;
     }
 }
 
-/// Joins two runs, and all that are joined with them: a parent is never behind its run, and only one without a parent gets one.
+/// Unites two runs and their regions: a parent never comes after its run, and only a root gets a new parent.
 fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     let (mut a, mut b) = (root(parents, a), root(parents, b));
     while a != b {
@@ -311,7 +312,7 @@ fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     }
 }
 
-/// Makes of parents the numbers of regions, from 1 on; how many there are.
+/// Replaces parents by the numbers of regions, from 1 on, and returns the number of regions.
 fn numbered(parents: &mut [AtomicUsize]) -> i64 {
     let mut count = 0;
     for run in 0..parents.len() {
@@ -320,7 +321,7 @@ fn numbered(parents: &mut [AtomicUsize]) -> i64 {
             count += 1;
             count
         } else {
-            // before this run, and so a number already
+            // the parent comes before this run, and so is a number already
             *parents[parent].get_mut()
         };
     }
@@ -333,7 +334,7 @@ mod tests {
     use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
-    /// The same by flooding each region from its first element.
+    /// Reference result: floods each region from its first element.
     fn flooded(x: &ArrayD<bool>, steps: &[Vec<isize>]) -> (ArrayD<i64>, i64) {
         let (mut labels, mut count) = (ArrayD::zeros(x.raw_dim()), 0);
         for (start, &is_set) in x.indexed_iter() {

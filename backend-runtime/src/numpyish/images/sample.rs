@@ -1,12 +1,12 @@
-//! An interpolated value: the weights of a spline at a place, and the sum of the coefficients around it.
+//! Interpolated values: the weights of a spline at a place, and the weighted sum of the coefficients around it.
 
 use super::Pixel;
 use crate::{Boundary, rules::MOST_SAMPLED};
 
-/// Most coefficients along an axis that a place depends on.
+/// Largest number of coefficients along an axis that a place depends on.
 pub const MOST_TAPS: usize = 6;
 
-/// A place on one axis: the coefficients that it depends on, as offsets in memory, with their weights.
+/// The coefficients along one axis that a place depends on, as offsets in memory, with their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Taps {
     pub at: [isize; MOST_TAPS],
@@ -14,37 +14,37 @@ pub struct Taps {
     pub place: Place,
 }
 
-/// How a place lies on an axis.
+/// The position of a place on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// All coefficients are neighbours of the array.
+    /// All coefficients are neighbours within the array.
     Inside,
-    /// Some are beyond an edge, and replaced by others, or by the value beyond it: [`BEYOND`].
+    /// Some coefficients are beyond an edge, and replaced by others or, at [`BEYOND`], by the value beyond the edge.
     Edge,
-    /// The value is that beyond the edge.
+    /// The result is the value beyond the edge.
     Outside,
 }
 
-/// The offset of a coefficient that is the value beyond the edge.
+/// The offset that stands for the value beyond the edge.
 pub const BEYOND: isize = isize::MIN;
 
 impl Taps {
     pub const NONE: Taps = Taps { at: [0; MOST_TAPS], weight: [0.0; MOST_TAPS], place: Place::Outside };
 }
 
-/// One axis of an array of coefficients, as its places are asked for.
+/// One axis of an array of coefficients, with the parameters of the interpolation.
 #[derive(Clone, Copy, Debug)]
 pub struct SampledAxis {
     pub len: usize,
     pub stride: isize,
     pub order: usize,
     pub mode: Boundary,
-    /// How many elements of a border are before the array's own first element.
+    /// Number of elements of the border before the array's own first element.
     pub border: f64,
 }
 
 impl SampledAxis {
-    /// The coefficients and weights of a place.
+    /// Computes the coefficients and weights of a place.
     #[inline(always)]
     pub fn taps(&self, place: f64, taps: &mut Taps) {
         let (len, order) = (self.len as isize, self.order);
@@ -62,7 +62,7 @@ impl SampledAxis {
             }
         };
         if !at.is_finite() {
-            // of a place that is not known neither is the value
+            // if the place is unknown, so is the value
             taps.at = [0; MOST_TAPS];
             taps.weight = [f64::NAN; MOST_TAPS];
             taps.place = Place::Edge;
@@ -88,11 +88,11 @@ impl SampledAxis {
     }
 }
 
-/// The place on an axis whose last element is at `last` that stands for one beyond its ends; `None` where the value there is that
-/// beyond the edge. Not finite where there is none.
+/// Maps a place beyond the ends of an axis to the place within it that has the same value; the last element is at
+/// `last`. `None` if the value is the one beyond the edge. Not finite if no place has it.
 fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
     let len = last + 1.0;
-    // where nothing but what is beyond the edge counts
+    // places this far from an edge depend only on the values beyond it
     let far = (order + 1) as f64;
     let periodic = |at: f64, period: f64| if period > 0.0 { at.rem_euclid(period) } else { at * 0.0 };
     match mode {
@@ -110,14 +110,15 @@ fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
             Some(if at > len { 2.0 * len - at } else { at } - 0.5)
         }
         Boundary::Wrap if last == 0.0 => Some(at * 0.0),
-        // the first and the last element are at one place, which is read at the end that is further on
+        // the first and the last element are the same place, which is read at the farther end
         Boundary::Wrap if at < 0.0 => Some(at + last * ((-at / last).floor() + 1.0)),
         Boundary::Wrap => Some(at - last * (at / last).floor()),
         Boundary::GridWrap => Some(periodic(at, len)),
     }
 }
 
-/// The index that stands for one beyond the ends, by a few elements.
+/// Maps an index a few elements beyond the ends to the index with the same value; `None` if that is the value beyond
+/// the edge.
 fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     if (0..len).contains(&index) {
         return Some(index);
@@ -138,7 +139,8 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     })
 }
 
-/// The values of the B-splines around a place that is `t` after the middle one, or after the one before it where the order is odd.
+/// Weights of the B-splines around a place at distance `t` after the middle coefficient, or for odd orders after the
+/// one before the middle.
 #[inline(always)]
 fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     match order {
@@ -180,10 +182,10 @@ fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     }
 }
 
-/// The value at a place whose coefficients are neighbours along each of the last `N` axes, `W` along each.
+/// The value at a place whose coefficients are neighbours along each of the last `N` axes, with `W` along each.
 ///
 /// # Safety
-/// The coefficients are there: every place is [`Place::Inside`].
+/// All coefficients must exist: every place is [`Place::Inside`].
 #[inline(always)]
 pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     x: *const P,
@@ -212,10 +214,10 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// The value at any place, along any number of axes: `taps` are those of the axes that are left.
+/// The value at any place, along any number of axes: `taps` are those of the remaining axes.
 ///
 /// # Safety
-/// The coefficients are there.
+/// The coefficients must exist.
 pub unsafe fn anywhere<P: Pixel>(x: *const P, from: isize, taps: &[Taps], count: usize, beyond: P::Total) -> P::Total {
     let Some((first, rest)) = taps.split_first() else {
         // SAFETY: the caller's promise.
@@ -246,7 +248,7 @@ mod tests {
                 let total: f64 = w[..=order].iter().sum();
                 assert!((total - 1.0).abs() < 1e-14, "{order} {t}");
                 assert!(w[..=order].iter().all(|&w| (-1e-15..=1.0).contains(&w)), "{order} {t} {w:?}");
-                // the mean of the places, weighted so, is the place
+                // the mean of the places, with these weights, is the place
                 let middle = (order / 2) as f64;
                 let mean: f64 = w[..=order].iter().enumerate().map(|(k, w)| w * (k as f64 - middle)).sum();
                 assert!(order == 0 || (mean - t).abs() < 1e-14, "{order} {t} {mean}");

@@ -1,4 +1,4 @@
-//! Coefficients of splines: a recursive filter along each axis.
+//! Spline coefficients, by a recursive filter along each axis.
 
 use super::{Blocks, LANES, parts};
 use crate::{
@@ -16,17 +16,17 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// The coefficients of the spline of this order through the elements.
+/// The coefficients of the spline of this order that interpolates the elements.
 pub fn spline_filter<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, order: usize, mode: Boundary) -> Result<NdArray<T>> {
     typed(spline_filter_of(view(x), order, mode))
 }
 
-/// The same of an array of any dtype.
+/// Like `spline_filter`, for an array of any dtype.
 pub fn spline_filter_of(x: View<'_>, order: usize, mode: Boundary) -> Result<RawArray> {
     spline_filter_along("spline_filter", x, 0..x.shape.len(), order, mode)
 }
 
-/// The same along some axes.
+/// Like `spline_filter`, along some axes.
 pub(super) fn spline_filter_along(
     op: &'static str,
     x: View<'_>,
@@ -51,7 +51,7 @@ pub(super) fn spline_filter_along(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// Filters the lanes of an axis in place.
+/// Filters the lanes along an axis in place.
 fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[f64], ends: SplineEnds) -> Result<()> {
     if blocks.len < 2 {
         return Ok(());
@@ -62,7 +62,7 @@ fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[
         let target = &target;
         match blocks.room::<f64>(op, 0) {
             Ok(mut rows) => range.for_each(|block| {
-                // SAFETY: each block has lanes of its own, in memory that the caller alone has.
+                // SAFETY: each block has lanes of its own, in memory that only the caller uses.
                 unsafe { filtered::<T>(target.to, blocks, block, &mut rows, poles, ends) }
             }),
             Err(e) => _ = failed.set(e),
@@ -75,7 +75,7 @@ versions! {
     /// Filters the lanes of one block.
     ///
     /// # Safety
-    /// `x` has the lanes, which nobody else uses; `rows` are as many as a lane has elements.
+    /// `x` must have the lanes, and nobody else uses these; `rows` must be as long as a lane.
     unsafe fn filtered[T: Precision][T](x: *mut T, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], poles: &[f64], ends: SplineEnds) {
         let (starts, many) = blocks.starts(block);
         let adjacent = starts[many - 1] == starts[0] + many - 1 && many == LANES;
@@ -83,7 +83,7 @@ versions! {
         for (i, row) in rows.iter_mut().enumerate() {
             for k in 0..LANES {
                 let start = if adjacent { starts[0] + k } else { starts[k] };
-                // SAFETY: an element of a lane.
+                // SAFETY: `i` is the index of an element of the lane.
                 row[k] = unsafe { *x.add(start + i * blocks.inner) }.to_f64() * gain;
             }
         }
@@ -92,15 +92,15 @@ versions! {
         }
         for (i, row) in rows.iter().enumerate() {
             for k in 0..many {
-                // SAFETY: as above; a lane that is repeated is not written again.
+                // SAFETY: as above; a repeated lane is not written again.
                 unsafe { *x.add(starts[k] + i * blocks.inner) = T::of(row[k]) };
             }
         }
     }
 }
 
-/// The filter of one pole, forward and backward. Its first value is the sum over all samples before, which the ends continue
-/// without end; powers of the pole below the precision are left out.
+/// The filter of one pole, forward and backward. Its first value is the sum over all samples before, which `ends`
+/// continues to infinity; powers of the pole below the precision are left out.
 #[inline(always)]
 fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {
     let n = x.len();
@@ -179,7 +179,7 @@ mod tests {
     use crate::numpyish::layout::tests::layouts;
     use ndarray::{ArrayD, IxDyn};
 
-    /// Coefficients, weighted as the spline of order 3 weights them at whole numbers, are the samples again.
+    /// Coefficients, weighted by the spline of order 3 at integers, give the samples again.
     #[test]
     fn cubic_coefficients_give_the_samples() {
         let n = 45;

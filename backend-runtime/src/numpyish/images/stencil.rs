@@ -16,7 +16,7 @@ use crate::{
 };
 use std::sync::OnceLock;
 
-/// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+/// `y[i]` is the sum over `k` of `weights[k] x[i + k - n / 2 - origin]` along an axis.
 pub fn correlate1d<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -29,7 +29,7 @@ pub fn correlate1d<T: WideFloat>(
     typed(correlate1d_of(view(x), view(weights), axis, mode, cval, origin))
 }
 
-/// The same of arrays of any dtype.
+/// Like `correlate1d`, for arrays of any dtype.
 pub fn correlate1d_of(
     x: View<'_>,
     weights: View<'_>,
@@ -45,7 +45,7 @@ pub fn correlate1d_of(
     let packed = copy::pack(OP, weights)?;
     let mut numbers: Vec<f64> = rules::list(OP, size)?;
     match weights.dtype {
-        // SAFETY: as many weights, of this dtype.
+        // SAFETY: the packed copy has `size` weights of this dtype.
         DType::Float32 => numbers.extend(unsafe { packed.slice::<f32>(size) }.iter().map(|&w| f64::from(w))),
         // SAFETY: as above.
         _ => numbers.extend_from_slice(unsafe { packed.slice::<f64>(size) }),
@@ -63,7 +63,7 @@ pub fn correlate1d_of(
         let run = |range: std::ops::Range<usize>| {
             let (from, to) = (&from, out.start());
             match blocks.room::<f64>(OP, window.border) {
-                // SAFETY: packed elements of this dtype, and as many results; each block has lanes of its own.
+                // SAFETY: both buffers have the elements, in this dtype; each block has lanes of its own.
                 Ok(mut rows) => range.for_each(|block| unsafe {
                     match dtype {
                         DType::Float32 => {
@@ -86,10 +86,11 @@ pub fn correlate1d_of(
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Runs `f` on ranges of blocks, on several threads. What it captures is only read, but for memory of each block's own.
+/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except for memory of each
+/// block's own.
 pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
-    // SAFETY: the callers' closures read packed arrays and write lanes of the block that they are called for.
+    // SAFETY: the callers' closures read packed arrays, and write only lanes of the block that they are called for.
     unsafe impl Sync for Run<'_> {}
     let run = Run(f);
     parallel::parallel(blocks.count(), blocks.grain(), |range| {
@@ -98,7 +99,7 @@ pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     });
 }
 
-/// Which index of the axis each row of an extended lane is; `usize::MAX` for the value beyond.
+/// For each row of an extended lane, the index along the axis; `usize::MAX` for the value beyond the edge.
 pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
     let mut all = rules::list(op, len + window.border)?;
     let first = -(window.before as isize);
@@ -108,10 +109,11 @@ pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode:
 }
 
 versions! {
-    /// The lanes of one block.
+    /// Correlates the lanes of one block.
     ///
     /// # Safety
-    /// Both ends have the lanes, of which nobody else writes these; `rows` and `sources` are as many as an extended lane has elements.
+    /// Both ends must have the lanes, and nobody else writes these; `rows` and `sources` must be as long as an extended
+    /// lane.
     unsafe fn correlated[T: Precision][T](
         ends: &Ends<T>, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], sources: &[usize], weights: &[f64], cvals: [f64; 2],
     ) {
@@ -124,7 +126,7 @@ versions! {
             }
             for k in 0..LANES {
                 let start = if adjacent { starts[0] + k } else { starts[k] };
-                // SAFETY: an element of a lane.
+                // SAFETY: `source` is the index of an element of the lane.
                 row[k] = unsafe { *ends.from.add(start + source * blocks.inner) }.to_f64();
             }
         }
@@ -136,7 +138,7 @@ versions! {
                 }
             }
             for k in 0..many {
-                // SAFETY: an element of a lane of this block.
+                // SAFETY: `i` is the index of an element of a lane of this block.
                 unsafe { *ends.to.add(starts[k] + i * blocks.inner) = T::of(sum[k]) };
             }
         }
