@@ -1,4 +1,4 @@
-//! Gathers and scatters along one axis, by arrays of indices.
+//! Gathers and scatters along one axis, with arrays of indices.
 
 use super::sums::{Runs, sum};
 use crate::{
@@ -18,7 +18,8 @@ use crate::{
 use std::sync::atomic::{AtomicBool, Ordering};
 
 versions! {
-    /// Whether all indices lie in an axis, counted from either end. Without a branch: a set sign bit is an index outside.
+    /// Returns whether all indices are within an axis, counted from either end. Without branches: a sign bit is set for
+    /// an index outside.
     unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
         let n = len as i64;
         let mut bad = 0;
@@ -30,11 +31,11 @@ versions! {
 }
 
 pub(super) fn inside(indices: &[i64], len: usize) -> bool {
-    // SAFETY: the loop has no conditions.
+    // SAFETY: the loop has no preconditions.
     unsafe { all_inside(indices, len) }
 }
 
-/// An error that names the first index outside an axis.
+/// Returns an error that names the first index outside an axis, if there is one.
 pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) -> Result<()> {
     if inside(indices, len) {
         return Ok(());
@@ -43,18 +44,18 @@ pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) 
     Err(Error::index(op, index, axis, len))
 }
 
-/// An index that lies in an axis, from its start.
+/// Converts an index within an axis to one from its start.
 #[inline(always)]
 pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
 }
 
-/// Number of elements before and after an axis.
+/// Number of elements before and after an axis: products of the other lengths.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Elements at indices along one axis, or of the array as a row.
+/// Elements at indices along one axis, or of the flattened array.
 pub fn take<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -70,7 +71,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(OP, x.shape, indices.shape, axis, size)?;
     let (len, n) = (x.shape[axis], rules::count(OP, &shape, size)?);
     let packed = copy::pack(OP, indices)?;
-    // SAFETY: the indices, packed.
+    // SAFETY: the packed copy has `indices.len()` indices.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     let (outer, inner) = around(x.shape, axis);
     let few = !x.is_c_order() && indices.len() < len / 2;
@@ -94,7 +95,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
         for row in rows {
             let (outer, k) = (row / indices.len(), row % indices.len());
             let from = outer * len + from_start(indices[k], len);
-            // SAFETY: a row of both; the index lies in the axis, as was checked.
+            // SAFETY: the rows are within both buffers; the index is within the axis, as checked.
             unsafe { std::ptr::copy_nonoverlapping(ends.from.add(from * bytes), ends.to.add(row * bytes), bytes) };
         }
     });
@@ -102,7 +103,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     unsafe { RawArray::new(OP, shape, out) }
 }
 
-/// [`take`] of a few slices, without reading the rest.
+/// Implements [`take`] for a few slices, without reading the rest.
 fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shape: Vec<usize>) -> Result<RawArray> {
     let mut flat = x.shape.to_vec();
     flat[axis] = indices.len();
@@ -113,7 +114,7 @@ fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shap
         let slice = Region::of(x).at(axis, from_start(index, x.shape[axis]));
         copy::place(&mut out, k * step, &strides, slice.view());
     }
-    // SAFETY: the slices are all there is along the axis.
+    // SAFETY: the slices cover the axis, so that every element has been written.
     unsafe { RawArray::new(op, shape, out) }
 }
 
@@ -133,7 +134,7 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     let (len, many) = (x_shape[axis], shape[axis]);
     if shape.contains(&0) {
         let packed = copy::pack(OP, indices)?;
-        // SAFETY: the indices, packed.
+        // SAFETY: the packed copy has `indices.len()` indices.
         check(OP, unsafe { packed.slice::<i64>(indices.len()) }, axis, len)?;
         return RawArray::empty(OP, shape, x.dtype);
     }
@@ -141,17 +142,17 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     let from = copy::pack(OP, wide.view())?;
     let wide_indices = Region::of(indices).broadcast(OP, &shape)?;
     let packed = copy::pack(OP, wide_indices.view())?;
-    // SAFETY: the indices, packed.
+    // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
-    // a row has one slab to choose from, and one column of it for each of its elements unless columns are single
+    // a row reads one slab; element `k` of a row reads column `k` of it, unless a slab has one column
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
     gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
 
-/// The rows of a gather: `width` elements each, chosen from a slab of `len` times `inner` elements.
+/// The rows of a gather: `width` elements each, from a slab of `len` times `inner` elements.
 struct Rows {
     count: usize,
     width: usize,
@@ -160,7 +161,7 @@ struct Rows {
     inner: usize,
 }
 
-/// Rows of elements at indices. `slab` says with which element the slab of a row begins, `indices` gives those of a row.
+/// Gathers rows. `slab` gives the first element of the slab of a row, `indices` the indices of a row.
 fn gather<'a>(
     op: &'static str,
     shape: Vec<usize>,
@@ -170,7 +171,7 @@ fn gather<'a>(
     slab: &(dyn Fn(usize) -> usize + Sync),
     indices: &(dyn Fn(usize) -> &'a [i64] + Sync),
 ) -> Result<RawArray> {
-    /// Indices of one task: checked and then read again while they are in the cache.
+    /// Number of indices of one task: they are checked, and read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
     let &Rows { count, width, axis, len, inner } = rows;
     let size = dtype.size();
@@ -187,7 +188,7 @@ fn gather<'a>(
                 outside.store(true, Ordering::Relaxed);
                 return;
             }
-            // SAFETY: a segment of a row of the result, and a slab of what is chosen from, in which the indices lie.
+            // SAFETY: the segment is within a row of the result, and the indices are within the slab.
             unsafe {
                 let to = ends.to.add((row * width + first) * size);
                 let slab = ends.from.add(slab(row) * size);
@@ -198,14 +199,16 @@ fn gather<'a>(
     if outside.into_inner() {
         (0..count).try_for_each(|row| check(op, indices(row), axis, len))?;
     }
-    // SAFETY: no index was outside, so every segment of every row has been written.
+    // SAFETY: no index was outside, so that every segment of every row has been written.
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Elements at indices that lie in the axis, of one column each from `first` on where there are several.
+/// Gathers elements at indices within the axis; each index reads its own column, from `first` on, if there are several
+/// columns.
 ///
 /// # Safety
-/// The slab has `len` times `inner` elements, `out` room for an element for each index, the columns are below `inner`.
+/// The slab must have `len` times `inner` elements, `out` room for an element for each index, and the columns must be
+/// below `inner`.
 unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -221,7 +224,7 @@ unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: u
     }
 }
 
-/// A copy of x to which values are added at indices along one axis.
+/// A copy of `x` with values added at indices along one axis.
 pub fn scatter_add<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -232,7 +235,7 @@ pub fn scatter_add<T: Numeric>(
     typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
 }
 
-/// A copy of x whose elements at indices along one axis are multiplied by values.
+/// A copy of `x` whose elements at indices along one axis are multiplied by values.
 pub fn scatter_mul<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -243,12 +246,12 @@ pub fn scatter_mul<T: Numeric>(
     typed(scatter_mul_of(view(x), view(indices), view(values), axis))
 }
 
-/// The same of arrays of any dtype.
+/// Like `scatter_mul`, for arrays of any dtype.
 pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
     scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
 
-/// A copy of x with the largest of its elements and of values at indices along one axis.
+/// A copy of `x` with the maximum of elements and values at indices along one axis.
 pub fn scatter_max<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -259,7 +262,7 @@ pub fn scatter_max<T: Ordered>(
     typed(scattered("scatter_max", view(x), view(indices), view(values), axis, largest(T::DTYPE)))
 }
 
-/// A copy of x with the smallest of its elements and of values at indices along one axis.
+/// A copy of `x` with the minimum of elements and values at indices along one axis.
 pub fn scatter_min<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -270,7 +273,7 @@ pub fn scatter_min<T: Ordered>(
     typed(scattered("scatter_min", view(x), view(indices), view(values), axis, smallest(T::DTYPE)))
 }
 
-/// A copy of x in which elements at indices along one axis are replaced by values.
+/// A copy of `x` whose elements at indices along one axis are replaced by values.
 pub fn scatter<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -281,17 +284,17 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// How a scatter combines a value with the element: replace, add and so on.
+/// The loops of a scatter, which combine a value with an element: replace it, add to it and so on.
 struct Put {
-    /// A value for each index of a lane of `len` elements.
+    /// Combines one value for each index with the elements of a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
-    /// `n` values to as many elements.
+    /// Combines `n` values with `n` elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
-    /// Where all values of one element are combined at once: `n` columns, from the first on, of lanes of `inner` columns.
+    /// If set, combines all values of one element at once, for columns of several lanes.
     runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
 }
 
-/// Columns of a lane that values are added to.
+/// The columns `first..first + n` of lanes of `inner` columns, and their values.
 struct Lanes {
     to: *mut u8,
     values: *const u8,
@@ -301,7 +304,7 @@ struct Lanes {
     n: usize,
 }
 
-/// The sums of 16-bit floats in float32.
+/// Adds values of 16-bit floats in float32.
 unsafe fn add_runs<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
     let Lanes { to, values, len, inner, first, n } = lanes;
     let (to, values) = (to.cast::<T>(), values.cast::<T>());
@@ -309,7 +312,7 @@ unsafe fn add_runs<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lan
         let Some(&k) = run.first() else { continue };
         let row = from_start(indices[k], len) * inner;
         for column in first..first + n {
-            // SAFETY: an index of the lane, a value for each, and a column of both.
+            // SAFETY: the index is within the lane, there is a value for each index, and the column is within both.
             unsafe {
                 let to = to.add(row + column);
                 *to = sum(*to, run.iter().map(|k| *values.add(k * inner + column)));
@@ -319,7 +322,7 @@ unsafe fn add_runs<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lan
 }
 
 /// Signed and unsigned integers have the same sums, bit by bit.
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn addition(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
         Put { at: add_at::<T>, row: add_row::<T>, runs: None }
@@ -342,24 +345,24 @@ fn addition(dtype: DType) -> Put {
 #[inline(never)] // as above
 fn replacement(dtype: DType) -> Put {
     unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
-        // SAFETY: `n` elements of both.
+        // SAFETY: both have `n` elements.
         unsafe { std::ptr::copy_nonoverlapping(values.cast::<U>(), to.cast::<U>(), n) };
     }
     unsafe fn at<U: Copy>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
         for (k, &i) in indices.iter().enumerate() {
-            // SAFETY: an index of the lane, and a value for each.
+            // SAFETY: the index is within the lane, and there is a value for each.
             unsafe { *lane.cast::<U>().add(from_start(i, len)) = *values.cast::<U>().add(k) };
         }
     }
     by_bits!(dtype, U => Put { at: at::<U>, row: row::<U>, runs: None })
 }
 
-/// The loops that combine values with elements by one function of these dtypes.
+/// Defines the loops that combine values with elements by a method of the element type.
 macro_rules! combining {
     ($bound:ident $method:ident: $at:ident $row:ident) => {
         unsafe fn $at<T: $bound>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
             for (k, &i) in indices.iter().enumerate() {
-                // SAFETY: an index of the lane, and a value for each.
+                // SAFETY: the index is within the lane, and there is a value for each.
                 unsafe {
                     let to = lane.cast::<T>().add(from_start(i, len));
                     *to = (*to).$method(*values.cast::<T>().add(k));
@@ -371,7 +374,7 @@ macro_rules! combining {
             unsafe fn $row[T: $bound][T](to: *mut u8, values: *const u8, n: usize) {
                 let (to, values) = (to.cast::<T>(), values.cast::<T>());
                 for i in 0..n {
-                    // SAFETY: `n` elements of both.
+                    // SAFETY: both have `n` elements.
                     unsafe { *to.add(i) = (*to.add(i)).$method(*values.add(i)) };
                 }
             }
@@ -404,7 +407,7 @@ fn multiplication(dtype: DType) -> Put {
     }
 }
 
-/// The loops of the dtypes that have an order.
+/// Chooses the loops of a dtype with an order.
 macro_rules! ordered {
     ($dtype:expr, $at:ident $row:ident) => {{
         fn of<T: Ordered>() -> Put {
@@ -440,7 +443,8 @@ fn smallest(dtype: DType) -> Put {
     ordered!(dtype, minimum_at minimum_row)
 }
 
-/// In the order of the indices, so that sums do not depend on threads and the last of equal indices counts.
+/// Combines values in the order of the indices, so that sums do not depend on threads, and the last of equal indices
+/// wins.
 fn scattered(
     op: &'static str,
     x: View<'_>,
@@ -449,12 +453,12 @@ fn scattered(
     axis: isize,
     put: Put,
 ) -> Result<RawArray> {
-    /// Columns of one task, where there are many.
+    /// Number of columns of one task, if there are many.
     const COLUMNS: usize = 1 << 9;
     let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
     let (len, size) = (x.shape[axis], x.dtype.size());
     let packed = copy::pack(op, indices)?;
-    // SAFETY: the indices, packed.
+    // SAFETY: the packed copy has `indices.len()` indices.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     check(op, indices, axis, len)?;
     let out = copy::to_buffer(op, x)?;
@@ -477,7 +481,7 @@ fn scattered(
         for task in tasks {
             let (o, first) = (task / segments, task % segments * COLUMNS);
             let width = COLUMNS.min(inner - first);
-            // SAFETY: indices lie in the axis, as was checked; tasks write to different indices of what is before the axis, or
+            // SAFETY: indices are within the axis, as checked; tasks write to different indices of the axes before, or
             // to different columns.
             unsafe {
                 if let Some((put, runs)) = &runs {
@@ -498,7 +502,7 @@ fn scattered(
             }
         }
     });
-    // SAFETY: every element is that of a copy, or was put there.
+    // SAFETY: every element has been copied, or written by `put`.
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
@@ -549,7 +553,7 @@ mod tests {
         assert!(take_along_axis(&B, &x, &counting(&[3]), 0).is_err());
     }
 
-    /// Index arrays that count from both ends.
+    /// Index arrays with indices counted from both ends.
     fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
         let places: NdArray<i64> = dice.layout_of(shape);
         places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()

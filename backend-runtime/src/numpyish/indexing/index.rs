@@ -1,6 +1,6 @@
-//! Parts of arrays by lists of indices: one gather, and one loop that puts values.
+//! Indexing with lists of indices: one gather, and one loop that writes values.
 //!
-//! The arrays and masks of a list become one list of offsets, which the loops add to those of the axes that are kept.
+//! The arrays and masks of a list become one list of offsets, which the loops add to the offsets of the kept axes.
 
 use super::{
     along::{check, from_start, inside},
@@ -21,12 +21,12 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// What a list of indices selects: a view where there are only slices, numbers and new axes.
+/// The elements that a list of indices selects: a view if it has only slices, numbers and new axes.
 pub fn get<T: Element>(_: &Numpyish, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     got("get", x, index)
 }
 
-/// [`get`] on behalf of an op.
+/// Like [`get`], on behalf of an op.
 fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     let selection = select(op, x.shape(), index)?;
     match selection.is_view() {
@@ -35,9 +35,9 @@ fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish
     }
 }
 
-/// The places of the elements, in C order, that a list of indices selects of an array of this shape. `arrays` has the array
-/// or the mask of each item that is one, on the host. `values`, where they are given, is the shape of values for the places, and the size of
-/// one.
+/// The flat indices, in C order, of the elements that a list of indices selects from an array of this shape. `arrays`
+/// has the array or the mask of each item that is one, on the host. `values`, if set, is the shape of values to write
+/// there, and the size of one value.
 pub fn places<B: Arrays>(
     op: &'static str,
     shape: &[usize],
@@ -54,7 +54,7 @@ pub fn places<B: Arrays>(
     });
     let items: Vec<Index<'_, Numpyish>> = items.collect();
     if let Some((values, size)) = values {
-        // what does not fit is said before indices are looked at
+        // errors about shapes come before those about indices
         let selection = select(op, shape, Indices::Any(&items))?;
         let shapes = Shapes::new(op, &selection, &picked(&selection, Indices::Any(&items)), size)?;
         rules::assigned(op, values, &shapes.result)?;
@@ -65,7 +65,7 @@ pub fn places<B: Arrays>(
     got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
 }
 
-/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+/// Replaces the elements that a list of indices selects by values; the last of equal indices wins.
 pub fn set<T: Element>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -75,7 +75,7 @@ pub fn set<T: Element>(
     put::<T>("set", x, index, values, replacement(T::DTYPE))
 }
 
-/// Adds values to what a list of indices selects; all of equal indices count.
+/// Adds values to the elements that a list of indices selects; equal indices add up.
 pub fn add_at<T: Numeric>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -89,7 +89,7 @@ fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Re
     Selection::of(op, &Numpyish::new(), shape, index.iter())
 }
 
-/// A selection without arrays, as steps of a view.
+/// The steps of a view, for a selection without arrays.
 fn steps(selection: &Selection) -> Vec<Step> {
     let spans = || selection.spans.iter().enumerate();
     let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
@@ -99,7 +99,7 @@ fn steps(selection: &Selection) -> Vec<Step> {
     steps
 }
 
-/// The arrays and masks of a list.
+/// The arrays and masks of a list, as views.
 fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'a>> {
     let items: Vec<Index<'a, Numpyish>> = index.iter().collect();
     let picked = selection.picks.iter().filter_map(|pick| match items[pick.item] {
@@ -110,19 +110,19 @@ fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'
     picked.collect()
 }
 
-/// The loops' plan: what a selection with its arrays is in an array of some strides, all in elements from its first one.
+/// The plan of the loops: offsets of a selection with its arrays, in elements from the array's first one.
 struct Walk {
-    /// Where the axes before those of the arrays lead.
+    /// Offsets of the axes before those of the arrays.
     before: Vec<isize>,
-    /// Where the arrays lead.
+    /// Offsets of the arrays together.
     arrays: Vec<isize>,
-    /// Where the axes behind them lead, but for the last one.
+    /// Offsets of the axes behind those of the arrays, but for the last one.
     behind: Vec<isize>,
-    /// Number of elements of the last one, and the distance of neighbours; one element where there is no axis.
+    /// Length of that last axis, and distance of its neighbours; one element if there is no such axis.
     row: (usize, isize),
 }
 
-/// The shapes of a selection: of the result, of its arrays together, and of each array.
+/// The shapes of a selection: of the result, of its arrays after broadcasting, and of each array.
 struct Shapes {
     result: Vec<usize>,
     arrays: Vec<usize>,
@@ -163,7 +163,7 @@ impl Walk {
     }
 }
 
-/// Axes without those of one element; neighbours that are one axis in memory are joined.
+/// Removes axes of length 1, and merges neighbours that are one axis in memory.
 fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
     let mut joined: Vec<(usize, isize)> = Vec::with_capacity(axes.len());
     for &(len, stride) in axes.iter().filter(|(len, _)| *len != 1) {
@@ -190,10 +190,10 @@ fn leads(op: &'static str, axes: &[(usize, isize)]) -> Result<Vec<isize>> {
     Ok(leads)
 }
 
-/// The flags of a mask, in C order.
+/// Calls `f` with the elements of a mask, in C order.
 fn with_flags<R>(op: &'static str, mask: View<'_>, f: impl FnOnce(&[bool]) -> R) -> Result<R> {
     let packed = copy::pack(op, mask)?;
-    // SAFETY: the bools of the mask, packed.
+    // SAFETY: the packed copy has the bools of the mask.
     Ok(f(unsafe { packed.slice::<bool>(mask.len()) }))
 }
 
@@ -201,7 +201,7 @@ fn true_elements(op: &'static str, mask: View<'_>) -> Result<usize> {
     with_flags(op, mask, |flags| flags.iter().map(|&flag| usize::from(flag)).sum())
 }
 
-/// Where the true elements of a mask lead in axes of these strides.
+/// The offsets of the true elements of a mask, in axes of these strides.
 fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -> Result<Vec<isize>> {
     let mut offsets = buffer::vec(op, n)?;
     with_flags(op, mask, |flags| {
@@ -227,7 +227,8 @@ fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -
     Ok(offsets)
 }
 
-/// Where the arrays and masks together lead, for each index of their common shape. Where that has none, no index is looked at.
+/// The offsets of the arrays and masks together, for each index of their common shape. If that is empty, no index is
+/// checked.
 fn offsets(
     op: &'static str,
     (shape, strides): (&[usize], &[isize]),
@@ -250,7 +251,7 @@ fn offsets(
             let narrow = Region::of(View { start, dtype: DType::Int64, shape: own, strides: &strides });
             let wide = narrow.broadcast(op, &shapes.arrays)?;
             let wide = copy::to_buffer(op, wide.view())?;
-            // SAFETY: every element of the copy has been written; offsets are numbers of 64 bits.
+            // SAFETY: every element of the copy has been written; offsets are 64-bit integers.
             offsets = unsafe { wide.into_vec::<i64>() }.into_iter().map(|offset| offset as isize).collect();
         }
         match &mut all {
@@ -264,10 +265,10 @@ fn offsets(
     }
 }
 
-/// Where indices lead along an axis.
+/// The offsets of indices along an axis.
 fn array_offsets(op: &'static str, x: View<'_>, axis: usize, len: usize, stride: isize) -> Result<Vec<isize>> {
     let packed = copy::pack(op, x)?;
-    // SAFETY: the indices, packed.
+    // SAFETY: the packed copy has `x.len()` indices.
     let indices = unsafe { packed.slice::<i64>(x.len()) };
     if !inside(indices, len) {
         check(op, indices, axis, len)?;
@@ -282,25 +283,26 @@ fn gathered(op: &'static str, x: View<'_>, selection: &Selection, picked: &[View
     let walk = Walk::new(op, (x.shape, x.strides), selection, picked, &shapes)?;
     let out = Buffer::new(op, shapes.result.iter().product(), x.dtype)?;
     let ends = Ends { from: x.start, to: out.start() };
-    // SAFETY: the walk leads to elements of the array, since no index was outside, and there is room for all of them.
+    // SAFETY: all offsets are those of elements of the array, since no index was outside, and there is room for all
+    // elements.
     unsafe { by_bits!(x.dtype, U => walk.gather::<U>(&Ends { from: ends.from.cast(), to: ends.to.cast() })) };
     // SAFETY: the gather has written every element.
     unsafe { RawArray::new(op, shapes.result, out) }
 }
 
 impl Walk {
-    /// Elements of one task.
+    /// Number of elements of one task.
     const TASK: usize = CHEAP / 4;
 
-    /// Copies all elements that the walk leads to, one after the other.
+    /// Copies all elements of the walk, one after the other.
     ///
     /// # Safety
-    /// They are elements of the type from `from` on; there is room for as many from `to` on.
+    /// `from` must have these elements, of type `U`; `to` must have room for all of them.
     unsafe fn gather<U: Copy + Send + Sync>(&self, ends: &Ends<U>) {
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let each = behind.len() * n;
         if each == 1 {
-            // elements of their own: tasks are parts of the lists of offsets
+            // single elements: tasks are parts of the lists of offsets
             let parts = arrays.len().div_ceil(Self::TASK);
             let grain = CHEAP / arrays.len().clamp(1, Self::TASK);
             return parallel::parallel(before.len() * parts, grain, |tasks| {
@@ -332,19 +334,19 @@ impl Walk {
         });
     }
 
-    /// Combines the elements that the walk leads to with values: one for all of them, or one for each, one after the other.
-    /// Values of equal indices come in their order.
+    /// Combines the elements of the walk with values: one for all elements, or one for each, one after the other.
+    /// Values of equal indices are combined in order.
     ///
     /// # Safety
-    /// They are elements of the type from `ends.to` on, all of which have places of their own but for equal offsets of the
-    /// arrays; as many values, or one, from `ends.from` on.
+    /// `ends.to` must have these elements, of type `U`, all of them distinct except for equal offsets of the arrays;
+    /// `ends.from` must have as many values, or one.
     unsafe fn put<U: Copy + Send + Sync>(
         &self,
         ends: &Ends<U>,
         single: bool,
         combine: impl Fn(*mut U, U) + Copy + Sync,
     ) {
-        /// Columns of one task.
+        /// Number of columns of one task.
         const COLUMNS: usize = 1 << 12;
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let parts = n.div_ceil(COLUMNS);
@@ -353,7 +355,7 @@ impl Walk {
         parallel::parallel(count, (CHEAP / work.max(1)).max(1), |tasks| {
             for task in tasks {
                 if *n == 1 && behind.len() == 1 {
-                    // elements of their own
+                    // single elements
                     for (j, offset) in arrays.iter().enumerate() {
                         let value = if single { 0 } else { task * arrays.len() + j };
                         // SAFETY: as below; a task is an index of the axes before.
@@ -365,7 +367,7 @@ impl Walk {
                 let width = COLUMNS.min(n - first);
                 for (j, offset) in arrays.iter().enumerate() {
                     let value = ((o * arrays.len() + j) * behind.len() + m) * n + first;
-                    // SAFETY: the caller's promise; tasks change elements of different indices of the axes that are kept.
+                    // SAFETY: the caller's promise; tasks change elements of different indices of the kept axes.
                     unsafe {
                         let to = ends.to.offset(before[o] + behind[m] + offset + first as isize * step);
                         let from = if single { ends.from } else { ends.from.add(value) };
@@ -382,10 +384,10 @@ impl Walk {
         });
     }
 
-    /// Adds values, or one value, to the elements that the walk leads to, those of one element in float32.
+    /// Adds values, or one value, to the elements of the walk; all values of one element are added in float32.
     ///
     /// # Safety
-    /// As of [`Walk::put`].
+    /// As for [`Walk::put`].
     unsafe fn put_sums<U: Real + Into<f32>>(&self, ends: &Ends<U>, single: bool, runs: &Runs) {
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let work = arrays.len().saturating_mul(*n);
@@ -399,7 +401,7 @@ impl Walk {
                             true => 0,
                             false => ((o * arrays.len() + j) * behind.len() + m) * n + k,
                         };
-                        // SAFETY: the caller's promise; tasks change elements of different indices of the axes that are kept.
+                        // SAFETY: the caller's promise; tasks change elements of different indices of the kept axes.
                         unsafe {
                             let to = ends.to.offset(before[o] + behind[m] + arrays[j] + k as isize * step);
                             *to = sum(*to, run.iter().map(|j| *ends.from.add(value(j))));
@@ -411,14 +413,14 @@ impl Walk {
     }
 }
 
-/// [`Walk::put`] of a dtype, by replacing or by adding.
+/// Implements [`Walk::put`] for one dtype, by replacing or by adding.
 type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 
-#[inline(never)] // not inlined into crates that call: what it names would be compiled there
+#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn replacement(dtype: DType) -> Put {
     unsafe fn of<U: Copy + Send + Sync>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
-        // SAFETY: the caller's promise; `put` gives places of elements.
+        // SAFETY: the caller's promise; `put` passes addresses of elements.
         unsafe { walk.put(&ends, single, |to, value| *to = value) };
     }
     by_bits!(dtype, U => of::<U>)
@@ -429,7 +431,7 @@ fn replacement(dtype: DType) -> Put {
 fn addition(dtype: DType) -> Put {
     unsafe fn of<U: Numeric>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
-        // SAFETY: the caller's promise; `put` gives places of elements.
+        // SAFETY: the caller's promise; `put` passes addresses of elements.
         unsafe { walk.put(&ends, single, |to, value| *to = (*to).plus(value)) };
     }
     unsafe fn of_sums<U: Real + Into<f32>>(walk: &Walk, ends: &Ends<u8>, single: bool) {
@@ -440,7 +442,7 @@ fn addition(dtype: DType) -> Put {
                     let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
                     walk.put_sums(&ends, single, &runs);
                 }
-                // without memory for the order, one after the other
+                // if there is no memory for the order, add one value after the other
                 Err(_) => of::<U>(walk, ends, single),
             }
         }
@@ -474,7 +476,7 @@ fn put<T: Element>(
     ready.put(op, (x.shape(), x.strides()), start, put)
 }
 
-/// What is known before the array is looked at that is to be changed.
+/// The checked operands of a write, before the array is made changeable.
 struct Ready<'a> {
     selection: &'a Selection,
     picked: &'a [View<'a>],
@@ -491,7 +493,7 @@ impl<'a> Ready<'a> {
         Ok(Ready { selection, picked, shapes, values })
     }
 
-    /// Puts the values into the array of this shape and these strides, which is the only handle of its elements.
+    /// Writes the values into the array with this shape and these strides, of whose elements nobody else has a handle.
     fn put(self, op: &'static str, layout: (&[usize], &[isize]), start: *mut u8, put: Put) -> Result<()> {
         let Ready { selection, picked, shapes, values } = self;
         let walk = Walk::new(op, layout, selection, picked, &shapes)?;
@@ -501,8 +503,8 @@ impl<'a> Ready<'a> {
         let single = values.view().len() == 1;
         let values = if single { values } else { values.broadcast(op, &shapes.result)? };
         let packed = copy::pack(op, values.view())?;
-        // SAFETY: the walk leads to elements of the array, since no index was outside; nobody else reads them, and each has
-        // its place. There is one value, or one for each.
+        // SAFETY: all offsets are those of elements of the array, since no index was outside; nobody else reads these,
+        // and each is distinct. There is one value, or one for each.
         unsafe { put(&walk, &Ends { from: packed.start(), to: start }, single) };
         Ok(())
     }
@@ -531,7 +533,7 @@ mod tests {
         assert_ne!(copy, start);
         set(&B, &mut x, slices(&[]), Operand::array(&counting(&[2, 1]))).unwrap();
         assert_eq!((list(&x), x.as_ptr()), (vec![0, 0, 0, 1, 1, 1], copy));
-        // leading axes of one more than the part has, and steps beyond the axis
+        // more leading axes of length 1 than the part has, and steps beyond the axis
         set(&B, &mut x, slices(&[Slice::at(1)]), Operand::array(&counting(&[1, 1, 3]))).unwrap();
         let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
         set(&B, &mut x, slices(&[far, far]), Operand::Scalar(9)).unwrap();
@@ -540,7 +542,7 @@ mod tests {
         assert!(refused.is_err() && list(&x) == [0, 0, 0, 0, 9, 2]);
     }
 
-    /// Over arrays of any layout: what a list selects is what one index after the other selects.
+    /// For arrays of any layout: a list selects the same as its indices one after the other.
     #[test]
     fn layouts() {
         let mut dice = Dice(11);
@@ -557,7 +559,7 @@ mod tests {
             let one = |k: usize| x.index_axis(Axis(along), many[k % many.len()] as usize);
             let got = get(&B, &x, all).unwrap();
             assert!((0..2 * many.len()).all(|k| got.index_axis(Axis(along), k) == one(k)));
-            // the last counts, and all add up
+            // the last value wins, and all values add up
             let values: NdArray<i64> = dice.layout_of(got.shape());
             let (mut replaced, mut added) = (x.clone(), x.clone());
             set(&B, &mut replaced, all, Operand::array(&values)).unwrap();

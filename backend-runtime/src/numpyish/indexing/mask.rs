@@ -1,4 +1,4 @@
-//! Elements that a mask is true for, and where they are.
+//! Elements at which a mask is true, and their indices.
 
 use crate::{
     DType, Element, Result,
@@ -14,10 +14,10 @@ use crate::{
     rules::{self, Masked},
 };
 
-/// Elements that one task looks through for true ones.
+/// Number of elements that one task searches for true ones.
 const BLOCK: usize = 1 << 14;
 
-/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
+/// The elements, in C order, at which a mask is true: single elements, or subarrays over the axes that the mask lacks.
 pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
     typed(masked(view(x), view(mask)))
 }
@@ -26,7 +26,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     const OP: &str = "boolean_mask";
     let Masked { cell, .. } = rules::masked(OP, x.shape, mask.shape)?;
     let (elements, flags) = (copy::pack(OP, x)?, copy::pack(OP, mask)?);
-    // SAFETY: the bools of the mask, packed; each is a byte of 0 or 1.
+    // SAFETY: the packed copy has the bools of the mask; each is a byte of 0 or 1.
     let flags = unsafe { flags.slice::<bool>(mask.len()) };
     if !cell.is_empty() {
         return cells(OP, x.dtype, elements.start(), flags, &cell);
@@ -44,7 +44,8 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
         for i in blocks {
             let first = if i == 0 { 0 } else { ends[i - 1] };
             let flags = &flags[i * BLOCK..flags.len().min((i + 1) * BLOCK)];
-            // SAFETY: the blocks of the elements and of the result; a block writes as many as it has flags set.
+            // SAFETY: these are blocks of the elements and of the result; a block writes as many elements as it has
+            // true flags.
             unsafe {
                 let (from, to) = (both.from.add(i * BLOCK * size), both.to.add(first * size));
                 by_bits!(x.dtype, U => compress::<U>(|i| *from.cast::<U>().add(i), flags, to.cast(), ends[i] - first));
@@ -55,7 +56,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     unsafe { RawArray::new(OP, vec![n], out) }
 }
 
-/// The cells of this shape whose flag is set.
+/// The subarrays of shape `cell` whose flag is true.
 fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: &[usize]) -> Result<RawArray> {
     let n = flags.iter().filter(|&&flag| flag).count();
     let shape = [&[n], cell].concat();
@@ -63,7 +64,7 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     if out.len() > 0 {
         let bytes = out.len() / n * dtype.size();
         for (to, (i, _)) in flags.iter().enumerate().filter(|(_, flag)| **flag).enumerate() {
-            // SAFETY: a cell of both; the result has room for as many as flags are set.
+            // SAFETY: the subarray is within both; the result has room for as many as there are true flags.
             unsafe { std::ptr::copy_nonoverlapping(from.add(i * bytes), out.start().add(to * bytes), bytes) };
         }
     }
@@ -71,11 +72,11 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the values whose flag is set, `room` of them. Every value is written where the next one goes, and stays if its
-/// flag is set: no branch to predict.
+/// Writes the values whose flag is true, `room` of them. Each value is written to the next place, which advances only
+/// if its flag is true: no branch to predict.
 ///
 /// # Safety
-/// There is room for `room`.
+/// `out` must have room for `room` values.
 #[inline(always)]
 unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room: usize) {
     let mut next = 0;
@@ -83,13 +84,13 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
         if next == room {
             return;
         }
-        // SAFETY: as the caller promises; `next` is below `room`, as just asked.
+        // SAFETY: as the caller promises; `next` is below `room`, as just checked.
         unsafe { out.add(next).write(at(i)) };
         next += usize::from(flag);
     }
 }
 
-/// Indices of the elements that are not zero, one array per axis.
+/// Indices of the nonzero elements, one array per axis.
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
     all_typed(nonzero_of(view(x)))
 }
@@ -101,7 +102,7 @@ fn nonzero_of(x: View<'_>) -> Result<Vec<RawArray>> {
     places.into_iter().map(|v| RawArray::from_vec(OP, vec![n], v)).collect()
 }
 
-/// Indices of the elements that are not zero, one row each.
+/// Indices of the nonzero elements, one row per element.
 pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
     typed(argwhere_of(view(x)))
 }
@@ -118,15 +119,15 @@ fn argwhere_of(x: View<'_>) -> Result<RawArray> {
         let column = View { start: column.as_ptr().cast(), dtype: DType::Int64, shape: &[n], strides: &[1] };
         copy::place(&mut out, k, &[ndim as isize], column);
     }
-    // SAFETY: the columns are the result.
+    // SAFETY: the columns cover the result.
     unsafe { RawArray::new(OP, vec![n, ndim], out) }
 }
 
-/// How many elements are not zero, and their indices along each axis, in C order.
+/// The number of nonzero elements, and their indices along each axis, in C order.
 fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     let elements = copy::pack(op, x)?;
     let made = if x.dtype == DType::Bool { Vec::new() } else { flags(op, elements.start(), x)? };
-    // SAFETY: the elements, packed, which are bools.
+    // SAFETY: the packed copy has the elements, which are bools.
     let flags = if x.dtype == DType::Bool { unsafe { elements.slice::<bool>(x.len()) } } else { &made[..] };
     let n = flags.iter().filter(|&&flag| flag).count();
     let mut places = (0..x.shape.len()).map(|_| buffer::vec(op, n)).collect::<Result<Vec<Vec<i64>>>>()?;
@@ -135,10 +136,10 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     };
     let len = x.shape[outer.len()].max(1);
     let mut index = vec![0; outer.len()];
-    // a row at a time: the outer indices change only between rows, and nothing is divided
+    // row by row: the outer indices change only between rows, which avoids divisions
     for row in flags.chunks(len) {
         let found = row.iter().filter(|&&flag| flag).count();
-        // SAFETY: there is room for all places, of which this row has as many as flags set.
+        // SAFETY: there is room for all indices, and this row has `found` true flags.
         unsafe {
             compress(|i| i as i64, row, last.as_mut_ptr().add(last.len()), found);
             last.set_len(last.len() + found);
@@ -155,7 +156,7 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     Ok((n, places))
 }
 
-/// Whether elements are not zero, given those of `x` in C order.
+/// Whether each element of `x` is nonzero, in C order; `elements` are the packed elements of `x`.
 fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>> {
     let n = x.len();
     let flags = Buffer::new(op, n, DType::Bool)?;
@@ -163,7 +164,7 @@ fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>
     let both = copy::Ends { from: elements, to: flags.start() };
     parallel::parallel(n, CHEAP, |range| {
         let both = &both;
-        // SAFETY: a part of both; tasks write different parts.
+        // SAFETY: the range is within both; tasks write different ranges.
         unsafe { test(both.from.add(range.start * size), both.to.add(range.start), range.len()) };
     });
     // SAFETY: every flag has been written, as a byte of 0 or 1.

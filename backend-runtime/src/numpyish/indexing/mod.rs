@@ -15,7 +15,7 @@ pub use part::getitem;
 mod tests {
     use super::super::{NdArray, typed::array};
 
-    /// An array of 0, 1, 2 ..
+    /// An array of 0, 1, 2 and so on.
     pub fn counting(shape: &[usize]) -> NdArray<i64> {
         let n = shape.iter().product::<usize>() as i64;
         array("test", shape, (0..n).collect()).unwrap()

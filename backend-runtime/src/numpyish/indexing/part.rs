@@ -1,4 +1,4 @@
-//! Parts of arrays by a range or an index per axis.
+//! Parts of arrays, by a range or an index for each axis.
 
 use crate::{
     Element, Result, Slice,
@@ -22,7 +22,7 @@ fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
     Ok(Change::of(parts.chain(dropped.map(|(axis, _)| Step::Index(axis, 0)))))
 }
 
-/// The same part in ndarray's words: there a negative step begins at the last index of the range.
+/// Converts a span to ndarray's form, in which the range of a negative step begins at its last index.
 pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
     let first = span.start as isize;
     match span.len as isize {

@@ -1,16 +1,17 @@
-//! Sums of 16-bit floats that go to one place: in float32, rounded once, since a sum that is rounded after each of many numbers stands still.
+//! Sums of 16-bit floats with the same target: in float32, rounded once, because a sum that is rounded after each of
+//! many terms stops growing.
 
 use crate::{Real, Result, numpyish::buffer};
 
-/// Numbers in the order of the places that they go to.
+/// Indices of numbers, grouped by target.
 pub(super) struct Runs {
     order: Vec<usize>,
-    /// Where each run ends in the order.
+    /// End of each group within `order`.
     ends: Vec<usize>,
 }
 
 impl Runs {
-    /// Of as many numbers, by the place of each. Numbers of one place stay in order.
+    /// Groups `n` numbers by the target `place(k)` of each. Numbers with the same target keep their order.
     pub fn of<P: Ord>(op: &'static str, n: usize, place: impl Fn(usize) -> P) -> Result<Runs> {
         let mut order = buffer::vec::<usize>(op, n)?;
         order.extend(0..n);
@@ -22,14 +23,14 @@ impl Runs {
         Ok(Runs { order, ends })
     }
 
-    /// The numbers of each place.
+    /// The numbers of each target.
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.order[start..end])
     }
 }
 
-/// An element and numbers that are added to it.
+/// The sum of an element and further numbers.
 #[inline(always)]
 pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
     let first: f32 = first.into();
