@@ -1,4 +1,5 @@
-//! Distributions whose numbers take a varying number of draws ([`samplers`](crate::random::samplers)): a stream for each element.
+//! Distributions that need a varying number of draws ([`samplers`](crate::random::samplers)): each element has a stream
+//! of its own.
 
 use super::super::{
     NdArray, Numpyish, Operand,
@@ -62,7 +63,7 @@ pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operan
     typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
 }
 
-/// How many of `n` trials each category gets.
+/// The number of `n` trials that fall into each category.
 pub fn random_multinomial<T: Real>(
     b: &Numpyish,
     shape: &[usize],
@@ -72,7 +73,7 @@ pub fn random_multinomial<T: Real>(
     typed(categories(b, "random_multinomial", shape, n, view(weights)))
 }
 
-/// The same, with weights of any dtype.
+/// Like `random_multinomial`, with weights of any dtype.
 pub(crate) fn categories(
     b: &Numpyish,
     op: &'static str,
@@ -86,7 +87,7 @@ pub(crate) fn categories(
     if out.len() > 0 {
         let mut pairs = rules::list(op, count)?;
         pairs.resize(count, [0.0; 2]);
-        // SAFETY: all weights, of which there are some.
+        // SAFETY: `pairs` has room for all weights, of which there is at least one.
         unsafe { Parameter::new(op, weights, weights.shape)?.read(0, &mut pairs, 0) };
         let mut shares = rules::list(op, count)?;
         shares.extend(pairs.iter().map(|pair| pair[0]));
@@ -95,10 +96,10 @@ pub(crate) fn categories(
         let (key, first) = b.stream().take(rows as u64);
         parallel::parallel(rows, (COSTLY / count).max(1), |rows| {
             for row in rows {
-                // SAFETY: a row of the buffer, of one task; any bytes are an int64.
+                // SAFETY: the row of the buffer belongs to one task; any bytes are an int64.
                 let to = unsafe { std::slice::from_raw_parts_mut(out.start().cast::<i64>().add(row * count), count) };
                 let block = first.wrapping_add(row as u64);
-                // SAFETY: the loop has no conditions.
+                // SAFETY: the loop has no preconditions.
                 unsafe { count_trials(key, block, n as f64, &shares, to) };
             }
         });
@@ -113,7 +114,7 @@ versions! {
     }
 }
 
-/// Normally distributed random numbers between two bounds.
+/// Normally distributed random numbers, restricted to the range between two bounds.
 pub fn random_truncated_normal<T: Real>(
     b: &Numpyish,
     shape: &[usize],
@@ -128,8 +129,8 @@ pub fn random_truncated_normal<T: Real>(
     typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
 }
 
-/// Numbers of a distribution, as reals of `dtype` or as counts. `own` are the parameters of the elements, up to two, which
-/// broadcast to the shape.
+/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` are up to two parameters of the elements,
+/// which broadcast to the shape.
 pub(crate) fn sampled(
     b: &Numpyish,
     op: &'static str,
@@ -152,15 +153,15 @@ pub(crate) fn sampled(
                 let start = part * PART;
                 let count = PART.min(n - start);
                 for (which, parameter) in own.iter().enumerate() {
-                    // SAFETY: elements of the shape.
+                    // SAFETY: these elements are within the shape.
                     unsafe { parameter.read(start, &mut values[..count], which) };
                 }
                 let block = first.wrapping_add(start as u64);
                 if !(all_alike && many::make(distribution, key, block, values[0], shared, &mut made[..count])) {
-                    // SAFETY: the loops have no conditions.
+                    // SAFETY: the loops have no preconditions.
                     unsafe { draw(key, block, &values[..count], shared, &mut made[..count]) };
                 }
-                // SAFETY: a part of the buffer, of one task.
+                // SAFETY: the part of the buffer belongs to one task.
                 unsafe { store(&made[..count], dtype, out.start().add(start * dtype.size())) };
             }
         });
@@ -169,10 +170,10 @@ pub(crate) fn sampled(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Elements that are made at once.
+/// Number of elements that are drawn at a time.
 const PART: usize = many::MOST;
 
-/// Makes an element for each of the parameters.
+/// Draws an element for each entry of the parameters.
 type Loop = unsafe fn(u64, u64, &[[f64; 2]], [f64; 2], &mut [f64]);
 
 fn loop_of(distribution: Distribution) -> Loop {
@@ -187,7 +188,7 @@ fn loop_of(distribution: Distribution) -> Loop {
 }
 
 versions! {
-    /// The elements from block `first` on. A sampler is made again only where parameters change.
+    /// Draws the elements from block `first` on. A new sampler is made only when parameters change.
     unsafe fn draw[S: Sampler][S](key: u64, first: u64, own: &[[f64; 2]], shared: [f64; 2], out: &mut [f64]) {
         let Some(&last) = own.first() else { return };
         let (mut last, mut sampler) = (last, S::new(last, shared));
@@ -204,10 +205,10 @@ versions! {
     }
 }
 
-/// Writes numbers as elements of a dtype. A count that there is not, NaN, is -1.
+/// Writes numbers as elements of a dtype. A count of NaN is written as -1.
 ///
 /// # Safety
-/// There is room for as many elements.
+/// `to` must have room for `made.len()` elements.
 unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
     /// # Safety
     /// As above.
@@ -217,7 +218,7 @@ unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
             unsafe { to.cast::<T>().add(i).write(of(x)) };
         }
     }
-    // SAFETY: the caller's promise; the types are those of the dtypes.
+    // SAFETY: the caller's promise; each type is that of the dtype.
     unsafe {
         match dtype {
             DType::Float16 => each(made, to, f16::of),
@@ -229,11 +230,11 @@ unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
     }
 }
 
-/// A parameter of the elements of a shape, in C order.
+/// A parameter for the elements of a shape, in C order.
 struct Parameter<'a> {
     x: View<'a>,
     shape: &'a [usize],
-    /// Distances along the axes of the shape, 0 where it is the same.
+    /// Strides along the axes of the shape, 0 for broadcast axes.
     strides: Vec<isize>,
 }
 
@@ -248,17 +249,17 @@ impl<'a> Parameter<'a> {
         Ok(Parameter { x, shape, strides })
     }
 
-    /// Whether all elements have the same.
+    /// Returns whether all elements share one value.
     fn is_one(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
-    /// Reads those of the elements from `start` on.
+    /// Reads the parameters of the elements from `start` on.
     ///
     /// # Safety
-    /// There are as many, and the shape has no axis of length 0.
+    /// All these elements must exist, and the shape must have no axis of length 0.
     unsafe fn read(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
-        // SAFETY: the caller's promise; the types are those of the dtypes.
+        // SAFETY: the caller's promise; each type is that of the dtype.
         unsafe {
             match self.x.dtype {
                 DType::Float16 => self.read_as::<f16>(start, to, which),
@@ -270,14 +271,14 @@ impl<'a> Parameter<'a> {
     }
 
     /// # Safety
-    /// As above, and `T` is the dtype.
+    /// As above; `T` must be the type of the dtype.
     unsafe fn read_as<T: Real>(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
         let (inner, stride) = match (self.shape.last(), self.strides.last()) {
             (Some(&len), Some(&stride)) => (len, stride),
             _ => (1, 0),
         };
         let mut done = 0;
-        // a row of the last axis after the other, the first from within
+        // row by row along the last axis; the first row may begin in its middle
         while done < to.len() {
             let place = start + done;
             let within = place % inner;
@@ -290,7 +291,7 @@ impl<'a> Parameter<'a> {
             }
             let count = (inner - within).min(to.len() - done);
             for (k, values) in to[done..done + count].iter_mut().enumerate() {
-                // SAFETY: the offset of an index of the shape, to which the view broadcasts.
+                // SAFETY: the offset belongs to an index of the shape, to which the view broadcasts.
                 values[which] = unsafe { *self.x.at(at + k as isize * stride).cast::<T>() }.to_f64();
             }
             done += count;
@@ -304,7 +305,8 @@ mod tests {
     use crate::{Error, numpyish::simd::with_each};
     use ndarray::{ArrayD, IxDyn, ShapeBuilder, arr1};
 
-    /// A distribution, its parameters, its mean and deviation, and bins with their probabilities, by SciPy.
+    /// A distribution with its parameters, its mean and standard deviation, and bins with their probabilities, from
+    /// SciPy.
     struct Known {
         name: &'static str,
         distribution: Distribution,
@@ -379,7 +381,7 @@ mod tests {
             let mean = x.iter().map(|x| (x - known.mean) / N as f64).sum::<f64>();
             assert!(mean.abs() < 5.0 * known.std / (N as f64).sqrt(), "{what}: mean off by {mean}");
             let square = x.iter().map(|x| (x - known.mean) * (x - known.mean) / N as f64).sum::<f64>().sqrt();
-            // the fourth moment of those of a small shape is large
+            // the fourth moment is large for small shape parameters
             let is_heavy = matches!(known.distribution, Distribution::Gamma | Distribution::Beta) && known.own[0] < 1.0;
             let heavy = if is_heavy { 0.1 } else { 0.02 };
             assert!((square / known.std - 1.0).abs() < heavy, "{what}: deviation {square}");
@@ -403,7 +405,7 @@ mod tests {
         }
     }
 
-    /// A number is that of its place, whatever is made beside it, and by any instruction set.
+    /// A number depends only on its index, not on its neighbours or the instruction set.
     #[test]
     fn an_element_depends_on_its_place_alone() {
         for known in known() {
@@ -413,7 +415,7 @@ mod tests {
         }
     }
 
-    /// Elements with the same parameters are made many at once.
+    /// Elements that share parameters are drawn many at a time.
     #[test]
     fn many_elements_are_those_made_one_by_one() {
         let alike = |of: Distribution, own: [f64; 2], shared: [f64; 2]| {
@@ -421,7 +423,7 @@ mod tests {
             with_each(|_| {
                 for block in [0, u64::MAX - 7] {
                     let mut one_by_one = made;
-                    // SAFETY: the loops have no conditions.
+                    // SAFETY: the loops have no preconditions.
                     unsafe { loop_of(of)(42, block, &[own; many::MOST - 3], shared, &mut one_by_one) };
                     if many::make(of, 42, block, own, shared, &mut made) {
                         assert_eq!(made.map(f64::to_bits), one_by_one.map(f64::to_bits), "{of:?} {own:?}");

@@ -1,8 +1,8 @@
-//! Distributions for many elements with the same parameters: what most elements need is computed side by side, in vector
-//! registers, and an element that needs more is made alone. The numbers are those of [`samplers`](crate::random::samplers),
-//! bit by bit.
+//! Draws of many elements with the same parameters: the work that most elements need is done side by side, in vector
+//! registers, and an element that needs more is drawn alone. The numbers are those of
+//! [`samplers`](crate::random::samplers), bit by bit.
 
-// arrays in lockstep: a loop of indices is what becomes vector instructions
+// arrays in lockstep: the compiler vectorises loops over indices
 #![allow(clippy::needless_range_loop)]
 
 use super::{
@@ -14,10 +14,11 @@ use crate::random::{
     unit_f64,
 };
 
-/// Elements that are made at once, at most.
+/// Largest number of elements that are drawn at a time.
 pub const MOST: usize = 512;
 
-/// Makes up to [`MOST`] elements of these parameters, from block `first` on, if the distribution is one of those that gain.
+/// Draws up to [`MOST`] elements with these parameters, from block `first` on. Returns false, if that is no faster for
+/// this distribution.
 pub fn make(
     distribution: Distribution,
     key: u64,
@@ -26,7 +27,7 @@ pub fn make(
     shared: [f64; 2],
     out: &mut [f64],
 ) -> bool {
-    // SAFETY: the loops have no conditions.
+    // SAFETY: the loops have no preconditions.
     unsafe {
         match distribution {
             Distribution::Exponential => exponentials(key, first, Exponential::new(own, shared), out),
@@ -57,20 +58,21 @@ pub fn make(
     true
 }
 
-/// The uniform number in [0, 1) of 64 bits.
+/// Converts 64 random bits to a uniform number in [0, 1).
 #[inline(always)]
 fn unit(word: u64) -> f64 {
     unit_f64((word >> 32) as u32, word as u32)
 }
 
-/// A part of an array.
+/// An array for the elements of one call.
 type Part<T> = [T; MOST];
 
-/// Pairs of normally distributed numbers, as [`Draws::normals`] makes them.
+/// Pairs of normally distributed numbers, like those of [`Draws::normals`].
 struct Normals {
-    /// The first and the second of each pair.
+    /// The first and the second number of each pair.
     pairs: [Part<f64>; 2],
-    /// How many blocks of an element are used up, with one of which a half is left if it began with a half.
+    /// Number of blocks of each element that are used up; if drawing began with half a block, half of the last one is
+    /// left.
     used: Part<u32>,
 }
 
@@ -82,14 +84,14 @@ wide_versions! {
         for (x, words) in out.iter_mut().zip(words.as_chunks::<2>().0) {
             *x = unit(words[0]);
         }
-        // a loop of its own, which vectorises
+        // a separate loop, which vectorises
         for x in out {
             *x = sampler.of_unit(*x);
         }
     }
 
-    /// A pair for each of `n` elements, from block `first` on. `used` says how many blocks of each are used up, and has the
-    /// new numbers of them afterwards; if `HALF`, the second half of the last of these is left.
+    /// Draws a pair for each of `n` elements, from block `first` on. `used` has the number of used blocks of each
+    /// element, and is updated; with `HALF`, the second half of the last block is still unused.
     unsafe fn normals[const HALF: bool][HALF](key: u64, first: u64, n: usize, to: &mut Normals) {
         let mut waiting: Part<u16> = [0; MOST];
         for i in 0..n {
@@ -133,7 +135,7 @@ wide_versions! {
                 to.pairs[0][at] = x[i % MOST] * scale[i % MOST];
                 to.pairs[1][at] = y[i % MOST] * scale[i % MOST];
                 to.used[at] = to.used[at].wrapping_add(1);
-                // those outside of the circle try again
+                // points outside the circle are drawn again
                 waiting[left % MOST] = at as u16;
                 left += usize::from(!Draws::is_in_circle(square[i % MOST]));
             }
@@ -141,7 +143,8 @@ wide_versions! {
         }
     }
 
-    /// The next uniform number in (0, 1] of each element: from the next block, or if `HALF`, from the rest of the last one.
+    /// The next uniform number in (0, 1] of each element: from its next block, or with `HALF`, from the rest of its
+    /// last block.
     unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut Part<u32>, to: &mut [f64]) {
         let n = to.len();
         let (mut blocks, mut further, mut words) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
@@ -159,7 +162,7 @@ wide_versions! {
 
     unsafe fn gammas[][](key: u64, first: u64, sampler: Gamma, out: &mut [f64]) {
         let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
-        // SAFETY: the loops have no conditions.
+        // SAFETY: the loops have no preconditions.
         unsafe {
             normals::<false>(key, first, out.len(), &mut made);
             positives::<false>(key, first, &mut made.used, out);
@@ -175,7 +178,7 @@ wide_versions! {
         let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
         let mut other = [0.0; MOST];
         let other = &mut other[..out.len()];
-        // SAFETY: the loops have no conditions.
+        // SAFETY: the loops have no preconditions.
         unsafe {
             normals::<false>(key, first, out.len(), &mut made);
             positives::<false>(key, first, &mut made.used, out);
@@ -197,7 +200,7 @@ wide_versions! {
 
     unsafe fn truncated[][](key: u64, first: u64, sampler: TruncatedNormal, out: &mut [f64]) {
         let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
-        // SAFETY: the loop has no conditions.
+        // SAFETY: the loop has no preconditions.
         unsafe { normals::<false>(key, first, out.len(), &mut made) };
         for (i, out) in out.iter_mut().enumerate() {
             *out = sampler.of_normals([made.pairs[0][i], made.pairs[1][i]]);
@@ -208,7 +211,7 @@ wide_versions! {
 }
 
 versions! {
-    /// Makes the elements that are NaN one at a time.
+    /// Draws the elements that are NaN one at a time.
     unsafe fn alone[S: Sampler][S](key: u64, first: u64, sampler: S, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             if out.is_nan() {

@@ -1,5 +1,5 @@
-//! The order of random keys. Random numbers spread over buckets evenly, so that two steps of counting leave next to nothing to be sorted: the first
-//! by threads that each have a part of the keys, the second by threads that each have some of the buckets.
+//! Sorting of random keys. They spread evenly over buckets, so that two passes of counting leave next to nothing to
+//! sort: in the first, each thread has a part of the keys, in the second, each thread has some of the buckets.
 
 use super::super::{
     buffer::{self, Buffer},
@@ -8,23 +8,23 @@ use super::super::{
 };
 use crate::{DType, Result};
 
-/// Keys of one task.
+/// Number of keys of one task.
 const PIECE: usize = 1 << 16;
 
-/// Most bits of a key that a step counts by.
+/// Largest number of bits of a key that a pass counts by.
 const DIGIT: u32 = 11;
 
-/// Whether so many keys are worth the buckets, and few enough for the counts.
+/// Returns whether there are enough keys to be worth buckets, and few enough for the counts.
 pub fn suits(n: usize) -> bool {
     (1 << 12..=u32::MAX as usize).contains(&n)
 }
 
-/// Hands `write` the places in the order of the keys: a part of them, with the index that it begins at, and the bits of each that are the place.
-/// Equal keys keep their order.
+/// Sorts the indices ("places") of the keys by key. Calls `write` with parts of the sorted records, the index at which
+/// a part begins, and the mask of the bits of a record that are the place. Equal keys keep their order.
 pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64) + Sync) -> Result<()> {
     let n = keys.len();
     assert!(suits(n), "as many keys as there are counts for");
-    // a record is the upper bits of a key, less those that its bucket says, and the place below them
+    // a record has the upper bits of a key, without those that its bucket implies, and below them the place
     let place = u64::MAX >> (n as u64 - 1).leading_zeros();
     let bits = n.ilog2().saturating_sub(8).clamp(1, DIGIT);
     let (buckets, piece) = (1_usize << bits, PIECE.max(n.div_ceil(64)));
@@ -36,7 +36,7 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
     let shared = Shared::new(&mut counts);
     parallel::parallel(pieces, 1, |range| {
         for k in range {
-            // SAFETY: the counts of this piece.
+            // SAFETY: these counts belong to this piece.
             let counts = unsafe { shared.part(k * buckets..(k + 1) * buckets) };
             part(k).iter().for_each(|&key| counts[bucket(key)] += 1);
         }
@@ -56,11 +56,11 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
     parallel::parallel(pieces, 1, |range| {
         let ends = &ends;
         for k in range {
-            // SAFETY: the places of this piece.
+            // SAFETY: these next places belong to this piece.
             let next = unsafe { shared.part(k * buckets..(k + 1) * buckets) };
             for (i, &key) in (k * piece..).zip(part(k)) {
                 let next = &mut next[bucket(key)];
-                // SAFETY: each record has a place of its own, below `n`: they were counted.
+                // SAFETY: each record has a place of its own, below `n`, because keys were counted.
                 unsafe { *ends.from.cast_mut().add(*next as usize) = (key << bits) & !place | i as u64 };
                 *next += 1;
             }
@@ -70,10 +70,10 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
         let ends = &ends;
         for bucket in range {
             let (start, len) = (starts[bucket], starts[bucket + 1] - starts[bucket]);
-            // SAFETY: the records of this bucket, which have been written, and as much room.
+            // SAFETY: the records of this bucket have been written, and there is as much room.
             let (records, sorted) = unsafe {
                 let records = std::slice::from_raw_parts(ends.from.add(start), len);
-                // room that is read before it is written has to be something
+                // memory must be initialised before it becomes a slice
                 let to = ends.to.add(start);
                 std::ptr::write_bytes(to, 0, len);
                 (records, std::slice::from_raw_parts_mut(to, len))
@@ -104,7 +104,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
         to[*next as usize] = x;
         *next += 1;
     }
-    // few have a neighbour that is larger
+    // few numbers have a larger neighbour before them
     for i in 1..n {
         let (x, mut k) = (to[i], i);
         while k > 0 && to[k - 1] > x {
@@ -115,7 +115,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Sorts records whose upper bits are equal by the whole keys, and equal keys by their places.
+/// Sorts records with equal upper bits by their whole keys, and those of equal keys by place.
 fn by_lower_bits(keys: &[u64], records: &mut [u64], place: u64) {
     let mut start = 0;
     while start < records.len() {
@@ -155,7 +155,7 @@ mod tests {
         for n in [1 << 12, 5000, PIECE, PIECE + 1, 3 * PIECE + 17] {
             let keys: Vec<u64> = (0..n).map(|_| random()).collect();
             check(&keys);
-            // equal keys, and keys that differ in their lowest bits alone
+            // equal keys, and keys that differ only in their lowest bits
             check(&keys.iter().map(|key| key << 52).collect::<Vec<_>>());
             check(&keys.iter().map(|key| key << 58 | key >> 62).collect::<Vec<_>>());
         }

@@ -1,22 +1,23 @@
-//! The words of many blocks of the generator, in memory order: those of [`philox`], many blocks side by side where the processor has AVX2 or AVX-512.
+//! The words of many blocks of the generator, in memory order: those of [`philox`], for many blocks side by side if the
+//! processor has AVX2 or AVX-512.
 //!
-//! The loops are written in instructions: of loops over arrays the compiler makes ones that take more than twice the time
+//! The loops are written with intrinsics, because loops over arrays compile to code that takes more than twice the time
 //! (`cargo xtask bench peers random_uniform`).
 
 use super::super::simd::set;
 use crate::random::{bits, philox, philox_further};
 
-/// Which blocks of the generator.
+/// A selection of blocks of the generator.
 #[derive(Clone, Copy)]
 enum Blocks<'a> {
-    /// One after the other, from this number on.
+    /// Consecutive blocks, from this number on.
     From(u64),
-    /// Each of these, and number so much of those that belong to it ([`philox_further`]).
+    /// For each of these blocks, the further block with the given number ([`philox_further`]).
     Each(&'a [u64], &'a [u32]),
 }
 
 impl Blocks<'_> {
-    /// The words of one of them.
+    /// The words of the block with index `at` in the selection.
     fn words(self, key: u64, at: usize) -> [u32; 4] {
         match self {
             Blocks::From(first) => philox(key, first.wrapping_add(at as u64)),
@@ -25,15 +26,15 @@ impl Blocks<'_> {
     }
 }
 
-/// Fills `out` with 64-bit numbers, two of each block from number `first` on ([`bits`]).
+/// Fills `out` with 64-bit numbers, two from each block, from block `first` on ([`bits`]).
 pub fn fill(key: u64, first: u64, out: &mut [u64]) {
     fill_of(key, Blocks::From(first), out);
 }
 
-/// The same of any blocks, and number so much of those that belong to each of them ([`philox_further`]).
+/// Like `fill`, for any blocks, and for each the further block with the given number ([`philox_further`]).
 ///
 /// # Panics
-/// If there are not as many of both, and twice as many numbers.
+/// If `blocks` and `further` differ in length, or `out` is not twice as long.
 pub fn each(key: u64, blocks: &[u64], further: &[u32], out: &mut [u64]) {
     assert!(blocks.len() == further.len() && out.len() == 2 * blocks.len(), "two numbers of each block");
     fill_of(key, Blocks::Each(blocks, further), out);
@@ -49,7 +50,7 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
     }
 }
 
-/// Fills as much of `out` as whole groups of blocks take; how many numbers these are.
+/// Fills as much of `out` as whole groups of blocks take, and returns how many numbers these are.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (key, blocks, out);
@@ -64,18 +65,18 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// A register has one word of several blocks, each in the lower half of a lane. The upper halves keep what multiplications leave there: these read the
-/// lower ones alone.
+/// A register has one word of several blocks, each in the lower half of a lane. The upper halves are left over from
+/// multiplications, which read only the lower halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
     use crate::random::{MULTIPLIERS, round_key};
     use std::arch::x86_64::*;
 
-    /// The bits of a word in the lower half of a lane.
+    /// Mask of the bits of a word in the lower half of a lane.
     const LOW: u64 = u32::MAX as u64;
 
-    /// Registers of each word: their chains of multiplications run side by side.
+    /// Number of registers for each word, so that independent chains of multiplications overlap.
     const REGISTERS: usize = 2;
 
     #[target_feature(enable = "avx2")]
@@ -95,7 +96,7 @@ mod x86 {
                     }
                     Blocks::Each(blocks, further) => {
                         let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
-                        // SAFETY: as many as lanes of both.
+                        // SAFETY: both have as many elements as a register has lanes.
                         unsafe {
                             x[0] = _mm256_loadu_si256(blocks.as_ptr().cast());
                             x[2] = _mm256_cvtepu32_epi64(_mm_loadu_si128(further.as_ptr().cast()));
@@ -120,7 +121,7 @@ mod x86 {
                 // p0 q0 p2 q2, and p1 q1 p3 q3
                 let (a, b) = (_mm256_unpacklo_epi64(p, q), _mm256_unpackhi_epi64(p, q));
                 let to = out.as_mut_ptr().cast();
-                // SAFETY: eight numbers, in two registers.
+                // SAFETY: `out` has eight numbers, which two registers fill.
                 unsafe {
                     _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(a, b));
                     _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x31>(a, b));
@@ -134,12 +135,12 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     pub fn avx512(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
         const LANES: usize = 8;
-        /// Exclusive or of three, as a table of truth.
+        /// Truth table of the exclusive or of three operands.
         const XOR: i32 = 0x96;
         let (groups, rest) = out.as_chunks_mut::<{ 2 * REGISTERS * LANES }>();
         let [m0, m1] = [_mm512_set1_epi64(MULTIPLIERS[0].into()), _mm512_set1_epi64(MULTIPLIERS[1].into())];
         let (low, numbers) = (_mm512_set1_epi64(LOW as i64), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-        // of p0 .. p7 and q0 .. q7 those of four blocks: p0 q0 p1 q1 ..
+        // interleave p0 .. p7 and q0 .. q7, four blocks each: p0 q0 p1 q1 ..
         let (begin, end) = (_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm512_setzero_si512(); 4]; REGISTERS];
@@ -175,7 +176,7 @@ mod x86 {
                 let p = _mm512_or_si512(_mm512_slli_epi64::<32>(x[0]), _mm512_and_si512(x[1], low));
                 let q = _mm512_or_si512(_mm512_slli_epi64::<32>(x[2]), _mm512_and_si512(x[3], low));
                 let to = out.as_mut_ptr().cast();
-                // SAFETY: sixteen numbers, in two registers.
+                // SAFETY: `out` has sixteen numbers, which two registers fill.
                 unsafe {
                     _mm512_storeu_si512(to, _mm512_permutex2var_epi64(p, begin, q));
                     _mm512_storeu_si512(to.add(1), _mm512_permutex2var_epi64(p, end, q));
@@ -191,7 +192,8 @@ mod x86 {
 mod tests {
     use super::{super::super::simd, *};
 
-    /// Of every number of blocks, in whole groups and not, near the ends of both halves of the counter, in every instruction set.
+    /// For numbers of blocks that are whole groups or not, near the ends of both halves of the counter, with every
+    /// instruction set.
     #[test]
     fn words_are_those_of_the_generator() {
         for (key, first) in
