@@ -1,4 +1,4 @@
-//! Convolutions tap by tap: of few channels, and of integers.
+//! Convolutions computed tap by tap: for few channels, and for integers.
 
 use super::Terms;
 use crate::{
@@ -7,14 +7,14 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Results of a row that are computed together: further ones are another task.
+/// Number of results of a row that one task computes.
 const SPAN: usize = 1024;
 
-/// Up to so many products of a result, what is around a block takes longer than its loops: blocks that stay in the first-level cache then, instead of in
-/// registers.
+/// Up to so many products per result, the overhead of a block takes longer than its loops: then blocks are larger, and
+/// stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
-/// Sums of the products of a kernel with the elements under it. `T` has the bits of the dtype.
+/// Convolves: sums the products of a kernel with the elements under it. `T` must have the bits of the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let [_, _, row] = plan.axes.map(|axis| axis.windows);
@@ -27,7 +27,7 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
             let windows = start..row.min(start + SPAN);
             let one = plan.axes[2].stride == 1;
             let few = plan.taps().saturating_mul(plan.inputs) <= FEW;
-            // SAFETY: each task writes results of its own, of `T`.
+            // SAFETY: each task writes results of its own, of type `T`.
             unsafe {
                 match (size_of::<T>(), one) {
                     (..=4, true) if few => span::<T, 512, true>(terms, task / spans, windows),
@@ -45,12 +45,12 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tasks for which a thread is worth its start.
+/// Number of tasks for which starting a thread pays.
 fn grain(cost: usize) -> usize {
     (parallel::CHEAP / cost.max(1)).max(1)
 }
 
-/// The array of the batch, the channel of the result and the two indices that a row of results has.
+/// The batch index, the channel of the result, and the two outer indices of a row of results.
 fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [usize; 2]) {
     let channels = terms.plan.groups * terms.plan.outputs;
     let (plane, at) = (row / (lengths[0] * lengths[1]), row % (lengths[0] * lengths[1]));
@@ -58,29 +58,30 @@ fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [us
 }
 
 versions! {
-    /// A part of one row of results, in blocks of `N`.
+    /// Computes a part of one row of results, in blocks of `N`.
     ///
     /// # Safety
-    /// The terms are those of the plan and of dtype `T`; `UNIT` says that the stride of the last axis is 1; nobody else writes these results.
+    /// The terms must fit the plan and the dtype `T`; `UNIT` requires that the stride of the last axis is 1; nobody
+    /// else writes these results.
     unsafe fn span[T: Numeric, const N: usize, const UNIT: bool][T, N, UNIT](terms: &Terms<'_>, row: usize, windows: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
         let ([batch, channel], at) = place(terms, row, [planes.windows, lines.windows, last.windows]);
         let stride = if UNIT { 1 } else { last.stride };
-        // SAFETY: a channel of the result.
+        // SAFETY: it is a channel of the result.
         let first = unsafe { terms.first::<T>(channel) };
         let input = (batch * plan.groups + channel / plan.outputs) * plan.inputs;
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
         let mut begin = windows.start;
         while begin < windows.end {
-            // a last block that is not full begins earlier, where it can, and computes some results again
+            // a last block that is not full begins earlier, if possible, and computes some results again
             if windows.end - begin < N && windows.end - windows.start >= N {
                 begin = windows.end - N;
             }
             let end = windows.end.min(begin + N);
             let full = end - begin == N;
             let mut sums = [first; N];
-            // taps that meet an element in each window of the block, and those that do in some
+            // taps that meet an element in every window of the block (`all`), and in some window (`some`)
             let (start, end_start) = (last.start(begin), last.start(end - 1));
             let (len, dilation) = (last.len as isize, last.dilation as isize);
             let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
@@ -105,7 +106,7 @@ versions! {
                         for tap in (some.start..all.start).chain(all.end..some.end) {
                             let inside = last.inside(tap, begin..end);
                             let at = start + (tap * last.dilation) as isize;
-                            // SAFETY: a tap of the kernel, and elements of the line by what `inside` says.
+                            // SAFETY: the tap belongs to the kernel, and the elements to the line, as `inside` says.
                             unsafe {
                                 let weight = *taps.add(tap);
                                 for k in inside.start - begin..inside.end.max(inside.start) - begin {
@@ -115,7 +116,8 @@ versions! {
                             }
                         }
                         for tap in all.clone() {
-                            // SAFETY: a tap of the kernel that meets an element of the line in each of the `N` windows.
+                            // SAFETY: the tap belongs to the kernel, and meets an element of the line in each of the
+                            // `N` windows.
                             unsafe {
                                 let weight = *taps.add(tap);
                                 let from = line.offset(start + (tap * last.dilation) as isize);
@@ -127,7 +129,7 @@ versions! {
                     }
                 }
             }
-            // SAFETY: results of this row.
+            // SAFETY: these are results of this row.
             unsafe {
                 let to = terms.to.cast::<T>().add(row * last.windows + begin);
                 std::ptr::copy_nonoverlapping(sums.as_ptr(), to, end - begin);
@@ -137,14 +139,14 @@ versions! {
     }
 }
 
-/// The elements times the kernel, each at its place. `T` has the bits of the dtype.
+/// Transposed convolution: adds each element times the kernel to the results. `T` must have the bits of the dtype.
 pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let rows = plan.shape.iter().product::<usize>() / plan.axes[2].len;
     let cost = plan.axes[2].windows.saturating_mul(plan.taps()).saturating_mul(plan.inputs) + plan.axes[2].len;
     parallel::parallel(rows, grain(cost), |rows| {
         for row in rows {
-            // SAFETY: each task writes rows of its own, of `T`.
+            // SAFETY: each task writes rows of its own, of type `T`.
             unsafe { spread(terms, row, std::marker::PhantomData::<T>) };
         }
     });
@@ -152,22 +154,22 @@ pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
 }
 
 versions! {
-    /// One row of results of a transposed convolution.
+    /// Computes one row of results of a transposed convolution.
     ///
     /// # Safety
-    /// The terms are those of the plan and of dtype `T`, and nobody else writes this row.
+    /// The terms must fit the plan and the dtype `T`, and nobody else writes this row.
     unsafe fn spread[T: Numeric][T](terms: &Terms<'_>, row: usize, _of: std::marker::PhantomData<T>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
         let ([batch, channel], at) = place(terms, row, [planes.len, lines.len, last.len]);
         let (group, output) = (channel / plan.outputs, channel % plan.outputs);
-        // SAFETY: a row of the result, and a channel of it.
+        // SAFETY: it is a row of the result, and a channel of it.
         let (to, first) = unsafe { (terms.to.cast::<T>().add(row * last.len), terms.first::<T>(channel)) };
         for k in 0..last.len {
-            // SAFETY: an element of this row.
+            // SAFETY: `k` is the index of an element of this row.
             unsafe { *to.add(k) = first };
         }
-        // the window whose tap lies on an index, if there is one
+        // the window in which a tap meets an index, if there is one
         let window = |axis: &crate::rules::Sliding, at: usize, tap: usize| {
             let from = (at + axis.padding).checked_sub(tap * axis.dilation)?;
             (from.is_multiple_of(axis.stride) && from / axis.stride < axis.windows).then_some(from / axis.stride)
@@ -186,7 +188,8 @@ versions! {
                             continue;
                         }
                         let start = last.start(inside.start) + (tap * last.dilation) as isize;
-                        // SAFETY: an element of the kernel, those of a line of `x` and their places in the row, by what `inside` says.
+                        // SAFETY: the tap belongs to the kernel, and the elements of the line and their places in the
+                        // row exist, as `inside` says.
                         unsafe {
                             let weight = *terms.weight.cast::<T>().add(taps + tap);
                             let from = terms.x.cast::<T>().add(line * last.windows + inside.start);

@@ -1,7 +1,8 @@
-//! Convolutions with channels, and pools.
+//! Convolutions with channels, and pooling.
 //!
-//! A group of many channels is a matrix product, of the kernel with the elements that each of its taps meets. These are laid side by side for
-//! a block of results at a time, which stays in the cache. Few channels, and integers, are summed tap by tap.
+//! A group of many channels is a matrix product of the kernel with the elements that each tap meets. These elements are
+//! laid out as a matrix for one block of results at a time, which stays in the cache. Few channels, and integers, are
+//! summed tap by tap.
 
 #![allow(clippy::needless_range_loop, reason = "axes in lockstep: a counter says which")]
 
@@ -25,8 +26,8 @@ use crate::{
     rules::{self, Convolution, WindowSteps},
 };
 
-/// Sums of the kernel's products with the elements under it.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Convolution: sums of the products of the kernel with the elements under it.
+#[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -41,7 +42,7 @@ pub fn conv<T: Numeric>(
     typed(conv_of(view(x), view(weight), bias.map(view), &steps, groups))
 }
 
-/// The same of arrays of any dtype.
+/// Like `conv`, for arrays of any dtype.
 pub fn conv_of(
     x: View<'_>,
     weight: View<'_>,
@@ -62,8 +63,8 @@ pub fn conv_of(
     })
 }
 
-/// The elements times the kernel, each at its place: the transposed convolution.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Transposed convolution: adds each element times the kernel to the results.
+#[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv_transpose<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -79,7 +80,7 @@ pub fn conv_transpose<T: Numeric>(
     typed(conv_transpose_of(view(x), view(weight), bias.map(view), &steps, output_padding, groups))
 }
 
-/// The same of arrays of any dtype.
+/// Like `conv_transpose`, for arrays of any dtype.
 pub fn conv_transpose_of(
     x: View<'_>,
     weight: View<'_>,
@@ -102,10 +103,11 @@ pub fn conv_transpose_of(
     })
 }
 
-/// Channels below which laying out what a matrix product takes costs more than the product gains.
+/// Number of channels below which laying out a matrix costs more than the matrix product gains.
 const FEW_CHANNELS: usize = 4;
 
-/// Signed and unsigned integers have the same sums of products, bit by bit.
+/// Runs the body with the type of a dtype; signed and unsigned integers share types, because their sums of products
+/// have the same bits.
 macro_rules! dispatch_bits {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
@@ -146,13 +148,13 @@ macro_rules! dispatch_bits {
 }
 use dispatch_bits;
 
-/// A convolution with its operands, which lie in C order.
+/// A convolution with its operands, in C order.
 struct Terms<'a> {
     plan: &'a Convolution,
     dtype: DType,
     x: *const u8,
     weight: *const u8,
-    /// Null where there is none.
+    /// Null if there is no bias.
     bias: *const u8,
     to: *mut u8,
 }
@@ -161,17 +163,17 @@ struct Terms<'a> {
 unsafe impl Sync for Terms<'_> {}
 
 impl Terms<'_> {
-    /// What the sums of a channel of the result begin with.
+    /// The initial value of the sums of a channel of the result: its bias, or 0.
     ///
     /// # Safety
-    /// `T` is the dtype, and the channel is one of the result.
+    /// `T` must be the type of the dtype, and the channel one of the result.
     unsafe fn first<T: Numeric>(&self, channel: usize) -> T {
         // SAFETY: as the caller promises.
         if self.bias.is_null() { T::ZERO } else { unsafe { *self.bias.cast::<T>().add(channel) } }
     }
 }
 
-/// Runs a convolution in the dtype that this one is computed in.
+/// Runs a convolution in the dtype of computation.
 fn run(
     op: &'static str,
     x: View<'_>,
@@ -191,25 +193,25 @@ fn run(
     finished(op, plan.shape, out, x.dtype)
 }
 
-/// The elements in C order, in the dtype to compute in.
+/// The elements in C order, in the dtype of computation.
 fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> {
     if x.dtype == to {
         return copy::pack(op, x);
     }
     let from = copy::to_buffer(op, x)?;
     let wide = Buffer::new(op, from.len(), to)?;
-    // SAFETY: as many elements of both dtypes, and those of `from` have been written.
+    // SAFETY: both buffers have the same number of elements, and those of `from` have been written.
     unsafe { convert_all(&from, &wide) };
     Ok(Packed::Owned(wide))
 }
 
-/// The array of the results, all of which have been written, in the row's dtype.
+/// The array of the results, all of which must have been written, in `dtype`.
 fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> Result<RawArray> {
     let out = if out.dtype() == dtype {
         out
     } else {
         let narrow = Buffer::new(op, out.len(), dtype)?;
-        // SAFETY: as many elements of both dtypes, and those of `out` have been written.
+        // SAFETY: both buffers have the same number of elements, and those of `out` have been written.
         unsafe { convert_all(&out, &narrow) };
         narrow
     };

@@ -1,4 +1,4 @@
-//! The largest element, or the mean, of windows.
+//! Pooling: the largest element, or the mean, of windows.
 
 use super::{finished, in_dtype};
 use crate::{
@@ -41,13 +41,13 @@ pub fn avg_pool<T: Real>(
     typed(pool("avg_pool", view(x), kernel, &steps, if count_include_pad { Reduce::Mean } else { Reduce::MeanInside }))
 }
 
-/// What is made of a window.
+/// The reduction of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reduce {
     Largest,
-    /// The sum over the taps of the window.
+    /// The mean over all taps of the window, with zeros beyond the edges.
     Mean,
-    /// The sum over the taps that lie on elements.
+    /// The mean over the taps that meet elements.
     MeanInside,
 }
 
@@ -65,7 +65,7 @@ fn pool(op: &'static str, x: View<'_>, kernel: &[usize], steps: &WindowSteps, re
     finished(op, plan.shape, out, x.dtype)
 }
 
-/// Where elements come from, and where the results go.
+/// The addresses of the elements and of the results.
 struct Ends<T> {
     from: *const T,
     to: *mut T,
@@ -74,7 +74,7 @@ struct Ends<T> {
 // SAFETY: elements are only read, and each thread writes rows of its own.
 unsafe impl<T> Sync for Ends<T> {}
 
-/// Pools of all planes: `from` has the elements and `to` room for the results, of dtype `T`.
+/// Pools all planes: `from` must have the elements and `to` room for the results, of type `T`.
 fn pooled<T: Precision>(
     op: &'static str,
     plan: &Convolution,
@@ -100,7 +100,7 @@ fn pooled<T: Precision>(
             Ok((line, inside))
         };
         match room() {
-            // SAFETY: the elements of the plan, of dtype `T`, and rows of results that are this task's.
+            // SAFETY: the elements are those of the plan, of type `T`, and the rows of results belong to this task.
             Ok((mut line, inside)) => unsafe {
                 match reduce {
                     Reduce::Largest => rows_of::<T, true>(plan, &ends, rows, &mut line, None),
@@ -115,11 +115,12 @@ fn pooled<T: Precision>(
 }
 
 versions! {
-    /// Some rows of results: over the lines that the window covers first, then along the row. `inside` has the number of taps of each window of
-    /// the row that lie on elements, where only these count.
+    /// Pools some rows of results: first over the lines that the window covers, then along the row. `inside` has the
+    /// number of taps of each window of the row that meet elements, if only these count.
     ///
     /// # Safety
-    /// Both ends are those of the plan, nobody else writes these rows, and `line` is as long as one of the elements.
+    /// Both ends must fit the plan, nobody else writes these rows, and `line` must be as long as a line of the
+    /// elements.
     unsafe fn rows_of[T: Precision, const LARGEST: bool][T, LARGEST](
         plan: &Convolution, ends: &Ends<T>, rows: Range<usize>, line: &mut [T], inside: Option<&[T]>,
     ) {
@@ -138,12 +139,12 @@ versions! {
                     covered += 1;
                     let first = ((plane * planes.len + z as usize) * lines.len + y as usize) * last.len;
                     for (k, value) in line.iter_mut().enumerate() {
-                        // SAFETY: an element of a line of this plane.
+                        // SAFETY: the element belongs to a line of this plane.
                         *value = better(*value, unsafe { *ends.from.add(first + k) });
                     }
                 }
             }
-            // SAFETY: the results of this row.
+            // SAFETY: these are the results of this row.
             let to = unsafe { std::slice::from_raw_parts_mut(ends.to.add(row * last.windows), last.windows) };
             to.fill(if LARGEST { T::LOWEST } else { T::ZERO });
             for tap in 0..last.taps {

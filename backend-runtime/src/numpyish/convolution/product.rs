@@ -1,4 +1,4 @@
-//! Convolutions of many channels, as matrix products.
+//! Convolutions of many channels, computed as matrix products.
 
 use super::Terms;
 use crate::{
@@ -12,21 +12,23 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Bytes of what is laid out for a block of results: with what the product packs of it, it stays in a second-level cache.
+/// Bytes of the matrix that is laid out for a block of results: with what the product packs of it, it stays in the L2
+/// cache.
 const BLOCK: usize = 1 << 18;
 
-/// Channels of the result that a task computes, where there are few tasks.
+/// Number of channels of the result that a task computes, if there are few tasks.
 const CHANNELS: usize = 128;
 
-/// Tasks below which the channels are divided. It does not depend on the number of threads, nor do the results.
+/// Number of tasks below which channels are divided. It does not depend on the number of threads, so the results do not
+/// either.
 const TASKS: usize = 32;
 
-/// How many results or elements a block has whose every column has so many rows.
+/// Number of columns of a block (results or elements), if each column has `rows` rows.
 fn columns(rows: usize, size: usize, all: usize) -> usize {
     (BLOCK / rows.saturating_mul(size)).clamp(64, 4096).min(all)
 }
 
-/// Runs `f` on tasks with memory of `n` elements, on several threads.
+/// Runs `f` on tasks, with scratch memory of `n` elements, on several threads.
 fn in_tasks<T: Numeric>(
     op: &'static str,
     tasks: usize,
@@ -51,7 +53,7 @@ fn in_tasks<T: Numeric>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Sums of the products of a kernel with the elements under it.
+/// Convolves: sums the products of a kernel with the elements under it.
 pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.len).product();
@@ -62,7 +64,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     let groups = plan.batch * plan.groups;
     let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
     let parts = plan.outputs.div_ceil(channels);
-    // one tap, on each element: the elements are laid out already
+    // one tap that meets each element: the elements are laid out already
     let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
     let room = if plain { 0 } else { inner * size };
     in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {
@@ -71,7 +73,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
         let (first, begin) = (part * channels, block * size);
         let (channels, end) = (channels.min(plan.outputs - first), results.min(begin + size));
         let channel = group % plan.groups * plan.outputs + first;
-        // SAFETY: operands and results of the plan, of dtype `T`; each task writes a block of its own.
+        // SAFETY: operands and results are those of the plan, of type `T`; each task writes a block of its own.
         unsafe {
             let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
             let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results + begin);
@@ -95,8 +97,8 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     })
 }
 
-/// Calls `f` for the parts of rows that some windows, counted in C order, lie in: their two outer indices, the windows of the row, and how many
-/// windows come before them.
+/// Calls `f` for the parts of rows in a range of windows, counted in C order: with their two outer indices, the windows
+/// within the row, and the number of windows before them.
 fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
     let mut at = windows.start;
     while at < windows.end {
@@ -108,10 +110,10 @@ fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize;
 }
 
 versions! {
-    /// What the taps meet in some windows: a row for each tap of each channel.
+    /// Lays out the elements that the taps meet in some windows: a row for each tap of each channel.
     ///
     /// # Safety
-    /// `x` has the channels of a group, of dtype `T`, and `to` room for the rows.
+    /// `x` must have the channels of a group, of type `T`, and `to` room for the rows.
     unsafe fn lay_out[T: Numeric][T](terms: &Terms<'_>, x: *const T, to: *mut T, windows: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -125,7 +127,7 @@ versions! {
                     let y = lines.start(y) + (high * lines.dilation) as isize;
                     let outside = z < 0 || z >= planes.len as isize || y < 0 || y >= lines.len as isize;
                     let inside = if outside { row.start..row.start } else { last.inside(wide, row.clone()) };
-                    // SAFETY: the row has room for these windows; their elements are in the line by what `inside` says.
+                    // SAFETY: the row has room for these windows; their elements are within the line, as `inside` says.
                     unsafe {
                         let to = std::slice::from_raw_parts_mut(to.add(before), row.len());
                         let (skipped, end) = (inside.start - row.start, inside.end - row.start);
@@ -145,14 +147,15 @@ versions! {
                         }
                     }
                 });
-                // SAFETY: one past a row, at most one past the last.
+                // SAFETY: the address is one past a row, at most one past the last.
                 to = unsafe { to.add(many) };
             }
         }
     }
 }
 
-/// The elements times the kernel, each at its place: of some channels of the result, a block of elements at a time.
+/// Transposed convolution: adds each element times the kernel to the results, for some channels of the result, a block
+/// of elements at a time.
 pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();
@@ -169,7 +172,7 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
         let first = part * channels;
         let channels = channels.min(plan.outputs - first);
         let channel = group % plan.groups * plan.outputs + first;
-        // SAFETY: operands and results of the plan, of dtype `T`; each task writes channels of its own.
+        // SAFETY: operands and results are those of the plan, of type `T`; each task writes channels of its own.
         unsafe {
             let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
             let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results);
@@ -191,10 +194,10 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
 }
 
 versions! {
-    /// Adds products to the results at their places: a row of them for each tap of each channel.
+    /// Adds products to the results: a row of products for each tap of each channel.
     ///
     /// # Safety
-    /// `from` has the rows for these elements and `to` the channels, which nobody else writes, of dtype `T`.
+    /// `from` must have the rows for these elements, and `to` the channels, which nobody else writes, of type `T`.
     unsafe fn put_in[T: Numeric][T](terms: &Terms<'_>, from: *const T, to: *mut T, channels: usize, elements: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -215,7 +218,8 @@ versions! {
                     }
                     let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
                     let first = last.start(inside.start) + (wide * last.dilation) as isize;
-                    // SAFETY: products of these elements, and their places in the line by what `inside` says.
+                    // SAFETY: these are the products of the elements, and their places are within the line, as `inside`
+                    // says.
                     unsafe {
                         let from = from.add(before + inside.start - row.start);
                         let to = to.add(line).offset(first);
@@ -231,7 +235,7 @@ versions! {
                         }
                     }
                 });
-                // SAFETY: one past a row, at most one past the last.
+                // SAFETY: the address is one past a row, at most one past the last.
                 from = unsafe { from.add(many) };
             }
         }

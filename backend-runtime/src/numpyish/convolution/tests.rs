@@ -1,4 +1,5 @@
-//! Against the definitions, in shapes that fill blocks and take several threads. Elements are small integers, so that sums are exact.
+//! Comparison with the definitions, for shapes that fill blocks and take several threads. Elements are small integers,
+//! so that sums are exact.
 
 use super::*;
 use crate::{
