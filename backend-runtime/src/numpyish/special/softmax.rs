@@ -1,5 +1,6 @@
-//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is gone through in parts that, but for long lanes, stay in
-//! the cache between the steps: the largest elements, the exponentials of the distances from these, their sums, and what is made of them.
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is processed in parts that, except
+//! for long lanes, stay in the cache between the steps: maxima, exponentials of the differences to them, their sums,
+//! and the results.
 
 use super::super::{
     NdArray, Numpyish,
@@ -15,22 +16,22 @@ use super::super::{
 use crate::{Axes, DType, Float, Real, Result, rules, threads};
 use std::{ops::Range, sync::OnceLock};
 
-/// Exponentials divided by their sum.
+/// Exponentials divided by their sum over axes.
 pub fn softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     typed(Lanes::new("softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::Softmax)))
 }
 
-/// The logarithm of that.
+/// Logarithm of the softmax over axes.
 pub fn log_softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     typed(Lanes::new("log_softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::LogSoftmax)))
 }
 
-/// The logarithm of a sum of exponentials.
+/// Logarithm of the sum of exponentials over axes.
 pub fn logsumexp<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     typed(Lanes::new("logsumexp", view(x), axis).and_then(|lanes| lanes.values(keepdims)))
 }
 
-/// What is computed.
+/// The function to compute.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     Softmax,
@@ -38,22 +39,22 @@ enum Of {
     LogSumExp,
 }
 
-/// An array with the axes that are summed over next to each other.
+/// An array whose axes are ordered so that the summed axes are next to each other.
 struct Lanes<'a> {
     op: &'static str,
     x: View<'a>,
-    /// The axes that are summed over, in ascending order.
+    /// The summed axes, in ascending order.
     axes: Vec<usize>,
-    /// All axes, the outermost in memory first; where that keeps those that are summed over apart, the others come first.
+    /// All axes, the outermost in memory first; if that separates the summed axes, the other axes come first.
     order: Vec<usize>,
-    /// Whether that is the order of memory.
+    /// Whether `order` is the order of memory.
     in_memory: bool,
-    /// Lengths of the axes in that order.
+    /// Lengths of the axes in the order `order`.
     shape: Vec<usize>,
     dims: Dims,
 }
 
-/// How many indices the axes have that come before those that are summed over, these, and those that come after them.
+/// Number of indices of the axes before the summed ones, of the summed ones, and of the axes after them.
 #[derive(Clone, Copy)]
 struct Dims {
     outer: usize,
@@ -68,7 +69,7 @@ impl<'a> Lanes<'a> {
         axes.sort_unstable();
         let is_summed = |axis: &usize| axes.contains(axis);
         let mut order: Vec<usize> = (0..x.shape.len()).collect();
-        // an axis that repeats the same elements comes first
+        // an axis of stride 0, which repeats elements, comes first
         let distance = |axis: usize| if x.strides[axis] == 0 { usize::MAX } else { x.strides[axis].unsigned_abs() };
         order.sort_by_key(|&axis| std::cmp::Reverse(distance(axis)));
         let mut first = order.iter().position(is_summed).unwrap_or(order.len());
@@ -84,7 +85,7 @@ impl<'a> Lanes<'a> {
         Ok(Lanes { op, x, axes, order, in_memory, shape, dims })
     }
 
-    /// An array of the shape of `x`, in the order of its memory, or in C order.
+    /// A result of the shape of `x`, in the order of its memory, or in C order.
     fn elements(self, of: Of) -> Result<RawArray> {
         let elements = self.computed(of)?;
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
@@ -95,7 +96,7 @@ impl<'a> Lanes<'a> {
         if is_in_order { Ok(array) } else { copy::to_raw(self.op, array.view(&strides)) }
     }
 
-    /// An array without the axes that are summed over, or with them of length 1.
+    /// A result without the summed axes, or with them of length 1.
     fn values(self, keepdims: bool) -> Result<RawArray> {
         let values = self.computed(Of::LogSumExp)?;
         let is_kept = |axis: &usize| !self.axes.contains(axis);
@@ -108,18 +109,19 @@ impl<'a> Lanes<'a> {
         Ok(inserted.iter().fold(values, |values, &axis| values.with_axis(axis)))
     }
 
-    /// The elements of the result: of 16-bit floats computed in `f32`, and rounded once.
+    /// The elements of the result; for 16-bit floats computed in `f32`, and rounded once.
     fn computed(&self, of: Of) -> Result<Buffer> {
         let (op, dtype) = (self.op, self.x.dtype);
         let strides: Vec<isize> = self.order.iter().map(|&axis| self.x.strides[axis]).collect();
         let packed = copy::pack(op, View { shape: &self.shape, strides: &strides, ..self.x })?;
         let wide = computed_in(dtype);
         if wide == dtype {
-            // SAFETY: the elements of the view, packed.
+            // SAFETY: the packed copy has the elements of the view.
             return unsafe { of_dtype(op, wide, packed.start(), self.dims, of) };
         }
         let x = Buffer::new(op, self.x.len(), wide)?;
-        // SAFETY: as many elements of both dtypes, those of the view packed; and of the result, each of which has been written.
+        // SAFETY: `x` and the packed copy have the same number of elements, and so do the two results, of which each
+        // element has been written.
         unsafe {
             convert(dtype, wide, packed.start(), x.start(), x.len());
             let computed = of_dtype(op, wide, x.start(), self.dims, of)?;
@@ -130,15 +132,15 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Where an axis is in an order of axes.
+/// The index of an axis in an order of axes.
 fn place(order: &[usize], axis: usize) -> usize {
     order.iter().position(|&other| other == axis).unwrap_or(0)
 }
 
-/// The elements of the result.
+/// Computes the elements of the result.
 ///
 /// # Safety
-/// `x` points to as many elements of the dtype, float32 or float64, as `dims` says.
+/// `x` must point to as many elements of the dtype, float32 or float64, as `dims` says.
 unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: Of) -> Result<Buffer> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -149,13 +151,13 @@ unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of:
     }
 }
 
-/// Elements of a part: it and its result stay in the second-level cache, unless its lanes are longer.
+/// Number of elements of a part: the part and its result stay in the L2 cache, unless its lanes are longer.
 const PART: usize = 1 << 14;
 
-/// The least elements of a row of a part, where the array has as many: of shorter rows each would wait for the memory.
+/// Least length of a row of a part, if the array has rows that long: each shorter row would wait for the memory.
 const NARROW: usize = 32;
 
-/// As [`of_dtype`].
+/// Implements [`of_dtype`] for one type.
 unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) -> Result<Buffer> {
     let Dims { outer, n, inner } = dims;
     let (values, lane) = (outer * inner, n * inner);
@@ -166,7 +168,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     let (outers, width) = if lane <= PART { (PART / lane, inner) } else { (1, (PART / n).max(NARROW).min(inner)) };
     let columns = inner.div_ceil(width);
     let parts = outer.div_ceil(outers) * columns;
-    // too few for all threads: each part is shared by them
+    // too few parts for all threads: threads share each part
     let shared = values * n >= 2 * COSTLY && parts < threads::count();
     let failed = OnceLock::new();
     let ends = copy::Ends { from: x.cast(), to: out.start() };
@@ -175,7 +177,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
         let (o, column) = (part / columns * outers, part % columns * width);
         let (first, value) = (o * lane + column, o * inner + column);
         let part = Part { op, count: outers.min(outer - o), n, width: width.min(inner - column), step: inner, shared };
-        // SAFETY: a part of the array, and of the result, that no other task has.
+        // SAFETY: no other task has this part of the array and of the result.
         let done = unsafe {
             let (x, to) = (ends.from.cast::<T>().add(first), ends.to.cast::<T>());
             part.run(x, to.add(if of == Of::LogSumExp { value } else { first }), of)
@@ -195,29 +197,30 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     }
 }
 
-/// Some lanes of an array: `count` times `n` rows of `width` elements, each row `step` after the one before. A lane goes through the `n`
-/// rows.
+/// Some lanes of an array: `count` times `n` rows of `width` elements, each row `step` elements after the one before. A
+/// lane has one element in each of `n` rows.
 struct Part {
     op: &'static str,
     count: usize,
     n: usize,
     width: usize,
     step: usize,
-    /// Whether several threads share it.
+    /// Whether several threads share this part.
     shared: bool,
 }
 
 impl Part {
-    /// Writes the result: elements at the places of those of `x`, or values next to each other.
+    /// Writes the result: elements in the layout of `x`, or one value for each lane, contiguous.
     ///
     /// # Safety
-    /// `x` points to the elements, and `to` to room for the result, which nothing else uses.
+    /// `x` must point to the elements, and `to` to room for the result, which nothing else uses.
     unsafe fn run<T: Real>(&self, x: *const T, to: *mut T, of: Of) -> Result<()> {
         let Part { op, count, n, width, step, .. } = *self;
         let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
         let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
         let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
-        // SAFETY: the caller's promise. There is a value for each lane, and room for each exponential: in the result or in memory of its own.
+        // SAFETY: the caller's promise. There is a value for each lane, and room for each exponential: in the result or
+        // in `own`.
         unsafe {
             let top = tops.start().cast::<T>();
             if of != Of::Softmax {
@@ -246,7 +249,8 @@ impl Part {
                 Of::LogSoftmax => {
                     logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
-                    // one after the other: their sum would be rounded where the largest element is far from 0
+                    // one after the other, because the sum of both would be rounded if the largest element is far from
+                    // 0
                     self.rows(|range| {
                         subtracted(self, range.clone(), x, lanes, to);
                         subtracted(self, range, to, sum, to);
@@ -261,7 +265,7 @@ impl Part {
         Ok(())
     }
 
-    /// A value for each lane, in their order.
+    /// Values of the lanes, one for each, in their order.
     fn values(&self, values: Result<RawArray>) -> Result<Buffer> {
         let (values, _, strides) = values.map_err(|why| why.within(self.op))?.into_parts();
         assert!(strides.is_none() && values.len() == self.count * self.width, "lanes in their order");
@@ -275,24 +279,24 @@ impl Part {
     }
 }
 
-/// Where the rows of a part are.
+/// The rows of a part in memory.
 #[derive(Clone, Copy)]
 struct Rows<T> {
     start: *mut T,
-    /// Elements from a row to the next.
+    /// Number of elements from one row to the next.
     step: usize,
 }
 
 // SAFETY: tasks have rows of their own.
 unsafe impl<T: Send> Sync for Rows<T> {}
 
-/// Elements of short rows that are computed while they are in the first-level cache.
+/// Number of elements of short rows that are processed while they are in the L1 cache.
 const BLOCK: usize = 512;
 
-/// Writes `x - value` of the lane of each element, or `x * value`, for a range of rows.
+/// Writes `x - value`, or `x * value`, for a range of rows, with the value of each element's lane.
 ///
 /// # Safety
-/// Those rows are there, and a value for each of their lanes. The rows that are written are those of `x`, or other memory.
+/// The rows must exist, and a value for each of their lanes. `to` must be the rows of `x`, or other memory.
 #[inline(always)]
 unsafe fn combined<T: Real, const PRODUCT: bool>(
     &Part { n, width, .. }: &Part,
@@ -308,7 +312,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
             let value = value.start.add(row / n * value.step);
             let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
             if width == 1 && x.step == 1 {
-                // the rest of a lane, whose elements follow each other
+                // the rest of a lane, whose elements are contiguous
                 let (value, len) = (*value, (n - row % n).min(range.end - row));
                 for i in 0..len {
                     let x = *from.add(i);
@@ -327,7 +331,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
 }
 
 wide_versions! {
-    /// Writes `exp(x - top)` of the lane of each element, for a range of rows.
+    /// Writes `exp(x - top)` for a range of rows, with `top` of each element's lane.
     ///
     /// # Safety
     /// As for [`combined`].
@@ -339,7 +343,7 @@ wide_versions! {
             // SAFETY: the caller's promise.
             unsafe {
                 combined::<T, false>(part, &(first..end), x, top, to);
-                // rows without gaps are one
+                // rows without gaps are processed as one
                 let (rows, len) = if to.step == width { (1, (end - first) * width) } else { (end - first, width) };
                 for row in 0..rows {
                     let to = to.start.add((first + row) * to.step);
@@ -354,7 +358,7 @@ wide_versions! {
 }
 
 versions! {
-    /// Writes `x * value` of the lane of each element, for a range of rows.
+    /// Writes `x * value` for a range of rows, with the value of each element's lane.
     ///
     /// # Safety
     /// As for [`combined`].
@@ -363,7 +367,7 @@ versions! {
         unsafe { combined::<T, true>(part, &range, x, value, to) };
     }
 
-    /// The same of `x - value`.
+    /// Writes `x - value` for a range of rows, with the value of each element's lane.
     ///
     /// # Safety
     /// As for [`combined`].
@@ -372,10 +376,10 @@ versions! {
         unsafe { combined::<T, false>(part, &range, x, value, to) };
     }
 
-    /// Writes 0 over numbers that are infinite or NaN.
+    /// Replaces infinities and NaN by 0.
     ///
     /// # Safety
-    /// There are `n` numbers.
+    /// `x` must have `n` numbers.
     unsafe fn made_finite[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
             // SAFETY: the caller's promise.
@@ -383,10 +387,10 @@ versions! {
         }
     }
 
-    /// Writes `1 / x` over numbers.
+    /// Replaces each number by `1 / x`.
     ///
     /// # Safety
-    /// There are `n` numbers.
+    /// `x` must have `n` numbers.
     unsafe fn inverted[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
             // SAFETY: the caller's promise.
@@ -394,10 +398,10 @@ versions! {
         }
     }
 
-    /// Writes `log(x)` over numbers.
+    /// Replaces each number by `log(x)`.
     ///
     /// # Safety
-    /// There are `n` numbers.
+    /// `x` must have `n` numbers.
     unsafe fn logarithms[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
             // SAFETY: the caller's promise.
@@ -408,7 +412,7 @@ versions! {
     /// Writes `x + y`.
     ///
     /// # Safety
-    /// There are `n` numbers of both, and room for as many.
+    /// `x` and `y` must have `n` numbers, and `to` room for as many.
     unsafe fn added[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
         for i in 0..n {
             // SAFETY: the caller's promise.
@@ -428,7 +432,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// By its definition, an element at a time: the softmax, its logarithm, and the logarithm of the sum for each element.
+    /// Reference results by the definitions, an element at a time: softmax, log-softmax, and logsumexp for each
+    /// element.
     fn naive(x: &ArrayD<f64>, axes: &[usize]) -> [ArrayD<f64>; 3] {
         let mut all = [x.clone(), x.clone(), x.clone()];
         for (index, &x_here) in x.indexed_iter() {
@@ -478,8 +483,8 @@ mod tests {
         }
     }
 
-    /// Several parts: of whole lanes, of some of their columns, of lanes that threads share. Neither the number of threads nor the
-    /// instruction set changes a bit.
+    /// Several parts: whole lanes, some columns of lanes, and lanes that threads share. Neither the number of threads
+    /// nor the instruction set changes a bit.
     #[test]
     fn many_parts() {
         for (shape, axis) in [(&[300, 100, 1][..], 1), (&[3, 700, 90], 1), (&[1, 40_000, 2], 1), (&[2, 40_000, 1], 1)] {
@@ -521,7 +526,7 @@ mod tests {
             assert_eq!(softmax(&B, &x, Axes::from(&axes[..])).unwrap().strides(), [6, 2, 1], "{axes:?}");
         }
         assert_eq!(softmax(&B, &turned, Axes::from(0)).unwrap().strides(), turned.strides());
-        // rows that are all the same one
+        // rows that all repeat one row
         let row = x.index_axis(ndarray::Axis(0), 0).broadcast(IxDyn(&[5, 3, 2])).unwrap().to_owned().into_shared();
         let repeated = View { shape: &[5, 3, 2], strides: &[0, 2, 1], ..view(&x) };
         let got = Lanes::new("test", repeated, Axes::from(2)).and_then(|lanes| lanes.elements(Of::LogSoftmax));
@@ -529,7 +534,7 @@ mod tests {
         assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
     }
 
-    /// What is far from 0 loses nothing: not by the sum of the largest element and the logarithm.
+    /// Elements far from 0 lose no precision by adding the largest element to the logarithm first.
     #[test]
     fn large_numbers() {
         let x = ndarray::arr1(&[1e5_f32; 2]).into_dyn().into_shared();
