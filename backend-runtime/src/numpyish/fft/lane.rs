@@ -103,7 +103,7 @@ impl<R: FftNum> Plans<R> {
         }
     }
 
-    /// Returns the planners after they have, or have room to make, a plan of this kind for `n` points.
+    /// Returns the planners, after a check that there is memory for a new plan of this kind for `n` points.
     fn of_length(&mut self, op: &'static str, n: usize, which: Which) -> Result<&mut Plans<R>> {
         let known = self.lengths.get(&n).copied().unwrap_or(0);
         if known & which as u8 != 0 {

@@ -34,7 +34,7 @@ pub fn csr_matmul<T: Numeric>(
     typed(csr_product(view(values), view(indices), view(indptr), view(x)))
 }
 
-/// The product of a CSC matrix with a vector or a matrix: like `csr_matmul`, with the transpose.
+/// The product of a CSC matrix, the transpose of a CSR matrix, with a vector or a matrix.
 pub fn csc_matmul<T: Numeric>(
     _: &Numpyish,
     values: &NdArray<T>,
