@@ -20,7 +20,7 @@ pub struct Symmetry<R> {
     turns: Vec<R>,
 }
 
-/// The form in which frequencies of real lanes are written, or read.
+/// Options for the frequencies of real lanes that are written or read.
 #[derive(Clone, Copy)]
 pub struct Frequencies<R> {
     /// Whether the negative frequencies are written as well, after the others. Only non-negative ones are read.

@@ -156,7 +156,7 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     Ok((n, places))
 }
 
-/// Whether each element of `x` is nonzero, in C order; `elements` are the packed elements of `x`.
+/// A flag for each element of `x`, in C order, true if it is nonzero; `elements` are the packed elements of `x`.
 fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>> {
     let n = x.len();
     let flags = Buffer::new(op, n, DType::Bool)?;

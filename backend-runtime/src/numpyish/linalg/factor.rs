@@ -1,4 +1,4 @@
-//! Factorizations and their applications, by `backend-linalg`, which is faer, for each matrix of a batch.
+//! Factorizations and their applications, by `backend-linalg` (the faer library), for each matrix of a batch.
 
 use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
 use crate::{

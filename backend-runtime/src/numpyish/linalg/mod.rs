@@ -261,9 +261,9 @@ struct Parts {
 
 impl Parts {
     const ONE: Parts = Parts { count: 1, by_rows: true };
-    /// Least multiplications of a part.
+    /// Least number of multiplications of a part.
     const LEAST: usize = 1 << 19;
-    /// Least multiplications of a product that `gemm` divides.
+    /// Least number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
     /// The lengths of parts are multiples of these numbers of rows and columns: about those of a register block.
     const REGISTERS: [usize; 2] = [8, 48];

@@ -35,7 +35,7 @@ const SHORT: usize = 128;
 /// Number of short rows that are summed together, and number of running sums of each.
 const TOGETHER: usize = 8;
 
-/// Least results of a task: whole cache lines.
+/// Least number of results of a task: whole cache lines.
 const GROUP: usize = 64;
 
 /// The matrix and the vector of a product, if one operand is a vector: a row times a matrix is the transpose of that

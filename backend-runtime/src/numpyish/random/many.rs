@@ -17,8 +17,8 @@ use crate::random::{
 /// Largest number of elements that are drawn at a time.
 pub const MOST: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters, from block `first` on. Returns false, if that is no faster for
-/// this distribution.
+/// Draws up to [`MOST`] elements with these parameters, from block `first` on. Returns false, with nothing drawn, if
+/// that is no faster for this distribution.
 pub fn make(
     distribution: Distribution,
     key: u64,

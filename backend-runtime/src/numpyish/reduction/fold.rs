@@ -48,7 +48,7 @@ pub trait Fold<A: Element> {
         Self::step(acc, x, given)
     }
 
-    /// Whether an element is ordered, that is, not NaN.
+    /// Returns whether an element is ordered, that is, not NaN.
     #[inline(always)]
     fn is_ordered(_: A) -> bool {
         true
@@ -58,7 +58,7 @@ pub trait Fold<A: Element> {
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 }
 
-/// Whether a dtype is bool or an integer.
+/// Returns whether a dtype is bool or an integer.
 const fn is_integral<A: Element>() -> bool {
     matches!(A::DTYPE.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned)
 }
@@ -163,7 +163,7 @@ macro_rules! extreme {
 }
 extreme!(Max > Min <);
 
-/// Whether `x` is NaN: unordered even with itself.
+/// Returns whether `x` is NaN: unordered even with itself.
 #[inline(always)]
 pub fn is_nan<A: Ordered>(x: A) -> bool {
     x.partial_cmp(&x).is_none()
@@ -254,7 +254,7 @@ impl<A: Numeric> Sums<A> {
         &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*Of::<A, Sum>::FOLDING };
 }
 
-/// The folding of a sum in `dtype`, a dtype that sums have. Signed and unsigned integers have the same sums, bit by
+/// The folding of a sum with accumulators of `dtype`. Signed and unsigned integers have the same sums, bit by bit.
 /// bit.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn sums(dtype: DType) -> &'static Folding {
@@ -401,7 +401,8 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// Folds one row into existing values, like [`Typed::columns`], in a loop that does nothing else.
     ///
     /// # Safety
-    /// As for that; there is exactly one row, `before` has values, and the results do not join others.
+    /// As for [`Typed::columns`]; there is exactly one row, `before` has values, and the results are not merged into
+    /// others.
     #[inline(always)]
     unsafe fn columns_of_one<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(
         &self,

@@ -152,7 +152,7 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
 /// one.
 ///
 /// # Safety
-/// `x` must have as many elements.
+/// `x` must have `chunks * SIDES` elements.
 #[inline(always)]
 unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,
@@ -182,7 +182,7 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
 /// pairs, for which one comparison is enough.
 ///
 /// # Safety
-/// As for that.
+/// As for [`chunked`].
 #[inline(always)]
 unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,

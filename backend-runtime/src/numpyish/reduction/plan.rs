@@ -296,8 +296,8 @@ struct Split {
     groups: usize,
 }
 
-/// Least bytes of neighbouring outputs of a task, if they are folded by rows: with less, the parts of rows are so short
-/// that each waits for the memory.
+/// Least number of bytes of neighbouring outputs of a task, if they are folded by rows: with fewer, the parts of rows
+/// are so short that each waits for the memory.
 const NARROW: usize = 1 << 11;
 
 impl Split {

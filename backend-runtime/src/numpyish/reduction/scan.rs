@@ -156,7 +156,7 @@ const BLOCK: usize = TILE;
 /// Elements of a piece of a long lane, which one of several threads reads twice: they fit its caches.
 const PIECE: usize = 1 << 14;
 
-/// Least bytes of contiguous results for which writing past the caches pays.
+/// Least number of bytes of contiguous results for which writing past the caches pays.
 const STREAMED: usize = 512;
 
 /// Scratch memory for a tile of any dtype.

@@ -14,7 +14,7 @@ pub trait Key: Element + Ord {
     /// The key of an element. NaN has the largest key, and -0.0 that of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
-    /// Returns whether an element is -0.0, which its key does not tell.
+    /// Returns whether an element is -0.0, which its key does not distinguish from 0.0.
     fn is_negative_zero<T: Ordered>(x: T) -> bool;
 
     /// The element of a key: its value, without the sign of a zero or the bits of a NaN.

@@ -108,7 +108,7 @@ versions! {
     /// Implements [`Wanted::mark`] for a table.
     ///
     /// # Safety
-    /// All words but the last together must have `count` bits, and the last word must be 0.
+    /// All words but the last together must have at least `count` bits, and the last word must be 0.
     unsafe fn look_up[K: Key][K](bits: &[u64], least: K, count: u64, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         let least = least.cast::<u64>();
         let beyond = (bits.len() as u64 - 1) * 64;

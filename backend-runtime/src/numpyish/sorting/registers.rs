@@ -98,7 +98,7 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes, the lanes in order, with those of the set last. As indices of words, of which a lane has
+/// For each set of lanes, the order of all lanes that puts the set last, as indices of words; a lane has `words` words.
 /// `words`.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];

@@ -106,8 +106,8 @@ fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     keys.truncate(kept);
 }
 
-/// Whether neighbours among sorted keys are different values. Keys of NaN always are, if the dtype has NaN; other equal
-/// keys are the same value.
+/// Returns whether neighbours among sorted keys are different values. Keys of NaN always are, if the dtype has NaN;
+/// other equal keys are the same value.
 #[inline(always)]
 fn differ<K: Key>(x: K, y: K, nan: Option<K>) -> bool {
     (x != y) | (nan == Some(y))

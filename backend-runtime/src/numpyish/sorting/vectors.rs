@@ -1,8 +1,8 @@
 //! Sorting of keys with vector instructions: quicksort, in place. One permutation partitions a register at the pivot;
 //! parts that fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting networks and
 //! their applications", 1968).
-//!
-//! After Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and others, "Vectorized
+//! After Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and
+//! others, "Vectorized and performance-portable quicksort", 2022.
 //! and performance-portable quicksort", 2022.
 
 use super::{

@@ -534,7 +534,7 @@ mod tests {
         assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
     }
 
-    /// Elements far from 0 lose no precision by adding the largest element to the logarithm first.
+    /// Results far from 0 lose no precision, because the largest element and the logarithm are not added first.
     #[test]
     fn large_numbers() {
         let x = ndarray::arr1(&[1e5_f32; 2]).into_dyn().into_shared();
