@@ -1,4 +1,4 @@
-//! Kernels compiled ahead of time into the cache on disk, for a machine that should not wait for them.
+//! Ahead-of-time compilation of kernels into the cache on disk, for a machine that should not wait for the compiler.
 
 use super::{
     cache::Entry,
@@ -16,8 +16,8 @@ pub struct Ahead {
     instance: Instance,
 }
 
-/// The kernels of these rows and of the backend's own programs, without those for more than 2^31 elements and for more
-/// than three axes that cannot be merged, which are rare.
+/// The kernels of these rows and of the backend's own programs. Rare kernels are left out: those for more than 2^31
+/// elements, or for more than three axes that cannot be merged.
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
@@ -41,7 +41,7 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
-/// Compiles the kernel of this name in a program's text, unless the cache has it.
+/// Compiles the kernel named `expression` in a program's text, unless the cache has it.
 pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
     let entry = Entry::of(&[&nvrtc::fingerprint(target)?, text, expression]);
     if entry.read().is_none() {
@@ -51,7 +51,7 @@ pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
 }
 
 impl Ahead {
-    /// Compiles it, unless the cache has it.
+    /// Compiles the kernel, unless the cache has it.
     pub fn compile(&self, target: &Target) -> Result<()> {
         compile(&self.program.text(), &self.instance.expression(), target)
     }

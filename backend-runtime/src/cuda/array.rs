@@ -33,8 +33,8 @@ impl<T> fmt::Debug for CudaArray<T> {
     }
 }
 
-/// An array without its dtype in the type: what most of this backend works on, so that it is compiled once and not
-/// once per dtype.
+/// An array whose dtype is a value and not a type parameter. Most of this backend works on it, so that code is compiled
+/// once and not once per dtype.
 #[derive(Clone, Debug)]
 pub(crate) struct RawArray {
     pub(crate) dtype: DType,
@@ -85,14 +85,15 @@ impl RawArray {
         })
     }
 
-    /// Whether a result of its shape and dtype may be written over it, if nobody uses the handle again: no other array is in its
-    /// memory, of which the result does not need far less, and each thread of a kernel reads but the elements that it writes.
+    /// Returns whether a result of the same shape and dtype may be written over this array, if nobody uses the handle
+    /// again. No other array may share the memory, the memory may be at most twice the size of the elements, and each
+    /// thread of a kernel must read only the elements that it writes.
     pub(crate) fn is_overwritable(&self) -> bool {
         let all = self.memory.size() <= 2 * self.size() * self.dtype.size();
         all && !self.is_one() && self.is_dense() && self.memory.is_only_handle()
     }
 
-    /// A view of the same memory with other shape and strides.
+    /// A view of the same memory with another shape and other strides.
     pub(crate) fn view(&self, shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> RawArray {
         RawArray { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }
     }
@@ -103,10 +104,10 @@ impl RawArray {
         self.view(shape, order.iter().map(|&axis| self.strides[axis]).collect(), self.offset)
     }
 
-    /// A view of `len` indices of one axis, from `start`, `step` apart; they lie within the axis.
+    /// A view of `len` indices of one axis: `start`, `start + step` and so on, all within the axis.
     pub(crate) fn sliced(&self, axis: usize, start: usize, len: usize, step: isize) -> RawArray {
         let mut part = self.clone();
-        // an empty part needs no place, and `start` may lie one past the end
+        // an empty part has no first element, and `start` may be one past the end
         if len > 0 {
             part.offset = self.offset.wrapping_add_signed(start as isize * self.strides[axis]);
         }
@@ -131,7 +132,7 @@ impl RawArray {
         fewer
     }
 
-    /// A view of `to`, to which the shape broadcasts.
+    /// A view broadcast to the shape `to`; an error if the shapes are not compatible.
     pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<RawArray> {
         rules::check_broadcast_to(op, &self.shape, to)?;
         rules::count(op, to, self.dtype.size())?;
@@ -144,7 +145,7 @@ impl RawArray {
 }
 
 impl<T: Element> CudaArray<T> {
-    /// The array of a raw one of the same dtype.
+    /// Wraps a raw array, whose dtype must be that of `T`; panics if it is another.
     pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
         CudaArray { raw, element: PhantomData }
@@ -152,19 +153,19 @@ impl<T: Element> CudaArray<T> {
 }
 
 impl Cuda {
-    /// A new contiguous array of any content.
+    /// A new contiguous array with undefined content.
     pub(crate) fn uninit<T: Element>(&self, op: &'static str, shape: &[usize]) -> Result<CudaArray<T>> {
         Ok(CudaArray::of(self.uninit_raw(op, T::DTYPE, shape)?))
     }
 
-    /// As [`Cuda::uninit`], for a dtype known at run time.
+    /// [`Cuda::uninit`] for a dtype known at run time.
     pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let size = rules::count(op, shape, dtype.size())?;
         let memory = self.device.allocate(op, size * dtype.size())?;
         Ok(RawArray { dtype, shape: shape.to_vec(), strides: rules::c_strides(shape), offset: 0, memory })
     }
 
-    /// Refuses an array that lives on another device, or that another thread made with an index outside.
+    /// Refuses an array on another device, or one that another thread computed with an out-of-range index.
     #[inline]
     pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();
@@ -174,20 +175,21 @@ impl Cuda {
         Err(Error::Device { op, expected: self.device.name(), found: device.name() })
     }
 
-    /// Fills the first elements of a contiguous array from the host.
+    /// Copies host elements to the first elements of a contiguous array.
     pub(crate) fn upload<T: Element>(&self, op: &'static str, from: &[T], to: &RawArray) -> Result<()> {
         debug_assert!(to.dtype == T::DTYPE && to.size() >= from.len() && to.is_contiguous());
         if from.is_empty() {
             return Ok(());
         }
         self.device.bind(op)?;
-        // SAFETY: the array has at least as many elements. `from` is ordinary host memory, which the driver has copied
-        // to a staging buffer of its own when the call returns.
+        // SAFETY: the array has at least as many elements as `from`, which is ordinary host memory: the driver has
+        // copied it to its own staging buffer when the call returns.
         unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)?;
         self.device.after_put(op)
     }
 
-    /// The elements of a contiguous array, on the host; or the error of an index outside that this thread's ops met before.
+    /// Copies the elements of a contiguous array to the host; returns the error of an out-of-range index that an
+    /// earlier op of this thread met, if there was one.
     pub(crate) fn download<T: Element>(&self, op: &'static str, from: &RawArray) -> Result<Vec<T>> {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
@@ -199,8 +201,8 @@ impl Cuda {
         }
         self.device.bind(op)?;
         let bytes = size * T::DTYPE.size();
-        // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity; the stream is waited for before
-        // the elements are counted as there. Kernels write only valid elements (`bool` is 0 or 1).
+        // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity. The stream is waited for before
+        // the vector's length is set. Kernels write only valid elements (`bool` is 0 or 1).
         unsafe {
             let result =
                 sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), from.pointer(), bytes, self.device.stream());
@@ -211,7 +213,7 @@ impl Cuda {
         Ok(host)
     }
 
-    /// Sets every byte of a contiguous array.
+    /// Sets every byte of a contiguous array to `byte`.
     pub(crate) fn set_bytes(&self, op: &'static str, x: &RawArray, byte: u8) -> Result<()> {
         debug_assert!(x.is_contiguous());
         let bytes = x.size() * x.dtype.size();

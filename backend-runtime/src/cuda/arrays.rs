@@ -1,4 +1,4 @@
-//! What every backend's arrays can: shape, and the ways from and to the host.
+//! The `Arrays` trait for CUDA: shapes, and transfers from and to the host.
 
 use super::{
     array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
@@ -163,7 +163,7 @@ impl Arrays for Cuda {
         let ended = fft::forget_plans(&self.device, OP).and(linalg::forget_handles(&self.device, OP));
         self.device.kernels.forget();
         self.device.release_pinned(OP);
-        // last, as transforms and products have their work areas of it
+        // last, because transforms and matrix products hold work areas in this memory
         self.device.release_cached(OP).and(ended)
     }
 

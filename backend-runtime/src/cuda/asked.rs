@@ -1,8 +1,9 @@
-//! The kernels that programs ask for, in a folder: what to compile ahead of time for a machine like this one.
+//! A record, in a folder, of the kernels that programs ask for: the list to compile ahead of time for a similar
+//! machine.
 //!
-//! `BACKENDS_CUDA_KERNELS` names the folder. It gets the text of each program once (`TEXT.cu`), the name of each kernel that was asked
-//! for (`TEXT-NAME.asked`), and an empty file for each of these that was not in the cache (`TEXT-NAME.compiled`); `TEXT` and `NAME` are
-//! hashes. Several processes may share the folder.
+//! `BACKENDS_CUDA_KERNELS` names the folder. Each program's text is written there once (`TEXT.cu`), with the name of
+//! each requested kernel (`TEXT-NAME.asked`) and an empty file for each requested kernel that was not in the cache
+//! (`TEXT-NAME.compiled`). `TEXT` and `NAME` are hashes. Several processes may share the folder.
 
 use crate::{
     Error, Result,
@@ -24,14 +25,14 @@ fn key(text: &str) -> String {
     format!("{:032x}", hash(&[text.as_bytes()]))
 }
 
-/// A kernel is asked for. A folder that cannot be written loses the note, not the kernel.
+/// Notes that a kernel was requested. If the folder cannot be written, only the note is lost, not the kernel.
 pub(super) fn note(text: &str, expression: &str) {
     if let Some(folder) = folder() {
         note_in(folder, text, expression);
     }
 }
 
-/// The same kernel was not in the cache.
+/// Notes that a requested kernel was not in the cache.
 pub(super) fn note_compiled(text: &str, expression: &str) {
     if let Some(folder) = folder() {
         let _ = write(&folder.join(format!("{}-{}.compiled", key(text), key(expression))), b"");
@@ -48,7 +49,7 @@ fn note_in(folder: &Path, text: &str, expression: &str) {
     let _ = write(&folder.join(format!("{text_key}-{}.asked", key(expression))), expression.as_bytes());
 }
 
-/// The texts and names of the kernels whose notes are in a folder, in an order that does not depend on the file system.
+/// Reads the texts and names of all kernels noted in a folder, in an order that does not depend on the file system.
 pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let failed = |what: &Path, why: std::io::Error| {
         Error::library("compile", "cuda", format!("{}: {why}", what.display())).caused_by(why)

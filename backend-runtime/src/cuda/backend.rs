@@ -7,31 +7,31 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// An NVIDIA GPU. Cheap to clone; all values of one GPU share its stream, its memory and its kernels.
+/// An NVIDIA GPU. Cheap to clone; all `Cuda` values for one GPU share its stream, memory and kernels.
 #[derive(Clone)]
 pub struct Cuda {
     pub(super) device: Arc<Device>,
     pub(super) random: Stream,
 }
 
-/// The random stream of every [`Cuda::new`].
+/// The random stream that all backends made by [`Cuda::new`] share.
 static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 
 impl Cuda {
-    /// The GPU of this ordinal, or what is missing: the driver, the compiler or the device.
+    /// Opens the GPU with this ordinal. The error says what is missing: the driver, the compiler or the device.
     pub fn new(ordinal: usize) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }
 
-    /// As [`Cuda::new`], with a random stream of its own that starts from `seed`.
+    /// [`Cuda::new`] with its own random stream, seeded with `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }
 
-    /// How many GPUs the driver has.
+    /// Number of GPUs that the driver finds.
     ///
     /// # Errors
-    /// [`Error::Unavailable`](crate::Error::Unavailable) without a driver; that of the driver where it has none.
+    /// [`Error::Unavailable`](crate::Error::Unavailable) without a driver; the driver's own error if it finds no GPU.
     pub fn count() -> Result<usize> {
         info::count()
     }
@@ -41,14 +41,15 @@ impl Cuda {
         &self.random
     }
 
-    /// Whether freed memory of the device is kept for reuse, as it is at first unless `BACKENDS_CUDA_CACHE=0` is set.
-    /// Without it every array is an allocation of exactly its size, in which tools see what goes beyond.
+    /// Sets whether freed device memory is kept for reuse. The default is on, unless `BACKENDS_CUDA_CACHE=0` is set.
+    /// When off, every array is an allocation of exactly its size, so that memory checkers detect accesses beyond its
+    /// end.
     pub fn caching(&self, on: bool) -> Result<()> {
         self.device.set_caching(on)
     }
 
-    /// Gives freed memory that is kept for reuse back to the driver; [`Arrays::free_cache`](crate::Arrays::free_cache) also gives back
-    /// kernels, plans of transforms and libraries' work areas, which take longer to make again.
+    /// Returns freed memory that is kept for reuse to the driver. [`Arrays::free_cache`](crate::Arrays::free_cache)
+    /// also drops kernels, FFT plans and the libraries' work areas, which take longer to recreate.
     pub fn release_memory(&self) -> Result<()> {
         self.device.release_cached("release_memory")
     }

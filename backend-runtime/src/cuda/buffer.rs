@@ -1,4 +1,4 @@
-//! Buffers of the host for copies of a device, in memory that stays where it is.
+//! Host buffers in pinned memory, for copies from and to a device.
 
 use super::{device::Device, error::Checked, pinned::Block};
 use crate::{Error, Result};
@@ -13,16 +13,16 @@ use std::{
 /// Bytes of the smallest block.
 const LEAST: usize = 1 << 16;
 
-/// A buffer in such memory, for copies of a device. Its block is used again when it is dropped.
+/// A buffer in pinned host memory. Its block is reused after the buffer is dropped.
 pub(super) struct Buffer {
     device: Arc<Device>,
-    /// None where there are no bytes.
+    /// None if the buffer has no bytes.
     block: Option<Block>,
     bytes: usize,
 }
 
 impl Buffer {
-    /// So many bytes, with any content.
+    /// A buffer of `bytes` bytes with undefined content.
     pub(super) fn new(device: &Arc<Device>, op: &'static str, bytes: usize) -> Result<Buffer> {
         let block = match bytes {
             0 => None,
@@ -31,29 +31,30 @@ impl Buffer {
         Ok(Buffer { device: device.clone(), block, bytes })
     }
 
-    /// Where the bytes begin, for the driver; null where there are none.
+    /// Pointer to the first byte, for the driver; null if the buffer is empty.
     pub(super) fn pointer(&self) -> *mut c_void {
         self.block.as_ref().map_or(ptr::null_mut(), |block| block.first.as_ptr().cast())
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
 
-    /// The bytes, which the host may read after it has waited for what was copied to them.
+    /// The bytes. The host may read them after it has waited for copies into this buffer.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.block {
-            // SAFETY: the block has as many bytes, which the system has set to something, and nobody else has it.
+            // SAFETY: the block has at least `self.bytes` bytes, all initialised by the system, and no one else uses
+            // it.
             Some(block) => unsafe { slice::from_raw_parts(block.first.as_ptr(), self.bytes) },
             None => &[],
         }
     }
 
-    /// The same to be written, after the host has waited for what was copied from them.
+    /// The bytes, for writing. The host may write them after it has waited for copies from this buffer.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match &self.block {
-            // SAFETY: as above.
+            // SAFETY: as in `bytes`; `&mut self` makes the access exclusive.
             Some(block) => unsafe { slice::from_raw_parts_mut(block.first.as_ptr(), self.bytes) },
             None => &mut [],
         }
@@ -74,25 +75,25 @@ impl Device {
     fn pinned_block(&self, op: &'static str, bytes: usize) -> Result<Block> {
         self.bind(op)?;
         let size = bytes.max(LEAST).checked_next_power_of_two().ok_or(Error::Memory { op, bytes })?;
-        // SAFETY: the context is bound; no flag is asked for.
+        // SAFETY: the context is bound, and no flag is passed.
         let first = unsafe { result::malloc_host(size, 0) }.checked(op)?;
         let first = NonNull::new(first.cast()).ok_or(Error::Memory { op, bytes: size })?;
         Ok(Block { first, size })
     }
 
-    /// Gives blocks back to the system. `drop` cannot return an error; the next call on the device reports it.
+    /// Returns blocks to the system. `drop` cannot return an error; the next call on the device reports it.
     fn free_pinned(&self, op: &'static str, blocks: Vec<Block>) {
-        // what is copied from them may be under way
+        // copies from the blocks may still be running
         if blocks.is_empty() || self.synchronize(op).is_err() {
             return;
         }
         for block in blocks {
-            // SAFETY: the driver gave the block, and nobody has it any more.
+            // SAFETY: the driver allocated the block, and nothing refers to it any more.
             let _ = unsafe { result::free_host(block.first.as_ptr().cast()) };
         }
     }
 
-    /// Gives back what is kept.
+    /// Returns the kept blocks to the system.
     pub(super) fn release_pinned(&self, op: &'static str) {
         self.free_pinned(op, self.pinned.drain());
     }

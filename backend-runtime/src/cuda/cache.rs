@@ -15,13 +15,13 @@ const HASH: usize = 16;
 
 /// One program's place on disk.
 pub(super) struct Entry {
-    /// `None` where there is no folder to keep kernels in.
+    /// `None` if there is no folder for kernels.
     path: Option<PathBuf>,
     key: [u8; HASH],
 }
 
 impl Entry {
-    /// The cache entry of a compilation; `parts` are all texts that its result depends on.
+    /// The cache entry of a compilation; `parts` are all the texts that its result depends on.
     pub(super) fn of(parts: &[&str]) -> Entry {
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         let folder = cache::folder("cuda").inspect_err(|why| cache::say_once(why)).ok();
@@ -32,8 +32,8 @@ impl Entry {
         Entry { path: folder.map(|folder| folder.join(format!("{key:032x}"))), key: key.to_le_bytes() }
     }
 
-    /// The stored kernel; `None` if there is none, or if the file is damaged, has another key, or may have been written by
-    /// another user.
+    /// Reads the stored kernel. `None` if no file exists, or if the file is damaged, has another key, or may have been
+    /// written by another user.
     pub(super) fn read(&self) -> Option<Compiled> {
         let file = cache::read(self.path.as_ref()?)?;
         let (key, rest) = file.strip_prefix(FORM)?.split_at_checked(HASH)?;
@@ -47,7 +47,7 @@ impl Entry {
         is_image(&image).then(|| Compiled { image, names: names.lines().map(String::from).collect() })
     }
 
-    /// Stores `compiled`. A cache that cannot be written is no error: the kernel is there.
+    /// Stores `compiled`. A cache that cannot be written is not an error, because the kernel is already in memory.
     pub(super) fn write(&self, compiled: &Compiled) {
         let Some(path) = &self.path else { return };
         let mut content = compiled.names.join("\n").into_bytes();
@@ -57,14 +57,15 @@ impl Entry {
         let _ = cache::write(path, &file);
     }
 
-    /// The checksum covers the form and the key: a file of another form or under another name has another.
+    /// The checksum covers the format line and the key too, so that a file in another format or under another name
+    /// fails the check.
     fn check(&self, content: &[u8]) -> [u8; HASH] {
         hash(&[FORM, &self.key, content]).to_le_bytes()
     }
 }
 
-/// Whether the driver can be given it: a whole cubin, or PTX with its final NUL. The driver gets no length, so it would read
-/// on behind anything else.
+/// Returns whether the image is safe to pass to the driver: a whole cubin, or PTX with its final NUL. The driver gets
+/// no length, so it would read past the end of anything else.
 fn is_image(image: &[u8]) -> bool {
     let is_ptx = || {
         let text = image.strip_suffix(&[0]).and_then(|text| std::str::from_utf8(text).ok());

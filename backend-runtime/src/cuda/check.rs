@@ -1,4 +1,4 @@
-//! Every kernel of this backend as text, for a check that all of them compile on a machine without a GPU.
+//! All kernels of this backend as source text, to check on a machine without a GPU that they compile.
 
 use super::{
     nvrtc::{Compiled, Target, compile},
@@ -12,21 +12,21 @@ use std::fmt::Write;
 pub struct Unit {
     /// A readable name for reports.
     pub name: String,
-    /// The whole text.
+    /// The whole source text.
     pub text: String,
-    /// The kernels, as C++ names them.
+    /// The C++ names of the kernels.
     pub kernels: Vec<String>,
 }
 
 impl Unit {
-    /// Compiles it, with the compiler's own words in the error.
+    /// Compiles the unit; an error contains the compiler's messages.
     pub fn compile(&self, target: &Target) -> Result<Compiled> {
         compile(&self.text, &self.kernels, target)
     }
 }
 
-/// The kernels of rows with expressions: one unit for each dtype of the inputs. For operands of other than contiguous
-/// strides the one for two axes stands for the others, which differ only in how places are found.
+/// The kernels of rows with expressions: one unit for each dtype of the inputs. Of the kernels for non-contiguous
+/// operands, only the one for two axes is included: the others differ only in how they compute offsets.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
         let kernels =
@@ -40,7 +40,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
                 let text = if dtype.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
                 let input_of_t = kernel.input_of_t();
                 let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
-                // names of rows are also names of functions; in a namespace they do not meet
+                // names of rows are also names of functions; a namespace avoids the conflict
                 let place = format!("row_{}", op.name);
                 let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
                 let dtypes = kernel_dtypes(&kernel, dtype, result);
@@ -55,7 +55,8 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     each.chain(folds(ops)).collect()
 }
 
-/// The dtypes of the result and of the inputs of a row's kernel, for a dtype of the row and one of its result.
+/// The dtypes of the result and of the inputs of a row's kernel, for one of the row's dtypes and the matching result
+/// dtype.
 pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) -> Vec<DType> {
     let inputs = kernel.elements.iter().enumerate().map(|(at, element)| match element.dtype(dtype) {
         dtype if kernel.moved.contains(&at) => mover(dtype),
@@ -81,7 +82,7 @@ fn folds(ops: &[OpInfo]) -> Option<Unit> {
     (!unit.kernels.is_empty()).then_some(unit)
 }
 
-/// The programs that are not those of rows.
+/// The programs that do not belong to rows.
 pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::COPIES,
     super::copy::CASTS,
@@ -108,7 +109,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::statistics::KERNELS,
 ];
 
-/// The kernels of every other program: one unit for each.
+/// The kernels of the other programs: one unit per program.
 pub fn programs() -> Vec<Unit> {
     let unit = |(program, instances): &KernelList| Unit {
         name: program.name.to_string(),

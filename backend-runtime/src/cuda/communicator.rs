@@ -1,4 +1,4 @@
-//! A communicator of NCCL: one GPU of each rank, and messages between them on the backend's stream.
+//! An NCCL communicator: one GPU per rank, and messages between the GPUs on the backend's stream.
 
 use super::{
     device::Device,
@@ -13,7 +13,7 @@ use std::{
 
 const OP: &str = "link";
 
-/// Bytes of device memory that go to a rank, or come from one.
+/// Bytes of device memory to send to a rank, or to receive from one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub(super) rank: usize,
@@ -21,7 +21,7 @@ pub(super) struct Message {
     pub(super) bytes: usize,
 }
 
-/// A rank's end of a communicator.
+/// One rank's end of a communicator.
 pub(super) struct Communicator {
     nccl: &'static Nccl,
     device: Arc<Device>,
@@ -30,21 +30,22 @@ pub(super) struct Communicator {
     state: Mutex<State>,
 }
 
-/// The handle, which one thread at a time may use.
+/// The handle, which only one thread at a time may use.
 struct State {
     comm: ncclComm_t,
-    /// What went wrong: nothing goes this way again, as the ranks may disagree on what comes next.
+    /// The error of an earlier exchange. After an error no more messages are sent, as the ranks may disagree on what
+    /// comes next.
     failed: Option<Error>,
 }
 
-// SAFETY: a handle of the library, which any thread may use as long as it is alone, which the lock sees to.
+// SAFETY: any thread may use the library's handle as long as only one does at a time, which the mutex ensures.
 unsafe impl Send for State {}
 
 impl Communicator {
-    /// Of all ranks, each on its device. Collective.
+    /// Opens a communicator of all ranks, each with its device. Collective.
     pub(super) fn open(device: &Arc<Device>, peers: &dyn Peers) -> Result<Communicator> {
         let nccl = nccl::load()?;
-        // whoever fails before the ranks wait for each other says so to all of them: else they would for ever
+        // a rank that fails before the ranks wait for each other tells all of them: otherwise they would wait forever
         let made = (peers.rank() == 0).then(|| nccl.unique_id(OP));
         let ready =
             device.bind(OP).and(made.as_ref().map_or(Ok(()), |made| made.as_ref().map(drop).map_err(Error::clone)));
@@ -65,17 +66,18 @@ impl Communicator {
         Ok(Communicator { nccl, device: device.clone(), rank, size, state: Mutex::new(State { comm, failed: None }) })
     }
 
-    /// Puts messages on the stream, all of which go at once. There is at most one to each rank and one from each, and each has its other end.
+    /// Puts messages on the stream, all in one NCCL group. There is at most one message to each rank and one from each,
+    /// and the other rank posts the matching receive or send.
     ///
     /// # Safety
-    /// The messages are of memory of the device, which nothing but work on its stream changes or frees.
+    /// The messages refer to memory of the device, and only work on its stream changes or frees that memory.
     pub(super) unsafe fn exchange(&self, op: &'static str, sends: &[Message], receives: &[Message]) -> Result<()> {
         self.device.bind(op)?;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = &state.failed {
             return Err(why.clone().within(op));
         }
-        // SAFETY: the caller's promise; the communicator is alive as long as this.
+        // SAFETY: the caller's promise; the communicator lives as long as `self`.
         let done = unsafe { self.messages(op, state.comm, sends, receives) };
         if let Err(why) = &done {
             state.failed = Some(why.clone());
@@ -84,7 +86,7 @@ impl Communicator {
     }
 
     /// # Safety
-    /// As [`Communicator::exchange`]; the communicator is alive.
+    /// As [`Communicator::exchange`]; `comm` is alive.
     unsafe fn messages(
         &self,
         op: &'static str,
@@ -108,7 +110,7 @@ impl Communicator {
             Ok(())
         };
         let done = all();
-        // a group that was begun is ended whatever is in it: its error is that of what is in it
+        // a started group must be ended even after an error; the first error inside the group is the one returned
         let ended = nccl.group_end(op);
         done.and(ended)?;
         // SAFETY: the caller's promise.
@@ -117,16 +119,16 @@ impl Communicator {
 }
 
 impl Drop for Communicator {
-    /// `drop` cannot return an error; a communicator that fails as it ends has done its work.
+    /// `drop` cannot return an error; a communicator that fails while closing has already done its work.
     fn drop(&mut self) {
-        // what a forked process has of the library belongs to its parent
+        // in a forked process, the library's state belongs to the parent
         if threads::refuse_forked("cuda").is_err() || self.device.bind(OP).is_err() {
             return;
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // a rank that panics leaves the others where they are, and must not wait for them
+        // a rank that panics does not finish its exchanges, and must not wait for the other ranks
         let whole = state.failed.is_none() && !std::thread::panicking() && self.device.synchronize(OP).is_ok();
-        // SAFETY: the handle is alive, and this is its end.
+        // SAFETY: the handle is alive, and is not used again.
         let _ = unsafe { if whole { self.nccl.destroy(state.comm) } else { self.nccl.abort(state.comm) } };
     }
 }

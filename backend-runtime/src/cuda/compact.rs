@@ -1,5 +1,6 @@
-//! Stream compaction: the elements for which a mask is true, or their indices, in C order. Each block counts its true elements,
-//! a scan of the counts gives where each block writes. Only the total is read back, because it is the length of the result.
+//! Stream compaction: the elements for which a mask is true, or their indices, in C order. Each block counts its true
+//! elements, and a scan of the counts gives each block's write position. Only the total is read back, because it is the
+//! length of the result.
 
 use super::{
     Cuda,
@@ -25,10 +26,10 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// Elements that one block goes over.
+/// Elements per block.
 const TILE: usize = 4096;
 
-/// The true elements of a mask, counted: how many are before each tile, and how many there are in all.
+/// The counts of a mask's true elements: the number before each tile, and the total.
 pub(super) struct MaskIndices {
     op: &'static str,
     mask: RawArray,
@@ -43,24 +44,24 @@ impl MaskIndices {
         let mask = contiguous(b, op, mask)?;
         let n = mask.size();
         let tiles = n.div_ceil(TILE);
-        // the last place is for the total
+        // the last entry is the total
         let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
         let grid = Grid { blocks: [tiles.clamp(1, 1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         if n == 0 {
             return Ok(MaskIndices { op, mask, before, total: 0, grid });
         }
         let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
-        // SAFETY: the arguments are those of `count`: a place for each tile, `n` elements, their number.
+        // SAFETY: the arguments are those of `count`: one count per tile, `n` elements, their number.
         unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
         let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
-        // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` places, the number of tiles.
+        // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` counts, the number of tiles.
         unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
         let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
         Ok(MaskIndices { op, mask, before, total, grid })
     }
 
-    /// The elements of `x`, which has the mask's shape, where the mask is true.
+    /// The elements of `x` where the mask is true; `x` has the mask's shape.
     pub(super) fn elements(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
         let MaskIndices { op, mask, before, total, grid } = self;
         let x = contiguous(b, op, x)?;
@@ -70,13 +71,13 @@ impl MaskIndices {
             let pointers = [out.pointer(), x.pointer(), mask.pointer(), before.pointer()];
             let n = mask.size() as u64;
             let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &n];
-            // SAFETY: the arguments are those of `write_values`; the result has a place for each true element.
+            // SAFETY: the arguments are those of `write_values`; the result has room for each true element.
             unsafe { b.launch(op, kernel, *grid, &arguments)? };
         }
         Ok(out)
     }
 
-    /// Indices of the true elements: one row for each if `rows`, else one row for each axis.
+    /// Indices of the true elements, with shape (total, ndim) if `rows`, else (ndim, total).
     pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<RawArray> {
         let MaskIndices { op, mask, before, total, grid } = self;
         let (ndim, total) = (mask.shape.len(), *total);
@@ -94,7 +95,8 @@ impl MaskIndices {
             let shape = Shape { n, ndim: ndim as u64, lengths, row: row as u64, column: column as u64 };
             let kernel = b.kernel(op, &PROGRAM, Instance::new("write_places", "", &[mask.dtype]))?;
             let arguments: [&dyn Argument; 4] = [&out.pointer(), &mask.pointer(), &before.pointer(), &shape];
-            // SAFETY: the arguments are those of `write_places`; the result has `ndim` places for each true element.
+            // SAFETY: the arguments are those of `write_places`; the result has room for `ndim` indices of each true
+            // element.
             unsafe { b.launch(op, kernel, *grid, &arguments)? };
         }
         Ok(out)
@@ -108,7 +110,7 @@ struct Shape {
     n: u64,
     ndim: u64,
     lengths: [u64; MOST],
-    /// From one true element to the next, and from one axis to the next, in the result.
+    /// Distances in the result between two true elements (`row`) and between two axes (`column`).
     row: u64,
     column: u64,
 }

@@ -1,21 +1,22 @@
-//! Tests by comparison: the same op on the CPU and on a device, on every layout of memory.
+//! Tests that compare an op on the CPU and on a device, for every memory layout.
 
 use super::{Cuda, CudaArray};
 use crate::{Arrays, Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
-/// 0, 1, 2 .. in the shape.
+/// 0, 1, 2, .. in this shape.
 pub(crate) fn counting<T: Element>(shape: &[usize]) -> ArrayD<T> {
     let n: usize = shape.iter().product();
     ArrayD::from_shape_vec(IxDyn(shape), (0..n as i64).map(T::from_i64).collect()).unwrap()
 }
 
-/// Small numbers of both signs (where there are), in no order, many of them equal.
+/// Small numbers in no particular order, of both signs if the dtype is signed, with many duplicates.
 pub(crate) fn mixed<T: Element>(shape: &[usize]) -> ArrayD<T> {
     counting::<i64>(shape).mapv(|i| T::from_i64(i.wrapping_mul(2_654_435_761) % 1009 % 50 - 20))
 }
 
-/// `x` on the device: in C order, with its axes in reverse in memory, backwards, and every second of a larger array.
+/// `x` on the device in four layouts: C order, axes reversed in memory, all axes backwards, and every second element of
+/// a larger array.
 pub(crate) fn layouts<T: Element>(b: &Cuda, x: &ArrayD<T>) -> Vec<CudaArray<T>> {
     let upload = |x: ArrayD<T>| b.from_ndarray(x.into_shared()).unwrap();
     let axes: Vec<usize> = (0..x.ndim()).rev().collect();
@@ -41,12 +42,13 @@ pub(crate) fn layouts<T: Element>(b: &Cuda, x: &ArrayD<T>) -> Vec<CudaArray<T>> 
     all
 }
 
-/// The array, on the host.
+/// Copies the array to the host.
 pub(crate) fn host<T: Element>(b: &Cuda, x: &CudaArray<T>) -> HostArray<T> {
     b.to_ndarray(x).unwrap()
 }
 
-/// Equal shapes, and elements within `tolerance` of the largest; NaN is equal to NaN.
+/// Asserts that the shapes are equal and that elements differ by at most `tolerance` times the largest magnitude; NaN
+/// equals NaN.
 #[track_caller]
 pub(crate) fn assert_near<T: Element>(
     b: &Cuda,

@@ -1,4 +1,4 @@
-//! Convolutions with channels, and pools.
+//! Convolutions with channels, and pooling.
 
 use super::{
     Cuda, CudaArray,
@@ -16,7 +16,7 @@ use crate::{
 static PROGRAM: Program =
     Program { name: "convolution", source: ProgramSource::File(include_str!("kernels/convolution.cuh")) };
 
-/// What pools make of a window, as the kernels know it.
+/// Names, in the kernels, of the three reductions of a pooling window.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
 /// The kernels, listed for the check.
@@ -29,10 +29,10 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     sums.chain(pools).collect()
 });
 
-/// Channels of the result for each thread: the kernels' `CHANNELS`.
+/// Output channels per thread: `CHANNELS` in the kernels.
 const CHANNELS: usize = 4;
 
-/// The kernels' `Sliding`.
+/// `Sliding` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sliding {
@@ -41,7 +41,7 @@ struct Sliding {
     by_len: Divisor,
 }
 
-/// The kernels' `Convolution`.
+/// `Convolution` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Convolution {
@@ -86,7 +86,7 @@ impl Convolution {
     }
 }
 
-/// Sums of the kernel's products with the elements under it.
+/// Convolution: each result is the sum of the kernel's products with the elements under it.
 #[allow(clippy::too_many_arguments)] // those of the row
 pub fn conv<T: Numeric>(
     b: &Cuda,
@@ -105,7 +105,7 @@ pub fn conv<T: Numeric>(
     run(b, OP, "convolved", [x, weight], bias, &plan)
 }
 
-/// The elements times the kernel, each at its place.
+/// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
 #[allow(clippy::too_many_arguments)] // those of the row
 pub fn conv_transpose<T: Numeric>(
     b: &Cuda,
@@ -141,10 +141,10 @@ fn run<T: Element>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[T::DTYPE]))?;
         let convolution = Convolution::new(plan, bias.is_some());
         let (to, from, weight) = (out.pointer(), x.pointer(), weight.pointer());
-        // without a bias the kernel does not read it
+        // any valid pointer will do without a bias, because the kernel does not read it
         let bias = bias.as_ref().map_or(weight, RawArray::pointer);
         let grid = Grid::over(convolution.n as usize);
-        // SAFETY: the arguments are the kernel's, whose arrays have the sizes of the plan.
+        // SAFETY: the arguments are those of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&to, &from, &weight, &bias, &convolution])? };
     }
     Ok(CudaArray::of(out))
@@ -190,7 +190,7 @@ fn pool<T: Real>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("pooled", reduce, &[T::DTYPE]))?;
         let convolution = Convolution::new(&plan, false);
         let grid = Grid::over(convolution.n as usize);
-        // SAFETY: the arguments are the kernel's, whose arrays have the sizes of the plan.
+        // SAFETY: the arguments are those of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &convolution])? };
     }
     Ok(CudaArray::of(out))

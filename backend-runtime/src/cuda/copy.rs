@@ -1,4 +1,4 @@
-//! Copies: of one layout into another, into another dtype, and of one value into all places.
+//! Copies from one layout to another, conversions to another dtype, and fills.
 
 use super::{
     Cuda, CudaArray,
@@ -10,24 +10,24 @@ use super::{
 };
 use crate::{DType, Element, Result};
 
-/// The array itself, unchanged.
+/// The element, unchanged.
 static COPY: Program = Program::each("copy", "x", &["x"]);
 
-/// `x` in the dtype of the result.
+/// `x` converted to the dtype of the result.
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
 /// The kernels of copies, listed for the check.
 pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
-/// The kernels of conversions, listed for the check; those for further numbers of axes differ in nothing that a dtype
-/// matters to.
+/// The kernels of conversions, listed for the check. Only the contiguous ones: in those for more axes, nothing further
+/// depends on the dtype.
 pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
     pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
 });
 
-/// Copies `x`, broadcast, into an array that is there, converting its dtype if need be.
+/// Copies `x`, broadcast, into the existing array `out`, converting the dtype if needed.
 pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray) -> Result<()> {
     if x.dtype != out.dtype {
         return map_into(b, op, &CAST, Members::NONE, &[Input::Array(x)], out);
@@ -42,23 +42,23 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
-/// The same memory as elements that are only moved.
+/// The same memory, with the dtype that stands for all dtypes of this size in kernels that only move elements.
 pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
-/// The two axes along which source and result have their neighbours, where those are different ones: a matrix to
-/// transpose, once for each place along the other axes.
+/// The two different axes along which the source and the result have stride 1: a matrix to transpose, once for each
+/// index of the other axes.
 #[derive(Clone, Copy)]
 struct Plane {
-    /// The axis along which the source's elements are neighbours in memory.
+    /// The axis along which the source has stride 1.
     rows: usize,
-    /// The axis along which the result's elements are neighbours in memory.
+    /// The axis along which the result has stride 1.
     columns: usize,
 }
 
 impl Plane {
-    /// Below this length of either axis, reading or writing in short runs is as good.
+    /// Shortest length of both axes for which tiles pay off; below it, short reads or writes are as fast.
     const LEAST: usize = 16;
 
     fn of(merged: &Merged) -> Option<Plane> {
@@ -78,10 +78,10 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     RANKS.iter().flat_map(of).collect()
 });
 
-/// The template argument for the number of axes around the plane.
+/// The template argument for each number of axes around the plane.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
-/// The kernel's `Matrix`.
+/// `Matrix` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Matrix {
@@ -89,7 +89,8 @@ struct Matrix {
     columns: u32,
     row_tiles: u32,
     column_tiles: u32,
-    /// From one row of the result to the next, and from one column of the source to the next.
+    /// Distances, in elements, between rows of the result (`out_row`) and between columns of the source
+    /// (`source_column`).
     out_row: i64,
     source_column: i64,
 }
@@ -124,8 +125,8 @@ fn transpose_into(
     let tiles = rows.div_ceil(TILE) * columns.div_ceil(TILE) * others.n();
     let grid = Grid { blocks: [tiles as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let walk = others.walk::<2>(op)?;
-    // SAFETY: the arguments are those of `transpose`: the plane and the axes around it are those of both arrays. There
-    // are fewer than 2^31 elements, and so no more tiles.
+    // SAFETY: the arguments are those of `transpose`, and the plane and the other axes are those of both arrays. There
+    // are fewer than 2^31 elements, so the number of tiles fits in 32 bits.
     unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &matrix, &walk]) }
 }
 
@@ -135,12 +136,12 @@ pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawAr
     map_into(b, op, &COPY, Members::NONE, &[Input::moved(value)], &moved(out))
 }
 
-/// A new array of another dtype, laid out as `x` is.
+/// A new array of another dtype, with the layout of `x`.
 pub(crate) fn cast<U: Element>(b: &Cuda, x: &RawArray) -> Result<CudaArray<U>> {
     Ok(CudaArray::of(map(b, "astype", &CAST, Members::NONE, &[Input::Array(x)], U::DTYPE)?))
 }
 
-/// A new array with the elements of `x`, laid out as that is.
+/// A copy of `x` in new memory, with the same layout.
 pub(crate) fn like(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     let out = map(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], mover(x.dtype))?;
     Ok(RawArray { dtype: x.dtype, ..out })
@@ -153,7 +154,7 @@ pub(crate) fn copied(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArra
     Ok(out)
 }
 
-/// The array, or, where it is not in C order, a copy that is.
+/// The array itself if it is in C order, else a copy in C order.
 pub(crate) fn contiguous(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     b.check(op, x)?;
     if x.is_contiguous() { Ok(x.clone()) } else { copied(b, op, x) }

@@ -1,4 +1,4 @@
-//! New arrays: filled, counted, from bytes.
+//! New arrays: constants, ranges, and arrays from bytes.
 
 use super::{
     Cuda, CudaArray,
@@ -26,33 +26,33 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     counted.chain(spaced).chain(MOVERS.map(|dtype| Instance::new("triangle", "", &[dtype]))).collect()
 });
 
-/// An array from the host's memory.
+/// Copies an array of the host to the device.
 pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
     b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
-/// Elements from raw bytes, at any alignment.
+/// Elements from raw bytes, which need no alignment.
 pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
     let x = numpyish::creation::frombuffer(&Numpyish::new(), bytes, count, offset)?;
     b.from_ndarray(x).map_err(|e| e.within("frombuffer"))
 }
 
-/// Zeros.
+/// An array of zeros.
 pub fn zeros<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
     zeros_of("zeros", b, shape)
 }
 
-/// Ones.
+/// An array of ones.
 pub fn ones<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
     filled("ones", b, shape, T::from_i64(1))
 }
 
-/// Elements of no promised value.
+/// An array with unspecified elements.
 pub fn empty<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
     empty_of("empty", b, shape)
 }
 
-/// One value everywhere.
+/// An array with `value` in every element.
 pub fn full<T: Element>(b: &Cuda, shape: &[usize], value: T) -> Result<CudaArray<T>> {
     filled("full", b, shape, value)
 }
@@ -84,7 +84,7 @@ fn zeros_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<C
 }
 
 fn empty_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    // a byte of any value is no bool
+    // an uninitialised byte may not be a valid bool
     if T::DTYPE == DType::Bool { zeros_of(op, b, shape) } else { b.uninit(op, shape) }
 }
 
@@ -94,7 +94,7 @@ fn filled<T: Element>(op: &'static str, b: &Cuda, shape: &[usize], value: T) -> 
     Ok(CudaArray::of(out))
 }
 
-/// Evenly spaced values, `step` apart.
+/// Evenly spaced values from `start` to before `stop`, `step` apart.
 pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<CudaArray<T>> {
     const OP: &str = "arange";
     let Steps { n, from, by } = rules::steps(OP, start, stop, step)?;
@@ -109,7 +109,7 @@ pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<Cu
     unsafe { over(b, OP, kernel, &out, &[&start, &from, &by]) }
 }
 
-/// Integers are counted exactly; reals in the precision that NumPy counts in.
+/// The kernel of `arange`: exact for integers, and in NumPy's precision for floats.
 fn arange_kernel(dtype: DType) -> Instance {
     match dtype {
         DType::Float64 => Instance::new("stepped", "double", &[dtype]),
@@ -133,13 +133,13 @@ unsafe fn over<T: Element>(
     if n > 0 {
         let (pointer, size) = (out.pointer(), n as u64);
         let own: [&dyn Argument; 2] = [&pointer, &size];
-        // SAFETY: as the caller promises; the array has `n` elements.
+        // SAFETY: the caller's promise; the array has `n` elements.
         unsafe { b.launch(op, kernel, Grid::over(n), &[&own, arguments].concat())? };
     }
     Ok(CudaArray::of(out.clone()))
 }
 
-/// `num` evenly spaced values from start to stop.
+/// `num` evenly spaced values from `start` to `stop`.
 pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: bool) -> Result<CudaArray<T>> {
     const OP: &str = "linspace";
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
@@ -147,7 +147,7 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
-    // as NumPy: where the step underflows, the division comes last
+    // as in NumPy: if the step underflows, the division comes last
     let (step, divisor) = match distance / intervals {
         _ if intervals == 0.0 => (distance * 0.0, 1.0),
         step if step == Complex::ZERO => (distance, intervals),
@@ -161,7 +161,7 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
 }
 
-/// Ones on diagonal `k`.
+/// A matrix with ones on diagonal `k` and zeros elsewhere.
 pub fn eye<T: Element>(b: &Cuda, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<CudaArray<T>> {
     const OP: &str = "eye";
     let n_cols = n_cols.unwrap_or(n_rows);
@@ -174,10 +174,10 @@ pub fn eye<T: Element>(b: &Cuda, n_rows: usize, n_cols: Option<usize>, k: isize)
     Ok(out)
 }
 
-/// Coordinate grids, as views. Arrays of other ranks are flattened, as NumPy does.
+/// Coordinate grids, as views. Inputs that are not one-dimensional are flattened, as in NumPy.
 pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexing) -> Result<Vec<CudaArray<T>>> {
     const OP: &str = "meshgrid";
-    // the axis of the result along which array `i` runs
+    // the axis of the result along which array `i` varies
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
@@ -191,17 +191,17 @@ pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexi
     xs.iter().enumerate().map(grid).collect()
 }
 
-/// The lower triangle.
+/// The lower triangle of each matrix: zeros above diagonal `k`.
 pub fn tril<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArray<T>> {
     triangle("tril", b, x, k, true)
 }
 
-/// The upper triangle.
+/// The upper triangle of each matrix: zeros below diagonal `k`.
 pub fn triu<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArray<T>> {
     triangle("triu", b, x, k, false)
 }
 
-/// A triangle of each matrix, on one side of diagonal `k`, and zeros on the other.
+/// The triangle of each matrix on one side of diagonal `k`, with zeros on the other side.
 pub(super) fn triangle<T: Element>(
     op: &'static str,
     b: &Cuda,

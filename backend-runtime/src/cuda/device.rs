@@ -1,4 +1,4 @@
-//! A GPU: its context, its one stream, and the kernels that are loaded on it.
+//! A GPU: its context, its one stream, and the kernels loaded on it.
 
 use super::{error::Checked, library::Library, loaded::Kernels, nvrtc::Target, pinned::Pinned, pool::Pool};
 use crate::{Error, Result, threads};
@@ -8,24 +8,24 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// A GPU of this process. There is one for each ordinal, so that arrays made by any backend of it are
-/// ordered by its one stream.
+/// A GPU of this process. There is one `Device` per ordinal, so that the arrays of all its backends are ordered by one
+/// stream.
 #[derive(Debug)]
 pub(crate) struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    /// The architecture that its kernels are compiled for.
+    /// The architecture that kernels are compiled for.
     pub(super) target: Target,
     pub(super) pool: Pool,
     pub(super) pinned: Pinned,
     pub(super) kernels: Kernels,
 }
 
-/// The devices in use. They stay to the end of the process: compiled kernels and freed memory are worth keeping.
+/// The devices in use. They live until the process ends, because compiled kernels and freed memory are worth keeping.
 static DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// The device of this ordinal, or what is missing.
+    /// Opens the device with this ordinal; the error says what is missing.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
         Library::Driver.load()?;
         Library::Nvrtc.load()?;
@@ -47,7 +47,7 @@ impl Device {
         i32::try_from(ordinal)
             .map_err(|_| Error::argument("new", format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
         let context = CudaContext::new(ordinal).map_err(unavailable)?;
-        // SAFETY: everything runs on one stream, so cudarc's events for ordering between streams have no work.
+        // SAFETY: everything runs on one stream, so cudarc's events, which order work between streams, are not needed.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unavailable)?;
         let capability = context.compute_capability().map_err(unavailable)?;
@@ -63,7 +63,8 @@ impl Device {
         Ok(device)
     }
 
-    /// The driver's pool gives memory back at every synchronisation unless told otherwise.
+    /// Tells the driver's pool to keep freed memory: by default it returns memory to the system at every
+    /// synchronisation.
     fn keep_freed_memory(&self) -> Result<()> {
         let Some(pool) = self.driver_pool("new")? else {
             return Ok(());
@@ -83,18 +84,18 @@ impl Device {
         unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
-    /// A number of bytes of the driver's pool; 0 where there is none.
+    /// A figure of the driver's pool, in bytes; 0 if the driver has no pool.
     pub(super) fn pool_figure(&self, op: &'static str, which: sys::CUmemPool_attribute) -> Result<u64> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(0);
         };
         let mut bytes = 0_u64;
-        // SAFETY: the pool is the device's own, and what is asked for is a 64-bit integer.
+        // SAFETY: the pool is the device's own, and the attribute is a 64-bit integer.
         unsafe { result::mem_pool::get_attribute(pool, which, (&raw mut bytes).cast()) }.checked(op)?;
         Ok(bytes)
     }
 
-    /// Gives memory that the driver's pool keeps back to the system.
+    /// Returns memory kept in the driver's pool to the system.
     pub(super) fn trim_pool(&self, op: &'static str) -> Result<()> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(());
@@ -103,24 +104,24 @@ impl Device {
         unsafe { result::mem_pool::trim_to(pool, 0) }.checked(op)
     }
 
-    /// `cuda:0`
+    /// The device's name, such as `cuda:0`.
     pub(crate) fn name(&self) -> String {
         format!("cuda:{}", self.context.ordinal())
     }
 
-    /// Makes the device current on this thread, as every call of the driver needs.
+    /// Makes the device current on this thread, which every driver call needs.
     #[inline]
     pub(crate) fn bind(&self, op: &'static str) -> Result<()> {
         threads::refuse_forked("cuda")?;
         self.context.bind_to_thread().checked(op)
     }
 
-    /// Whether the driver has a pool with allocations in stream order.
+    /// Whether the driver has a memory pool with stream-ordered allocation.
     pub(super) fn has_pool(&self) -> bool {
         self.context.has_async_alloc()
     }
 
-    /// What has to be there until a module is unloaded.
+    /// The context and the stream, which must stay alive until a module is unloaded.
     pub(super) fn context_and_stream(&self) -> (Arc<CudaContext>, Arc<CudaStream>) {
         (self.context.clone(), self.stream.clone())
     }
@@ -131,25 +132,25 @@ impl Device {
         self.stream.cu_stream()
     }
 
-    /// Its number.
+    /// The GPU's ordinal.
     pub(crate) fn ordinal(&self) -> usize {
         self.context.ordinal()
     }
 
-    /// Waits until everything on the device has run that this process has given it, on any stream.
+    /// Waits for all work that this process has queued on the device, on any stream.
     pub(super) fn synchronize_all(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         self.context.synchronize().checked(op)
     }
 
-    /// Called by an op after each thing that it puts on the stream. Waits for it where `BACKENDS_CUDA_SYNC` is 1: a GPU reports
-    /// what went wrong to a later call, which then is the same op.
+    /// Called by an op after each piece of work that it puts on the stream. Waits for the work if `BACKENDS_CUDA_SYNC`
+    /// is 1: a GPU reports an error to a later call, which then belongs to the same op.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }
     }
 
-    /// Waits until everything on the stream has run.
+    /// Waits for all work on the stream.
     pub(crate) fn synchronize(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         // SAFETY: the stream is alive.
@@ -157,7 +158,7 @@ impl Device {
     }
 }
 
-/// Whether the environment asks to wait after each thing that is put on a stream.
+/// Whether `BACKENDS_CUDA_SYNC` asks to wait after each piece of work put on a stream.
 #[inline]
 fn waits_after_each() -> bool {
     static WAITS: OnceLock<bool> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! The elementwise functions, which every `each` row calls.
+//! The elementwise functions behind all `each` rows.
 
 use super::{
     Cuda, CudaArray, Operand,
@@ -11,12 +11,12 @@ use super::{
 use crate::{DType, Each, EachOf, EachSource, Element, Result, formula};
 use std::any::Any;
 
-/// Any `each` row with one operand.
+/// Evaluates an `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
     each::<F, T, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Any `each` row with two operands.
+/// Evaluates an `each` row with two operands.
 pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -26,7 +26,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Any `each` row with three operands.
+/// Evaluates an `each` row with three operands.
 pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -37,7 +37,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
-/// Any `each` row with one operand, as a tuple.
+/// Evaluates an `each` row with one operand, passed as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -46,7 +46,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Any `each` row with two operands of any dtypes.
+/// Evaluates an `each` row with two operands of any dtypes.
 pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -56,7 +56,7 @@ pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Any `each` row with three operands of any dtypes.
+/// Evaluates an `each` row with three operands of any dtypes.
 pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -73,7 +73,7 @@ fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]
     Ok(CudaArray::of(moving(b, &program, params.as_slice().into(), inputs, F::MOVED, U::DTYPE)?))
 }
 
-/// Writes the result of a row over an array that has its shape; none where an input is not of this backend.
+/// Writes the result of a row over an array of the same shape; `None` if an input is not an array of this backend.
 pub(super) fn over<F: EachSource>(
     b: &Cuda,
     f: &F,
@@ -91,7 +91,7 @@ pub(super) fn over<F: EachSource>(
     Some(moving_into(b, &program, f.params().as_slice().into(), &inputs, F::MOVED, out))
 }
 
-/// The result of an expression; where elements are only moved, by the kernel that serves all dtypes of their size.
+/// The result of an expression. Where elements are only moved, one kernel serves all dtypes of the same size.
 fn moving(
     b: &Cuda,
     program: &Program,
@@ -103,7 +103,7 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    // before there are other handles of it
+    // before further handles of the operands exist
     if let Some(given) = given(program.name, inputs, dtype)? {
         moving_into(b, program, params, inputs, moved, &given)?;
         return Ok(given);
@@ -113,7 +113,7 @@ fn moving(
     Ok(RawArray { dtype, ..out })
 }
 
-/// As [`moving`], into an array that has the result's shape.
+/// [`moving`] into an existing array of the result's shape.
 fn moving_into(
     b: &Cuda,
     program: &Program,
@@ -129,12 +129,12 @@ fn moving_into(
     map_into(b, program.name, program, params, &moved_inputs(inputs, &arrays, moved), &copying::moved(out))
 }
 
-/// The arrays, as such that are only moved.
+/// The input arrays, in the dtypes of kernels that only move elements.
 fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The inputs, those at some places as such that are only moved.
+/// The inputs, where those at the places `moved` have the dtypes of kernels that only move elements.
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

@@ -1,4 +1,4 @@
-//! The libraries' error codes as [`Error`]s.
+//! Conversion of the libraries' error codes to [`Error`].
 
 use crate::{Error, Result};
 use cudarc::{
@@ -6,9 +6,9 @@ use cudarc::{
     driver::result::DriverError, nvrtc::result::NvrtcError,
 };
 
-/// A library's result, with the op it was called for.
+/// A library's result, converted for the op that made the call.
 pub(crate) trait Checked<T> {
-    /// The value, or an error that names the op and has the library's words.
+    /// The value, or an error with the op's name and the library's message.
     fn checked(self, op: &'static str) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Arrays from and to other libraries, in the memory of the device where they are.
+//! Arrays shared with other libraries through DLPack, in device memory.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -16,19 +16,20 @@ use std::borrow::Cow;
 const TO: &str = "to_dlpack";
 const FROM: &str = "from_dlpack";
 
-/// What a tensor of DLPack owns: an array's handle. When the consumer gives it back, its work on other streams may not have run.
+/// The owner in an exported DLPack tensor: an array's handle. When the consumer returns the tensor, the consumer's work
+/// on other streams may still be running.
 struct Exported(Option<RawArray>);
 
 impl Drop for Exported {
     fn drop(&mut self) {
         if let Some(raw) = self.0.take() {
-            // an error is that of the next call on the device
+            // the next call on the device reports an error
             let _ = raw.memory.device().synchronize_all("free");
         }
     }
 }
 
-/// A tensor of DLPack over the memory of an array, which has been computed.
+/// Exports an array, once computed, as a DLPack tensor over the same memory.
 pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
     b.check(TO, &x.raw)?;
     let (raw, flags) = match copy.of_tensor(&x.raw.shape, &x.raw.strides) {
@@ -46,11 +47,12 @@ pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyM
     let first = std::ptr::without_provenance_mut(raw.pointer() as usize);
     let (shape, strides, device) = (raw.shape.clone(), raw.strides.clone(), DLDevice::cuda(b.device.ordinal() as i32));
     let parts = Parts { first, dtype: T::DTYPE, device, shape: &shape, strides: &strides, flags };
-    // SAFETY: the array has its elements at its strides, and keeps them; nothing writes over them, as this is a handle of it.
+    // SAFETY: the memory holds the array's elements at its strides and stays alive; the handle in the tensor prevents
+    // writes over it.
     unsafe { ManagedTensor::new(&parts, Exported(Some(raw))) }.map_err(|why| why.within(TO))
 }
 
-/// An array over the memory of a tensor of DLPack on the same device.
+/// Imports a DLPack tensor of the same device as an array over the same memory.
 pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode) -> Result<CudaArray<T>> {
     let (layout, here) = (tensor.layout(), DLDevice::cuda(b.device.ordinal() as i32));
     layout.expect(T::DTYPE)?;
@@ -61,7 +63,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
         }
         Err(tensor) => (taken(b, tensor)?, false),
     };
-    // whatever bytes there are, the copy's are 0 and 1
+    // the copy's bools are 0 or 1, whatever the original bytes
     if T::DTYPE == DType::Bool && !own && raw.size() > 0 {
         if copy == CopyMode::Never {
             let why = "the tensor cannot be shared: it may have bools that are neither 0 nor 1";
@@ -73,7 +75,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
     Ok(CudaArray::of(if copy == CopyMode::Always { copied(b, FROM, &raw)? } else { raw }))
 }
 
-/// The array over memory that is not the device's own.
+/// An array over memory that another library allocated.
 fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
     let Layout { dtype, shape, strides, before, .. } = tensor.layout().clone();
     if tensor.layout().len() == 0 {
@@ -82,7 +84,7 @@ fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
     if !tensor.layout().is_aligned() {
         return Err(Error::argument(FROM, "the elements of the tensor must be aligned to their type"));
     }
-    // whoever made the elements did so on another stream
+    // the elements may have been computed on another stream
     b.device.synchronize_all(FROM)?;
     Ok(RawArray { dtype, shape, strides, offset: before, memory: b.device.foreign(tensor) })
 }

@@ -1,4 +1,4 @@
-//! Formulas in one kernel: that of an `each` row, around an expression which is the whole formula.
+//! Whole formulas in one kernel: that of an `each` row, with the formula as its expression.
 
 use super::{
     Cuda, CudaArray,
@@ -20,7 +20,8 @@ use std::{
     sync::{LazyLock, RwLock},
 };
 
-/// Runs a formula over its arrays, in order; none if one of them is not of this backend, or if it has more numbers than a kernel takes.
+/// Evaluates a formula over its arrays, in order; `None` if an array is not of this backend, or if the formula has more
+/// numbers than a kernel takes.
 pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
@@ -46,7 +47,8 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     Some(result.map(CudaArray::of))
 }
 
-/// Reduces a formula over its arrays, without an array of its values; none where that cannot be, as in [`run`].
+/// Reduces a formula over its arrays without storing its values; `None` in the same cases as [`run`], or if the
+/// reduction is not supported.
 pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
     b: &Cuda,
     e: &E,
@@ -65,7 +67,7 @@ pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Elemen
         let shape = rules::broadcast_all(formula::NAME, arrays.iter().map(|x| &x.shape[..]))?;
         let inputs = arrays.iter().map(|x| x.broadcast(formula::NAME, &shape)).collect::<Result<_>>()?;
         let strides = result_strides(&shape, &arrays.iter().map(|x| Input::Array(x)).collect::<Vec<_>>());
-        // of the values there is the layout, and no memory
+        // the values have a layout, but no memory
         Ok((
             RawArray { dtype: T::DTYPE, shape, strides, offset: 0, memory: b.device.allocate(formula::NAME, 0)? },
             inputs,
@@ -79,32 +81,33 @@ pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Elemen
     Some(reduction::of_formula(b, reduction, &x, &values, U::DTYPE)?.map(CudaArray::of))
 }
 
-/// Whether an array takes the result of a formula over the inputs.
+/// Whether the result of a formula over the inputs can be written over `x`.
 fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     let shape = rules::broadcast_all(formula::NAME, inputs.iter().map(Input::shape));
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
-/// A formula's text and its numbers.
+/// The text of a formula, and its numbers.
 fn written<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> (Formula, Arguments) {
     let (formula, numbers) = text_of::<L, E>();
     let mut arguments = Arguments::default();
     e.numbers(&L::numbers(scalars), &mut arguments);
-    // the kernel reads as many as its text names
+    // the text and the arguments must have the same number of members
     assert_eq!(arguments.members().len(), numbers, "the numbers of a formula are not those of its text");
     (formula, arguments)
 }
 
-/// The texts of formulas by their types, and how many numbers each takes. They stay to the end of the process, as the kernels do.
+/// The texts of formulas by type, with the number of arguments that each takes. Like the kernels, they live until the
+/// process ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
-/// The text of a formula, written the first time that it is asked for.
+/// The text of a formula, generated on first use.
 fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
     let of = TypeId::of::<(L, E)>();
     let known = TEXTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&of).copied();
     known.unwrap_or_else(|| {
         let mut text = Text::default();
-        // a formula is over at least one array, and so is no number
+        // never empty: a formula has at least one array, so it is not a mere number
         let value = E::write(&mut text).unwrap_or_default();
         let numbers = text.numbers();
         let structs = text.structs(&value, L::ARRAYS);
@@ -124,7 +127,7 @@ mod tests {
     };
     use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
-    /// A row of a table with a parameter, and another form for complex dtypes.
+    /// A row with a parameter, and with another expression for complex dtypes.
     #[derive(Clone, Copy)]
     struct Scaled(f64);
 
@@ -146,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Text and numbers of a formula over `leaves`.
+    /// The text and numbers of a formula over `leaves`.
     fn written<'a, L: Leaves<'a, Numpyish>, E: Node<<L::Layout as Layout>::Elements>>(
         e: E,
         leaves: &L,

@@ -1,4 +1,5 @@
-//! What the driver says of a GPU. The torch backend asks as well: libtorch numbers GPUs as the driver does.
+//! Information about a GPU from the driver. The torch backend uses it too, since libtorch numbers GPUs as the driver
+//! does.
 
 use super::{error::Checked, library::Library};
 use crate::{DeviceInfo, DeviceKind, Error, Result, threads};
@@ -6,7 +7,7 @@ use cudarc::driver::{result, sys};
 
 const OP: &str = "device_info";
 
-/// The GPU of this ordinal, as the device of a backend. No context of it is needed.
+/// The GPU with this ordinal, as the device of a backend. Needs no context.
 pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Result<DeviceInfo> {
     use sys::CUdevice_attribute_enum as Of;
     Library::Driver.load()?;
@@ -16,7 +17,7 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
         .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
     let gpu = result::device::get(number).checked(OP)?;
     let mut info = DeviceInfo::new(backend, device, DeviceKind::Gpu, result::device::get_name(gpu).checked(OP)?);
-    // SAFETY: the driver gave the device.
+    // SAFETY: the driver returned the device.
     let attribute = |which| unsafe { result::device::get_attribute(gpu, which) }.checked(OP);
     // SAFETY: as above.
     info.memory = Some(unsafe { result::device::total_mem(gpu) }.checked(OP)? as u64);
@@ -25,13 +26,13 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
     let minor = attribute(Of::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32;
     info.compute_capability = Some((major, minor));
     let mut version = 0;
-    // SAFETY: there is room for the number, 1000 times the major version and 10 times the minor one.
+    // SAFETY: the pointer is to an `i32`, which gets 1000 times the major version plus 10 times the minor one.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result().checked(OP)?;
     (info.library, info.version) = ("CUDA driver".into(), Some(format!("{}.{}", version / 1000, version % 1000 / 10)));
     Ok(info)
 }
 
-/// What a GPU is known by, on all machines and in every process.
+/// The UUID of a GPU, which identifies it on all machines and in all processes.
 pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
     const OP: &str = "link";
     Library::Driver.load()?;
@@ -42,7 +43,7 @@ pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
     Ok(uuid.bytes.map(|byte| byte as u8))
 }
 
-/// How many GPUs there are.
+/// Number of GPUs that the driver finds.
 pub(super) fn count() -> Result<usize> {
     const OP: &str = "Cuda::count";
     Library::Driver.load()?;

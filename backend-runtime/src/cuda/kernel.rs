@@ -1,4 +1,4 @@
-//! Kernels: compiled, kept and launched.
+//! Compilation, caching and launching of kernels.
 
 use super::{
     asked,
@@ -23,7 +23,7 @@ impl Device {
         let entry = Entry::of(&[&nvrtc::fingerprint(&self.target)?, &text, &expression]);
         asked::note(&text, &expression);
         if let Some(stored) = entry.read() {
-            // a stored image that the driver refuses is compiled again
+            // if the driver refuses the stored image, the kernel is compiled again
             if let Ok(kernel) = self.load_image(op, &stored) {
                 return Ok(kernel);
             }
@@ -37,7 +37,7 @@ impl Device {
     fn load_image(&self, op: &'static str, compiled: &nvrtc::Compiled) -> Result<Kernel> {
         let name = compiled.names.first().and_then(|name| CString::new(name.as_str()).ok()).unwrap_or_default();
         self.bind(op)?;
-        // SAFETY: the image is a whole cubin, or PTX with its NUL.
+        // SAFETY: the image is a whole cubin, or PTX with its final NUL.
         let module = unsafe { result::module::load_data(compiled.image.as_ptr().cast()) }.checked(op)?;
         // SAFETY: the module is loaded, and the name ends with a NUL.
         match unsafe { result::module::get_function(module, name) }.checked(op) {
@@ -51,22 +51,23 @@ impl Device {
     }
 }
 
-/// How many blocks and threads a kernel runs on.
+/// The blocks and threads that a kernel runs on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
-    /// Blocks along x, y and z.
+    /// Number of blocks along x, y and z.
     pub blocks: [u32; 3],
-    /// Threads of a block along x.
+    /// Threads per block, along x.
     pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
 }
 
 impl Grid {
-    /// Threads of a block of the kernels that go over elements.
+    /// Threads per block of the elementwise kernels.
     pub(crate) const THREADS: u32 = 256;
 
-    /// Most blocks that are launched for elements: the kernels take further elements in strides of the whole grid.
+    /// Maximum number of blocks for elements: beyond it, each thread takes further elements in strides of the whole
+    /// grid.
     const MOST: usize = 1 << 20;
 
     /// One thread for each of `n` items, up to a limit beyond which threads take several.
@@ -76,10 +77,10 @@ impl Grid {
     }
 }
 
-/// What a kernel takes as an argument by value.
+/// A value that can be passed to a kernel as an argument.
 ///
 /// # Safety
-/// The type has the layout of the kernel's parameter.
+/// The type must have the layout of the kernel's parameter.
 pub(crate) unsafe trait Argument {
     /// Address of the value.
     fn pointer(&self) -> *mut c_void {
@@ -89,21 +90,21 @@ pub(crate) unsafe trait Argument {
 
 macro_rules! arguments {
     ($($t:ty)*) => {$(
-        // SAFETY: the C++ type of the same size and representation.
+        // SAFETY: the C++ type has the same size and representation.
         unsafe impl Argument for $t {}
     )*};
 }
-// `u64` is also every pointer, `bool` is C++'s, an array is a struct of its elements.
+// `u64` also stands for every pointer, `bool` is C++'s `bool`, and an array is a struct of its elements.
 arguments!(bool i32 u32 i64 u64 f32 f64 usize isize);
 // SAFETY: a C++ struct of `N` elements of `T`.
 unsafe impl<T: Argument, const N: usize> Argument for [T; N] {}
 
-/// The bytes of an element, and zeros; as a kernel's argument, the element.
+/// The bytes of an element, padded with zeros; as a kernel argument, the element itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub(crate) struct Bytes([u8; 16]);
 
-// SAFETY: a parameter of the element's type takes the first bytes.
+// SAFETY: a parameter of the element's type reads only the first bytes, which are the element.
 unsafe impl Argument for Bytes {}
 
 impl Bytes {
@@ -124,7 +125,7 @@ impl From<[u8; 16]> for Bytes {
 }
 
 impl Cuda {
-    /// The kernel, compiled and loaded if it is not yet.
+    /// The kernel, compiled and loaded on first use.
     pub(crate) fn kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let key = (program.name, program.variant(), instance);
         let kernels = &self.device.kernels;
@@ -136,11 +137,11 @@ impl Cuda {
         Ok(kernel)
     }
 
-    /// Puts the kernel on the stream.
+    /// Launches the kernel on the stream.
     ///
     /// # Safety
-    /// The arguments are those of the kernel in number, order and layout. Pointers among them are to live memory of
-    /// this device that is large enough for what the kernel does on this grid.
+    /// The arguments match the kernel's in number, order and layout. Pointers among them refer to live memory of this
+    /// device, large enough for all accesses of the kernel on this grid.
     pub(crate) unsafe fn launch(
         &self,
         op: &'static str,
@@ -154,7 +155,7 @@ impl Cuda {
         pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.pointer());
         self.device.bind(op)?;
         let blocks = (grid.blocks[0], grid.blocks[1], grid.blocks[2]);
-        // SAFETY: the function and the stream are alive; the rest is the caller's promise.
+        // SAFETY: the function and the stream are alive; the caller promises the rest.
         unsafe {
             result::launch_kernel(
                 kernel.borrow().function(),

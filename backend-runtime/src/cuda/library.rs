@@ -1,5 +1,5 @@
-//! Finding NVIDIA's libraries at run time: cudarc panics where one is missing, so nothing of it is touched before
-//! [`Library::load`] has said that the library is there and has every function that is called.
+//! Location of NVIDIA's libraries at run time. cudarc panics if a library is missing, so it is not called until
+//! [`Library::load`] has verified that the library is present and has every function that is called.
 
 use crate::{
     Error, Result,
@@ -11,10 +11,10 @@ use std::{
     sync::Mutex,
 };
 
-/// A library this backend calls.
+/// A library that this backend calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Library {
-    /// The driver, `libcuda`. It comes with the kernel module and is only looked for on the system's search path.
+    /// The driver, `libcuda`. It comes with the kernel module, and is searched for only on the system's search path.
     Driver,
     /// The run-time compiler.
     Nvrtc,
@@ -24,15 +24,18 @@ pub(crate) enum Library {
     Cufft,
     /// Factorizations.
     Cusolver,
-    /// Messages between GPUs. Its functions are in [`nccl`](super::nccl), as cudarc does not look for the name that it has.
+    /// Messages between GPUs. Its functions are in [`nccl`](super::nccl), because cudarc does not search for the
+    /// library's actual name.
     Nccl,
 }
 
-/// Loaded libraries. A failure is not remembered, so that a later call finds a library that was installed in between.
+/// The libraries already loaded. Failures are not recorded, so that a later call can find a library installed in
+/// between.
 static LOADED: Mutex<[bool; 6]> = Mutex::new([false; 6]);
 
 impl Library {
-    /// Loads the library, so that cudarc's calls into it cannot panic; the error names the missing file and how to get it.
+    /// Loads the library, so that cudarc's calls into it cannot panic. The error names the missing file and how to get
+    /// it.
     pub(crate) fn load(self) -> Result<()> {
         let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !loaded[self as usize] {
@@ -58,8 +61,8 @@ impl Library {
         Ok(())
     }
 
-    /// Opens the library in the first folder that has it and may be loaded from; returns whether there is one. The reasons why
-    /// other folders were refused are added to `refused`.
+    /// Opens the library from the first folder that has it and is trusted; returns whether one was found. Adds to
+    /// `refused` the reasons why other folders were refused.
     fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
         folders.iter().any(|folder| match self.preload(folder, trust) {
             Ok(opened) => opened,
@@ -72,8 +75,8 @@ impl Library {
         })
     }
 
-    /// cudarc opens a library by its bare name, which the system's loader searches for. Where the loader would find it is
-    /// examined first: a damaged library would end the process.
+    /// Examines the files that the system's loader could find under the library's bare name, which is how cudarc opens
+    /// it. A damaged library would end the process, so this check comes first.
     fn examine_by_name(self) -> std::result::Result<(), String> {
         let folders = loaders_folders();
         let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);
@@ -86,7 +89,7 @@ impl Library {
         Ok(())
     }
 
-    /// Why the system's loader does not open the library by its name.
+    /// The reason why the system's loader does not open the library by name; `None` if it does.
     fn loaders_reason(self) -> Option<String> {
         open(Path::new(self.name())).err()
     }
@@ -111,10 +114,10 @@ impl Library {
         Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
-    /// File names to open before this library, by their beginnings and in this order, and the library's own.
+    /// File name prefixes of the libraries to open first, in this order, and the file names of this library.
     ///
-    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked to others: these must be in the process already
-    /// where their folder is not on the search path.
+    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries: these must
+    /// already be in the process if their folder is not on the search path.
     fn files(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Library::Driver => (&[], &[]),
@@ -129,8 +132,8 @@ impl Library {
         }
     }
 
-    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has it;
-    /// an error if it has it but must not be loaded from, or loading fails.
+    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has
+    /// the library; an error if it does but is not trusted, or if loading fails.
     fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
         if !names.iter().any(|name| folder.join(name).is_file()) {
@@ -151,7 +154,8 @@ impl Library {
     }
 
     fn is_present(self) -> bool {
-        // SAFETY: each call only tries to open a shared library of NVIDIA's, whose initialisers have no requirements.
+        // SAFETY: each call only tries to open one of NVIDIA's shared libraries, whose initialisers have no
+        // requirements.
         unsafe {
             match self {
                 Library::Driver => cudarc::driver::sys::is_culib_present(),
@@ -165,7 +169,8 @@ impl Library {
     }
 
     fn has(self, symbol: &str) -> bool {
-        // SAFETY: the library is present (asked before), so that it is opened again; the symbol is only looked up, not called.
+        // SAFETY: the library was found present before, so opening it again succeeds; the symbol is only looked up, not
+        // called.
         unsafe {
             let nccl;
             let library = match self {
@@ -186,7 +191,7 @@ impl Library {
         }
     }
 
-    /// The functions that are called of each library, by this crate and by the parts of cudarc it uses.
+    /// The functions of each library that this crate and the used parts of cudarc call.
     fn symbols(self) -> &'static [&'static str] {
         match self {
             Library::Driver => &[
@@ -340,36 +345,37 @@ impl Library {
     }
 }
 
-/// Opens a shared library for the life of the process, or says why the loader does not.
+/// Opens a shared library for the rest of the process, or returns the loader's reason for refusing.
 fn open(path: &Path) -> std::result::Result<(), String> {
     // SAFETY: the file is one of NVIDIA's libraries, whose initialisers have no requirements.
     let library = unsafe { libloading::Library::new(path) };
-    // closing it would take it from under cudarc
+    // closing the library would unload it while cudarc uses it
     library.map(std::mem::forget).map_err(|why| format!("{} does not load: {}", path.display(), with_causes(&why)))
 }
 
-/// Gives folders that may hold the toolkit's libraries.
+/// A function that returns folders that may hold the toolkit's libraries.
 type Folders = fn() -> Vec<PathBuf>;
 
-/// Where libraries are looked for, in this order; a later one only where no earlier one has the library.
+/// The search order of folders for libraries; a library is taken from the first folder that has it.
 const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
 
-/// The toolkit's folders that the user named.
+/// The toolkit's folders that the user named, in `CUDA_HOME` and `CUDA_PATH`.
 fn named() -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).filter(|home| !home.is_empty());
     let folders = |home: PathBuf| ["lib64", "lib", "nvidia/cu13/lib", "nvidia/nccl/lib", ""].map(|sub| home.join(sub));
     homes.map(PathBuf::from).flat_map(folders).collect()
 }
 
-/// Where NVIDIA's Python packages for CUDA 13, and that of NCCL, have their libraries, below `nvidia`.
+/// Library folders, below `nvidia`, of NVIDIA's Python packages for CUDA 13 and of its NCCL package.
 const OF_PACKAGES: [&str; 2] = ["cu13/lib", "nccl/lib"];
 
-/// Those folders of one `nvidia`.
+/// The library folders below one `nvidia` folder.
 fn of_packages(nvidia: &Path) -> [PathBuf; 2] {
     OF_PACKAGES.map(|of| nvidia.join(of))
 }
 
-/// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, of the system.
+/// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, and of the
+/// system.
 fn found() -> Vec<PathBuf> {
     let projects = places::projects().into_iter().map(|project| project.join("cuda/nvidia"));
     let mut folders: Vec<PathBuf> = projects.flat_map(|nvidia| of_packages(&nvidia)).collect();
@@ -385,13 +391,13 @@ fn found() -> Vec<PathBuf> {
     folders
 }
 
-/// The folders of NVIDIA's packages in the Python that is active.
+/// The library folders of NVIDIA's packages in the active Python.
 fn of_python() -> Vec<PathBuf> {
     places::python_package("nvidia").iter().flat_map(|folder| of_packages(folder)).collect()
 }
 
-/// Where the system's loader looks for a bare name, as far as that is written down: `LD_LIBRARY_PATH`, the folders of its
-/// configuration, and the usual ones.
+/// The folders where the system's loader searches for a bare name, as far as they can be read: `LD_LIBRARY_PATH`, the
+/// folders in its configuration, and the usual ones.
 fn loaders_folders() -> Vec<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
@@ -437,7 +443,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = Private::new().unwrap();
         let library = folder.path().join("libnvrtc.so.13");
-        // this program stands for a library: the loader refuses it too, but with words
+        // this test program stands in for a library: the loader refuses it too, but with an error message
         let whole = fs::read(env::current_exe().unwrap()).unwrap();
         fs::write(&library, &whole[..whole.len() / 2]).unwrap();
         let why = Library::Nvrtc.preload(folder.path(), Trust::Named).unwrap_err();

@@ -1,4 +1,4 @@
-//! Plans of cuFFT, made once for each layout.
+//! cuFFT plans, created once per layout.
 
 use super::layout::{Layout, Side};
 use crate::{
@@ -8,20 +8,20 @@ use crate::{
 use cudarc::cufft::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The dtypes and the direction of a transform.
+/// The kind of a transform: dtypes and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     /// Complex to complex, exponent `-2 pi i jk / n`.
     Forward,
     /// Complex to complex, exponent `+2 pi i jk / n`.
     Inverse,
-    /// Real to its non-negative frequencies, exponent `-2 pi i jk / n`.
+    /// Real input to its non-negative frequencies, exponent `-2 pi i jk / n`.
     ToHalf,
-    /// Non-negative frequencies to real, exponent `+2 pi i jk / n`.
+    /// Non-negative frequencies to real output, exponent `+2 pi i jk / n`.
     FromHalf,
 }
 
-/// What distinguishes one plan from another.
+/// The properties that distinguish one plan from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     kind: sys::cufftType,
@@ -32,17 +32,17 @@ struct Plan {
     key: Key,
     device: Arc<Device>,
     raw: sys::cufftHandle,
-    /// Bytes of work area that a run needs.
+    /// Size of the work area for one run, in bytes.
     work: usize,
 }
 
-/// Most plans that are kept; beyond that the least recently used one is dropped.
+/// Maximum number of cached plans; beyond it the least recently used plan is dropped.
 const MOST: usize = 64;
 
-/// The plans in use, the latest last.
+/// The cached plans, most recently used last.
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
-/// Transforms `from` into `to`, which lies apart from it. Both lie as the layout says.
+/// Transforms `from` into `to`, which does not overlap it. The layout describes both arrays.
 pub(super) fn run(
     b: &Cuda,
     op: &'static str,
@@ -62,15 +62,15 @@ pub(super) fn run(
         None => Plan::new(b, op, key)?,
     };
     let raw = plan.raw;
-    // the work area goes back to the pool at once: kernels run in order, so a later one cannot disturb this transform
+    // the work area returns to the pool at once: kernels run in order, so a later one cannot disturb this transform
     let work = b.scratch(op, plan.work, 1)?;
     plans.push(plan);
     if plans.len() > MOST {
         let oldest = plans.remove(0);
-        // SAFETY: the handle is taken out of the list, and destroying it waits for its work.
+        // SAFETY: the handle was removed from the list, and destroying it waits for its work.
         unsafe { sys::cufftDestroy(oldest.raw) }.result().checked(op)?;
     }
-    // SAFETY: the work area is as large as the plan asked for; the arrays lie as the plan's layout says.
+    // SAFETY: the work area is as large as the plan requires; the layout describes both arrays.
     unsafe {
         if work.size() > 0 {
             sys::cufftSetWorkArea(raw, work.pointer() as _).result().checked(op)?;
@@ -80,19 +80,19 @@ pub(super) fn run(
     b.device.after_put(op)
 }
 
-/// Ends the plans of a device, after their work.
+/// Destroys the plans of a device, after their work.
 pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     if !plans.iter().any(|plan| Arc::ptr_eq(&plan.device, device)) {
         return Ok(());
     }
-    // the lock is held, so that nobody sets a plan's work area meanwhile; transforms that were asked for run to their end
+    // the held lock keeps other threads from setting a plan's work area; transforms already queued run to their end
     device.synchronize(op)?;
     let ended = plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).map(|plan| {
-        // SAFETY: the handle is taken out of the list, the device is current, and the plan's work has run.
+        // SAFETY: the handle was removed from the list, the device is current, and the plan's work has finished.
         unsafe { sys::cufftDestroy(plan.raw) }.result().checked(op)
     });
-    // all of them, also after one that fails
+    // destroys all plans, even after one fails
     ended.collect::<Vec<_>>().into_iter().collect()
 }
 
@@ -124,12 +124,12 @@ impl Plan {
     }
 
     /// # Safety
-    /// The plan is created and not yet made; the stream is alive.
+    /// The plan is created but not yet made; the stream is alive.
     unsafe fn make(&mut self, stream: sys::cudaStream_t) -> std::result::Result<(), cudarc::cufft::result::CufftError> {
         let Layout { points, batches, from, to } = &self.key.layout;
         let mut points = points.clone();
         let [mut from_embed, mut to_embed] = [from, to].map(|side: &Side| side.embed.clone());
-        // SAFETY: the caller's promise; there is a length for each axis in every list.
+        // SAFETY: the caller's promise; each list has one length per axis.
         unsafe {
             sys::cufftSetAutoAllocation(self.raw, 0).result()?;
             sys::cufftMakePlanMany64(
@@ -153,12 +153,12 @@ impl Plan {
 }
 
 /// # Safety
-/// The pointers are to memory of the device that the plan's layout stays within.
+/// The pointers refer to device memory, and all accesses of the plan's layout stay within it.
 unsafe fn execute(plan: sys::cufftHandle, kind: TransformKind, double: bool, from: u64, to: u64) -> sys::cufftResult {
     const FORWARD: i32 = -1;
     const INVERSE: i32 = 1;
     let direction = if kind == TransformKind::Forward { FORWARD } else { INVERSE };
-    // SAFETY: as the caller promises; the element types are those of the plan.
+    // SAFETY: the caller's promise; the element types are those of the plan.
     unsafe {
         match (kind, double) {
             (TransformKind::Forward | TransformKind::Inverse, false) => {

@@ -1,4 +1,4 @@
-//! Transforms in the words of cuFFT's advanced data layout: element (i, j, k) of batch `b` is at
+//! Transforms in the terms of cuFFT's advanced data layout: element (i, j, k) of batch `b` is at
 //! `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
 
 /// Shape and strides of an array.
@@ -8,7 +8,7 @@ pub(super) struct Strided<'a> {
     pub(super) strides: &'a [isize],
 }
 
-/// Where the elements of one side of a transform are.
+/// The positions of the elements on one side of a transform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) embed: Vec<i64>,
@@ -16,7 +16,7 @@ pub(super) struct Side {
     pub(super) distance: i64,
 }
 
-/// Many transforms of one shape.
+/// A batch of transforms of the same shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) points: Vec<i64>,
@@ -26,11 +26,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Most axes of one transform.
+    /// Maximum number of axes of one transform.
     pub(super) const MOST: usize = 3;
 
-    /// Transforms of `points` along `axes`, the last of them being the one that may have half as many complex elements.
-    /// `None` where cuFFT cannot go over the arrays as they lie.
+    /// The layout of transforms of `points` along `axes`; a real transform halves the last of them. `None` if cuFFT
+    /// cannot address the arrays in their present layout.
     pub(super) fn of(axes: &[usize], points: &[usize], from: Strided, to: Strided) -> Option<Layout> {
         let (batches, distances) = batches(axes, from, to)?;
         let side = |array: Strided, distance| {
@@ -46,7 +46,7 @@ impl Layout {
     }
 }
 
-/// The axes that are not transformed as one: its length, and the strides along it.
+/// Merges the axes that are not transformed into one: its length, and its strides in both arrays.
 fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])> {
     let mut one: Option<(usize, [isize; 2])> = None;
     for axis in (0..from.shape.len()).filter(|axis| !axes.contains(axis) && from.shape[*axis] != 1) {
@@ -58,15 +58,15 @@ fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])
         };
         one = Some((before * len, strides));
     }
-    // of one batch any distance is right
+    // a single batch works with any distance
     let (len, strides) = one.unwrap_or((1, [1, 1]));
     strides.iter().all(|&stride| stride > 0).then_some((len as i64, strides.map(|stride| stride as i64)))
 }
 
-/// How the transformed axes lie in larger ones, and the stride of the last.
+/// The embedding lengths of the transformed axes, and the stride of the last one.
 fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
     let mut embed = vec![1; axes.len()];
-    // the stride of the axis after, and its length
+    // the stride and the length of the next inner axis
     let mut inner: Option<(i64, i64)> = None;
     let mut last = 1;
     for (place, &axis) in axes.iter().enumerate().rev() {
@@ -89,7 +89,7 @@ fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
         }
         inner = Some((stride, len));
     }
-    // the first length is not used by the library
+    // the library ignores the first length
     embed[0] = inner.map_or(1, |(_, len)| len);
     Some((embed, last))
 }
@@ -102,7 +102,7 @@ mod tests {
 
     type C = Complex<f64>;
 
-    /// What cuFFT does: forward transforms of complex numbers.
+    /// cuFFT's algorithm, for forward transforms of complex numbers.
     fn interpret(layout: &Layout, from: &[C], to: &mut [C]) {
         let rank = layout.points.len();
         let indices = |i: i64| {
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// One axis after the other, by the definition, of an array in C order.
+    /// Transforms one axis after another by the definition, for an array in C order.
     fn expected(shape: &[usize], axes: &[usize], x: &[C]) -> Vec<C> {
         let strides = c_strides(shape);
         axes.iter().fold(x.to_vec(), |x, &axis| {
@@ -144,7 +144,8 @@ mod tests {
         })
     }
 
-    /// Strides of a shape with its axes in this order in memory, and `gap` elements after each of the last axis.
+    /// Strides of a shape whose axes have this order in memory, with `gap` unused elements after each element of the
+    /// last axis.
     fn strides(shape: &[usize], order: &[usize], gap: usize) -> Vec<isize> {
         let mut all = vec![0; shape.len()];
         let mut next = gap as isize + 1;

@@ -1,4 +1,5 @@
-//! Fourier transforms by cuFFT, over up to three axes at once, of arrays as they lie in memory wherever it can read them so.
+//! Fourier transforms with cuFFT, over up to three axes at once, without a copy of the input if cuFFT supports its
+//! layout.
 
 mod cufft;
 mod layout;
@@ -33,7 +34,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
-/// A transform of any number of axes.
+/// A transform over any number of axes.
 struct Transform {
     op: &'static str,
     half: Half,
@@ -43,7 +44,7 @@ struct Transform {
 }
 
 impl Transform {
-    /// The array transformed as planned. `x` is not changed.
+    /// Transforms `x` along the planned axes. `x` itself is not changed.
     fn run(&self, b: &Cuda, x: &RawArray, plan: &rules::Transform) -> Result<RawArray> {
         b.check(self.op, x)?;
         if !plan.repeats() {
@@ -57,12 +58,12 @@ impl Transform {
         })
     }
 
-    /// The array transformed along different axes, each with its number of points; the last is that of real numbers.
+    /// Transforms distinct axes, each with its number of points; a real transform uses the last one.
     fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
             return self.as_complex(b, x);
         };
-        // together with the last axis go those that are nearest in memory
+        // the axes with the smallest strides are transformed together with the last axis
         let in_memory = |axes: &[(usize, usize)]| {
             let mut axes = axes.to_vec();
             axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
@@ -76,7 +77,8 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // the last axis is transformed alone and last: only after the others is the input a half spectrum of real numbers
+            // the last axis is transformed alone and last: the input is a half spectrum of real numbers only after the
+            // others
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -104,7 +106,7 @@ impl Transform {
         axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Half::Neither, axes))
     }
 
-    /// One call of the library. The result is dense, in an order of axes that the library can write.
+    /// One call of the library. The result is dense, in an axis order that the library can write.
     fn step(&self, b: &Cuda, x: &RawArray, half: Half, axes: &[(usize, usize)]) -> Result<RawArray> {
         let (op, inverse) = (self.op, self.direction == Direction::Inverse);
         let complex = self.real().to_complex();
@@ -133,12 +135,12 @@ impl Transform {
         let (indices, points): (Vec<usize>, Vec<usize>) = axes.iter().copied().unzip();
         let layout = |x: &RawArray, out: &RawArray| Layout::of(&indices, &points, strided(x), strided(out));
         let turned = out.view(after.clone(), moved_strides(&after, &indices), out.offset);
-        // longer lanes are cut
+        // longer lanes are truncated
         let part = (0..x.shape.len()).fold(x.clone(), |x, axis| {
             let kept = x.shape[axis].min(before[axis]);
             x.sliced(axis, 0, kept, 1)
         });
-        // transforms to real numbers use their input as a work area; those of real numbers read pairs of them
+        // transforms to real numbers use their input as a work area; transforms of real numbers read aligned pairs
         let aligned = x.pointer().is_multiple_of(complex.size() as u64);
         if part.dtype == from && part.shape == before && half != Half::Input && aligned {
             for out in [&out, &turned] {
@@ -150,7 +152,7 @@ impl Transform {
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
         if half == Half::Input {
-            // cuFFT has the inverse only; the forward transform is that of the conjugate
+            // cuFFT has only the inverse; the forward transform is the inverse transform of the conjugate
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
         let layout =
@@ -159,7 +161,7 @@ impl Transform {
         Ok(turned)
     }
 
-    /// A copy with the transformed axes last in memory; shorter lanes are filled up with zeros.
+    /// A copy with the transformed axes last in memory; shorter lanes are padded with zeros.
     fn gathered(&self, b: &Cuda, part: &RawArray, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<RawArray> {
         let lanes = b.uninit_raw(self.op, dtype, shape)?;
         if part.shape != shape {
@@ -206,12 +208,12 @@ fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, m: usize, points: usize, 
     unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &m, &points, &conj]) }
 }
 
-/// Whether transforms of `T` are those of double precision.
+/// Whether transforms of `T` use double precision.
 fn is_double<T: Float>() -> bool {
     <T::Complex as Element>::DTYPE == DType::Complex128
 }
 
-/// The public functions of one axis.
+/// Defines the public functions of one axis.
 macro_rules! one_axis {
     ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -239,13 +241,13 @@ one_axis! {
     rfft<T: Real> -> Complex = Result, Forward;
     /// Inverse of [`rfft`].
     irfft<T: ComplexFloat> -> Real = Input, Inverse;
-    /// Transform of a signal with Hermitian symmetry, of which the first half is given.
+    /// Transform of a signal with Hermitian symmetry, given by its first half.
     hfft<T: ComplexFloat> -> Real = Input, Forward;
     /// Inverse of [`hfft`].
     ihfft<T: Real> -> Complex = Result, Inverse;
 }
 
-/// The public functions of several axes.
+/// Defines the public functions of several axes.
 macro_rules! many_axes {
     ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -275,7 +277,7 @@ many_axes! {
     irfftn<T: ComplexFloat> -> Real = Input, Inverse;
 }
 
-/// The zero frequency moved to the middle of the axes.
+/// Moves the zero frequency to the middle of the axes.
 pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "fftshift";
     rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)

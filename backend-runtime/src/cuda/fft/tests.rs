@@ -1,4 +1,4 @@
-//! Comparison with the CPU, where cuFFT is, on every layout.
+//! Comparison with the CPU on every layout, if cuFFT is installed.
 
 use super::*;
 use crate::{
@@ -111,7 +111,7 @@ fn other_dtypes_and_inputs_that_stay() {
     assert_near(&b, &none, &single, 0.0, "no axis");
 }
 
-/// Needs no cuFFT: nothing is transformed.
+/// Needs no cuFFT, because nothing is transformed.
 #[test]
 fn what_is_refused_and_what_is_empty() {
     let Some(b) = device() else { return };

@@ -1,4 +1,4 @@
-//! Filters along axes: splines' coefficients, sums over windows, extremes of windows.
+//! Filters along axes: spline coefficients, weighted sums over windows, and window extremes.
 
 use super::program::{FLOATS, PROGRAM};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// The dtypes of extremes.
+/// The dtypes of the extreme filters.
 const ORDERED: [DType; 12] = [
     DType::Int8,
     DType::Int16,
@@ -40,7 +40,7 @@ pub fn kernels() -> impl Iterator<Item = Instance> {
     filters.chain(extremes)
 }
 
-/// The kernels' `Lanes`.
+/// `Lanes` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Lanes {
@@ -56,7 +56,8 @@ pub struct Lanes {
 unsafe impl Argument for Lanes {}
 
 impl Lanes {
-    /// One axis of an array in C order; complex numbers have a further axis, of their parts.
+    /// The lanes along one axis of an array in C order; a complex array has a further innermost axis for real and
+    /// imaginary parts.
     pub fn new(x: &RawArray, axis: usize) -> Lanes {
         let parts = parts(x.dtype);
         let (n, inner) = (x.size() * parts, x.shape[axis + 1..].iter().product::<usize>() * parts);
@@ -74,12 +75,12 @@ impl Lanes {
     }
 }
 
-/// How many reals an element is.
+/// Number of real components of an element: 2 if complex, else 1.
 fn parts(dtype: DType) -> usize {
     1 + usize::from(dtype.to_real() != dtype)
 }
 
-/// The kernels' `Window`.
+/// `Window` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Window {
@@ -93,7 +94,7 @@ struct Window {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Window {}
 
-/// `Boundary` as the kernels of filters know it, which have one word for each way.
+/// `Boundary` as the filter kernels encode it: they have one value for each pair of equivalent modes.
 fn filter_mode(mode: Boundary) -> u32 {
     let mode = match mode {
         Boundary::GridConstant => Boundary::Constant,
@@ -103,7 +104,7 @@ fn filter_mode(mode: Boundary) -> u32 {
     mode as u32
 }
 
-/// The kernel's `Poles`.
+/// `Poles` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Poles {
@@ -115,13 +116,13 @@ struct Poles {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Poles {}
 
-/// The coefficients of the spline of this order through the elements.
+/// The coefficients of the interpolating spline of this order.
 pub fn spline_filter<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, order: usize, mode: Boundary) -> Result<CudaArray<T>> {
     const OP: &str = "spline_filter";
     Ok(CudaArray::of(spline_filter_along(b, OP, &x.raw, 0..x.shape().len(), order, mode)?))
 }
 
-/// The same along some axes.
+/// `spline_filter` along some of the axes.
 pub fn spline_filter_along(
     b: &Cuda,
     op: &'static str,
@@ -143,7 +144,7 @@ pub fn spline_filter_along(
     for axis in axes.filter(|&axis| out.shape[axis] > 1) {
         let Lanes { n, len, inner, .. } = Lanes::new(&out, axis);
         let lanes = n / len;
-        // SAFETY: the arguments are those of `spline_lanes`, and the lanes are those of the array.
+        // SAFETY: the arguments are those of `spline_lanes`, and describe the lanes of the array.
         unsafe {
             b.launch(op, &kernel, Grid::over(lanes as usize), &[&out.pointer(), &lanes, &len, &inner, &poles])?;
         }
@@ -173,7 +174,7 @@ pub fn correlate1d<T: WideFloat>(
         let lanes = Lanes::new(&from, axis);
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("correlated", "", &[T::DTYPE.to_real()]))?;
         let (to, x, weights) = (out.pointer(), from.pointer(), weights.pointer());
-        // SAFETY: the arguments are those of `correlated`, whose arrays have the sizes that it is told.
+        // SAFETY: the arguments are those of `correlated`, and describe the sizes of the arrays.
         unsafe { b.launch(OP, kernel, Grid::over(lanes.n as usize), &[&to, &x, &lanes, &weights, &window])? };
     }
     Ok(CudaArray::of(out))
@@ -225,7 +226,7 @@ fn extreme<T: RealNumeric>(
         let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
         let lanes = Lanes::new(&from, axis);
         let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
-        // SAFETY: the arguments are those of `extremes`, whose arrays have the sizes that it is told.
+        // SAFETY: the arguments are those of `extremes`, and describe the sizes of the arrays.
         unsafe {
             b.launch(op, &kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
         }

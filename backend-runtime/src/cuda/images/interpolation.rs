@@ -1,4 +1,4 @@
-//! Arrays read between their elements: at given coordinates, through an affine map, on another grid.
+//! Interpolation between elements: at given coordinates, through an affine map, or on another grid.
 
 use super::{
     filters::spline_filter_along,
@@ -18,7 +18,8 @@ use crate::{
     rules::{self, MOST_SAMPLED, SPLINE_BORDER},
 };
 
-/// The template arguments of the kernel, by axes (1, 2, 3, more) and coefficients along each (2, 4, others).
+/// The template arguments of the kernel, by number of axes (1, 2, 3, more) and of coefficients along each (2, 4,
+/// others).
 const TAGS: [[&str; 3]; 4] =
     [["1, 2", "1, 4", "1, 6"], ["2, 2", "2, 4", "2, 6"], ["3, 2", "3, 4", "3, 6"], ["8, 2", "8, 4", "8, 6"]];
 
@@ -27,7 +28,7 @@ pub(super) fn kernels() -> impl Iterator<Item = Instance> {
     TAGS.into_iter().flatten().flat_map(|tag| FLOATS.map(|dtype| Instance::new("sampled", tag, &[dtype])))
 }
 
-/// The kernel's `SampledAxis`.
+/// `SampledAxis` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct SampledAxis {
@@ -38,7 +39,7 @@ struct SampledAxis {
     by_to: Divisor,
 }
 
-/// The kernel's `Sampling`.
+/// `Sampling` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sampling {
@@ -61,7 +62,7 @@ struct Sampling {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Sampling {}
 
-/// The kernel's `Places`.
+/// `Places` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Places {
@@ -71,20 +72,20 @@ struct Places {
     offset_stride: i64,
 }
 
-// SAFETY: as above.
+// SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Places {}
 
-/// Where the places are.
+/// The source of the sampled coordinates.
 enum Source<'a> {
-    /// Coordinates, with the distances of components, of points and of batches.
+    /// Coordinates, with the strides of components, of points and of batches.
     Points(RawArray, [i64; 3]),
-    /// A matrix with perhaps an offset, for the index of a grid.
+    /// A matrix, and an optional offset, that map indices of a grid to coordinates.
     Map { matrix: &'a RawArray, offset: Option<RawArray>, grid: Vec<usize> },
-    /// Those of another grid, axis by axis.
+    /// The coordinates of another grid, axis by axis.
     Grid { cells: bool },
 }
 
-/// How an array is interpolated.
+/// The parameters of an interpolation.
 #[derive(Clone, Copy)]
 struct Spline {
     order: usize,
@@ -93,7 +94,7 @@ struct Spline {
     prefilter: bool,
 }
 
-/// The values at coordinates whose first axis has one for each axis of `x`.
+/// The values at `coordinates`, whose first axis has one entry per axis of `x`.
 pub fn map_coordinates<T: WideFloat>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -110,7 +111,7 @@ pub fn map_coordinates<T: WideFloat>(
     interpolated(b, OP, x, &sampling, &source, Spline { order, mode, cval, prefilter })
 }
 
-/// The values of a batch of grids with channels at coordinates, linear between the elements.
+/// Linear interpolation of a batch of grids with channels at given coordinates.
 pub fn grid_sample<T: WideFloat>(
     b: &Cuda,
     grid: &CudaArray<T>,
@@ -127,7 +128,7 @@ pub fn grid_sample<T: WideFloat>(
     interpolated(b, OP, grid, &sampling, &source, Spline { order: 1, mode, cval, prefilter: false })
 }
 
-/// The last axes through an affine map: `y[o] = x[matrix o + offset]`.
+/// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
 #[allow(clippy::too_many_arguments)] // those of the row
 pub fn affine_transform<T: WideFloat>(
     b: &Cuda,
@@ -155,7 +156,7 @@ pub fn affine_transform<T: WideFloat>(
     interpolated(b, OP, x, &map.sampling, &source, Spline { order, mode, cval, prefilter })
 }
 
-/// The array on another grid over the same extent.
+/// Resamples the array on another grid over the same extent.
 #[allow(clippy::too_many_arguments)] // those of the row
 pub fn zoom<T: WideFloat>(
     b: &Cuda,
@@ -222,14 +223,14 @@ fn interpolated<T: WideFloat>(
     };
     let instance = Instance::new("sampled", TAGS[axes.len().min(4) - 1][taps], &[T::DTYPE]);
     let kernel = b.kernel(op, &PROGRAM, instance)?;
-    // SAFETY: the arguments are those of `sampled`; coefficients, places and points are as many as it is told.
+    // SAFETY: the arguments are those of `sampled`, and describe the sizes of the coefficients, places and points.
     unsafe {
         b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &from.pointer(), &kernel_sampling, &places])?;
     }
     Ok(CudaArray::of(out))
 }
 
-/// What the kernel is told.
+/// Builds the kernel's parameters.
 fn described(
     sampling: &rules::Sampling,
     from: &RawArray,
@@ -279,5 +280,5 @@ fn described(
     }
 }
 
-// dtypes of images are those of the kernels
+// the kernels support the dtypes of images
 const _: () = assert!(matches!(FLOATS[0], DType::Float32));

@@ -1,4 +1,4 @@
-//! Images: interpolation, filters, regions and distances to them.
+//! Images: interpolation, filters, connected regions and distance transforms.
 
 mod filters;
 mod interpolation;

@@ -1,4 +1,4 @@
-//! The program of the kernels.
+//! The program of the image kernels.
 
 use crate::{
     DType,
@@ -10,5 +10,5 @@ pub static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/lanes.cuh"), include_str!("../kernels/images.cuh"))),
 };
 
-/// The dtypes of interpolation.
+/// The dtypes that interpolation supports.
 pub const FLOATS: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];

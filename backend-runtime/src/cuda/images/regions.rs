@@ -23,7 +23,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The types of parents, the narrow one first.
+/// The dtypes of parent indices, narrow first.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
 /// The kernels, listed for the check.
@@ -37,10 +37,10 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     runs.chain(rest).chain(alone).chain(roots).collect()
 });
 
-/// Elements that one block goes over where it counts.
+/// Elements per block, in the kernels that count.
 const TILE: usize = 4096;
 
-/// The kernels' `Neighbour`, in its memory: three words, the last of which are the two halves of one.
+/// `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit fields.
 fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
     let axes = |wanted: isize| {
@@ -50,7 +50,7 @@ fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     [apart as i64, i64::from(axes(-1)) | i64::from(axes(1)) << 32]
 }
 
-/// The kernels' `Lattice`.
+/// `Lattice` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Lattice {
@@ -66,7 +66,8 @@ struct Lattice {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Lattice {}
 
-/// The regions of elements that are not zero, numbered from 1 on in the order of their first elements, and how many there are.
+/// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
+/// number of regions.
 #[allow(clippy::type_complexity)] // both results
 pub fn label<T: Element>(
     b: &Cuda,
@@ -76,7 +77,7 @@ pub fn label<T: Element>(
 ) -> Result<(CudaArray<i64>, CudaArray<i64>)> {
     const OP: &str = "label";
     let flags = match structure {
-        // of another shape it is refused, and not looked at
+        // a structure of another shape is refused below without reading it
         Some(of) if of.shape().iter().all(|&len| len == 3) && of.shape().len() == x.shape().len() => {
             b.check(OP, &of.raw)?;
             b.download::<bool>(OP, &contiguous(b, OP, &of.raw)?)?
@@ -93,7 +94,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     let n = out.size();
     let tiles = n.div_ceil(TILE);
-    // the last place is for the total
+    // the last entry is the total
     let counts = b.uninit_raw(op, DType::Int64, &[tiles + 1])?;
     let count = counts.view(Vec::new(), Vec::new(), tiles);
     if n == 0 {
@@ -110,7 +111,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let table = b.uninit_raw(op, DType::Int64, &[others.len(), 2])?;
     b.upload(op, others.as_flattened(), &table)?;
 
-    // numbers of elements in the narrow type, of which the largest is that of no element
+    // the narrow dtype can hold all element numbers, and its largest value means "no element"
     let is_narrow = n < u32::MAX as usize;
     let parent = PARENTS[usize::from(!is_narrow)];
     let is_small = n < 1 << 31;
@@ -139,8 +140,8 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
         b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?,
     );
     let (to, of, counts, size) = (out.pointer(), parents.pointer(), counts.pointer(), n as u64);
-    // SAFETY: the arguments are those of the kernels: arrays of `n` elements, the table with as many rows as the lattice says, a
-    // place for each tile and one more; whose elements are parents, each kernel is told.
+    // SAFETY: the arguments are those of the kernels: arrays of `n` elements, a table with as many rows as the lattice
+    // says, and a count for each tile and one more. Each kernel gets the dtype of the parents.
     unsafe {
         b.launch(op, runs, elements, &[&of, &x.pointer(), &lattice])?;
         b.launch(op, kernel("label_join")?, elements, &[&of, &table.pointer(), &lattice])?;
@@ -152,7 +153,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     Ok((out, count))
 }
 
-/// The kernel's `Steps`.
+/// `Steps` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Steps {
@@ -165,10 +166,11 @@ struct Steps {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Steps {}
 
-/// Longest axis along which each element looks for the shortest way itself: there are many of them at once, and most find it near by.
+/// Longest axis along which each element searches for the nearest background itself: there are many elements at once,
+/// and most find it close by.
 const LONGEST_SEARCHED: usize = 1024;
 
-/// The Euclidean distance of each element that is true to the nearest that is false.
+/// The Euclidean distance of each true element to the nearest false one.
 pub fn distance_transform_edt<T: Precision>(
     b: &Cuda,
     x: &CudaArray<bool>,
@@ -176,7 +178,7 @@ pub fn distance_transform_edt<T: Precision>(
 ) -> Result<CudaArray<T>> {
     const OP: &str = "distance_transform_edt";
     let steps = match sampling {
-        // of another shape it is refused, and not looked at
+        // a sampling of another shape is refused below without reading it
         Some(of) if of.raw.size() <= x.shape().len().max(1) => {
             b.check(OP, &of.raw)?;
             b.download::<T>(OP, &contiguous(b, OP, &of.raw)?)?.into_iter().map(|step| step.to_f64()).collect()
@@ -200,7 +202,7 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
     let grid = Grid { blocks: [lines.min(1 << 20) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let kernel = |name: &'static str| b.kernel(op, &PROGRAM, Instance::new(name, "", &[]));
     let (count, len) = (lines as u64, lengths[last] as u64);
-    // SAFETY: the arguments are those of `distance_lines`: both arrays have as many lines.
+    // SAFETY: the arguments are those of `distance_lines`: both arrays have `count` lines.
     unsafe {
         let arguments: [&dyn Argument; 5] = [&squares.pointer(), &x.pointer(), &count, &len, &steps[last]];
         b.launch(op, kernel("distance_lines")?, grid, &arguments)?;
@@ -210,13 +212,13 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         let next = b.uninit_raw(op, DType::Float64, lengths)?;
         let (to, from) = (next.pointer(), squares.pointer());
         if lengths[axis] <= LONGEST_SEARCHED {
-            // SAFETY: the arguments are those of `distance_near`, whose arrays have the lanes that it is told.
+            // SAFETY: the arguments are those of `distance_near`, and the arrays have the lanes that they describe.
             unsafe { b.launch(op, kernel("distance_near")?, Grid::over(n), &[&to, &from, &lanes, &step])? };
         } else {
             let (at, start) = (b.scratch(op, n, size_of::<u64>())?, b.scratch(op, n, size_of::<f64>())?);
             let arguments: [&dyn Argument; 6] = [&to, &from, &at.pointer(), &start.pointer(), &lanes, &step];
-            // SAFETY: the arguments are those of `distance_lanes`, whose arrays have the lanes that it is told, and the other two as much
-            // room.
+            // SAFETY: the arguments are those of `distance_lanes`; the arrays have the lanes that they describe, and
+            // the two scratch buffers are as large.
             unsafe { b.launch(op, kernel("distance_lanes")?, Grid::over(n / lengths[axis]), &arguments)? };
         }
         squares = next;
@@ -226,6 +228,6 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         (of.lengths[place], of.steps[place]) = (lengths[axis] as u64, steps[axis]);
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new("distance_roots", "", &[out.dtype]))?;
-    // SAFETY: the arguments are those of `distance_roots`: both arrays have as many elements as it is told.
+    // SAFETY: the arguments are those of `distance_roots`: both arrays have `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &squares.pointer(), &of]) }
 }

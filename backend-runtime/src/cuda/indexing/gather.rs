@@ -1,7 +1,7 @@
-//! Parts of arrays by lists of indices: one kernel that gathers, and one that puts values.
+//! Indexing by lists of indices: one kernel gathers elements, and one writes values.
 //!
-//! The arrays and masks of a list become one array of offsets into the array; where an index is outside, or a later value goes to
-//! the same place, it has the smallest number, and the kernels pass over it.
+//! The index arrays and masks of a list become one array of offsets into the array. An offset is the smallest number if
+//! its index is out of range, or if a later value goes to the same element; the kernels skip such offsets.
 
 use super::RANKS;
 use crate::cuda::{
@@ -44,7 +44,7 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// What a list of indices selects: a view where there are only slices, numbers and new axes.
+/// The part that a list of indices selects: a view if the list has only slices, numbers and new axes.
 pub fn get<T: Element>(b: &Cuda, x: &CudaArray<T>, index: Indices<'_, Cuda>) -> Result<CudaArray<T>> {
     got(b, "get", &x.raw, index).map(CudaArray::of)
 }
@@ -58,7 +58,7 @@ fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Re
     let picked = Picked::new(b, op, &selection, index, x.dtype.size())?;
     let (offsets, bounds) = picked.offsets(b, op, x, false)?;
     if picked.along.iter().any(|along| x.shape[along.axis] == 0) {
-        // every index is outside, whatever memory the result would need
+        // every index is out of range; report that before allocating the result, however large it is
         bounds.result(b, op)?;
     }
     let out = b.uninit_raw(op, x.dtype, &picked.shape)?;
@@ -68,12 +68,12 @@ fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Re
     Ok(out)
 }
 
-/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+/// Writes values to the elements that a list of indices selects; for equal indices the last value wins.
 pub fn set<T: Element>(b: &Cuda, x: &mut CudaArray<T>, index: Indices<'_, Cuda>, values: Operand<'_, T>) -> Result<()> {
     put(b, "set", x, index, values, false)
 }
 
-/// A copy of the array with values in place of what a list of indices selects.
+/// A copy of the array with values written to the elements that a list of indices selects.
 pub fn index_put<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -85,7 +85,7 @@ pub fn index_put<T: Element>(
     Ok(changed)
 }
 
-/// Adds values to what a list of indices selects; all of equal indices count.
+/// Adds values to the elements that a list of indices selects; for equal indices all values are added.
 pub fn add_at<T: Numeric>(
     b: &Cuda,
     x: &mut CudaArray<T>,
@@ -93,7 +93,7 @@ pub fn add_at<T: Numeric>(
     values: Operand<'_, T>,
 ) -> Result<()> {
     if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
-        // sums that are rounded after each of many numbers stand still
+        // a 16-bit sum, rounded after each of many additions, would stop growing
         let mut sums = casting::astype::<f32, T>(b, x)?;
         let values = match values {
             Operand::Array(values) => Operand::Array(Cow::Owned(casting::astype::<f32, T>(b, &values)?)),
@@ -164,14 +164,14 @@ fn put_raw(
     }
 }
 
-/// The axes of the result that are no arrays', with index 0 along those that the arrays choose from.
+/// A view with the axes that the index arrays do not produce, at index 0 of the axes that the arrays index.
 fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     let (start, strides) = selection.begin(&x.strides);
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
-/// Runs a kernel over operands of one shape, of which the last are offsets and the first is written; `any` is the address of
-/// what says whether any index is outside, for kernels that ask.
+/// Runs a kernel over operands of one shape: the first is written, and the last has the offsets. `any` is the address
+/// of the flag for an out-of-range index, for the kernels that read it.
 fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
@@ -183,31 +183,31 @@ fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 
     if let Some(any) = &any {
         arguments.push(any);
     }
-    // SAFETY: the arguments are those of `gather`, or of `put` and `put_sum`, which ask; the walk stays within the arrays, and an offset leads
-    // from an element of the one that is indexed to another of its.
+    // SAFETY: the arguments are those of `gather`, or of `put` and `put_sum`, which also read `any`. The walk stays
+    // within the arrays, and an offset leads from an element of the indexed array to another element of the same array.
     unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments) }
 }
 
-/// The template argument for the axes of a walk.
+/// The template argument for the number of axes of a walk.
 fn tag(merged: &Merged) -> &'static str {
     let rank = if merged.is_small() { merged.rank() } else { 16 };
     RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag)
 }
 
-/// An axis and the indices that choose from it.
+/// An axis and the indices into it.
 struct Along {
     axis: usize,
     indices: RawArray,
-    /// Whether an index may be outside.
+    /// Whether an index may be out of range.
     may_miss: bool,
 }
 
-/// The arrays of a list of indices.
+/// The index arrays of a list of indices.
 struct Picked {
     along: Vec<Along>,
-    /// Of the result.
+    /// Shape of the result.
     shape: Vec<usize>,
-    /// Of the arrays together.
+    /// Common shape of the index arrays, after broadcasting.
     arrays: Vec<usize>,
 }
 
@@ -224,7 +224,7 @@ impl Picked {
                 }
                 Index::Mask(mask) => {
                     b.check(op, &mask.raw)?;
-                    // an index for each axis, one list after the other
+                    // one list of indices per axis
                     let places = MaskIndices::of(b, op, &mask.raw)?.places(b, false)?;
                     shapes.push(vec![places.shape[1]]);
                     let one = |k| places.sliced(0, k, 1, 1).without(0);
@@ -238,7 +238,8 @@ impl Picked {
         Ok(Picked { along, shape, arrays })
     }
 
-    /// Where the arrays lead in `x`, contiguous; with `with_places`, also which of the places it is that they choose from.
+    /// The offsets into `x` that the index arrays select, contiguous. With `with_places`, also each element's flat
+    /// number among the elements that the arrays choose from.
     fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
         let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
         let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
@@ -258,12 +259,12 @@ impl Picked {
             let walk = merged.walk::<2>(op)?;
             let place_pointer = if with_places { places.pointer() } else { 0 };
             let pointers = [offsets.pointer(), place_pointer, wide.pointer(), bounds.found(k).pointer(), bounds.any()];
-            // the kernel's `AlongAxis`
+            // `AlongAxis` in the kernel
             let along = [len as i64, x.strides[*axis] as i64, place_stride];
             let arguments: [&dyn Argument; 7] =
                 [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &pointers[4], &walk, &along];
-            // SAFETY: the arguments are those of `add_offsets`; the walk stays within the offsets and the indices, there are as
-            // many places as offsets, and places for what is found.
+            // SAFETY: the arguments are those of `add_offsets`. The walk stays within the offsets and the indices,
+            // there are as many places as offsets, and `found` has an entry for each axis and for `any`.
             unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments)? };
             place_stride = place_stride.wrapping_mul(len as i64);
             if *may_miss {
@@ -274,19 +275,19 @@ impl Picked {
         Ok((offsets, bounds))
     }
 
-    /// How many places the arrays choose from.
+    /// Number of elements that the arrays choose from.
     fn chosen_from(&self, op: &'static str, x: &RawArray) -> Result<usize> {
         let lengths: Vec<usize> = self.along.iter().map(|along| x.shape[along.axis]).collect();
         rules::count(op, &lengths, size_of::<i64>())
     }
 
-    /// The axes that are kept as axes of the result: index 0 along those of the arrays.
+    /// `kept`, broadcast to the shape of the result: index 0 along the axes of the index arrays.
     fn spread(&self, op: &'static str, kept: &RawArray, selection: &Selection) -> Result<RawArray> {
         let wide = (0..self.arrays.len()).fold(kept.clone(), |kept, _| kept.expanded(selection.before));
         wide.broadcast(op, &self.shape)
     }
 
-    /// An array over those of the arrays, as one of the result.
+    /// An array with the common shape of the index arrays, broadcast to the shape of the result.
     fn along(&self, op: &'static str, offsets: &RawArray, selection: &Selection) -> Result<RawArray> {
         let behind = selection.kept.len() - selection.before;
         let axes = self.arrays.len();
@@ -294,58 +295,61 @@ impl Picked {
     }
 }
 
-/// A check of the bounds of arrays of indices that is under way on the device.
+/// A bounds check of index arrays that is running on the device.
 struct Bounds {
-    /// For each axis that is chosen from the first place of an index outside, or all bits set; then one of any axis.
+    /// For each indexed axis, the position of the first out-of-range index, or all bits set; then one entry for all
+    /// axes together.
     found: RawArray,
-    /// For each offset the place, of all that are chosen from.
+    /// For each offset, its flat number among the elements that the arrays choose from.
     places: RawArray,
-    /// Which of the places, the axis, its length and the indices.
+    /// Entry of `found`, axis, length of the axis, and the indices.
     checks: Vec<(usize, usize, usize, RawArray)>,
 }
 
 impl Bounds {
-    /// Where it is said what was found for an axis that is chosen from.
+    /// The entry of `found` for an indexed axis.
     fn found(&self, k: usize) -> RawArray {
         self.found.sliced(0, k, 1, 1)
     }
 
-    /// Where it is said whether any index is outside.
+    /// Address of the entry that says whether any index is out of range.
     fn any(&self) -> u64 {
         self.found(self.found.size() - 1).pointer()
     }
 
-    /// Waits for the device, and says the first index outside, if there is one.
+    /// Waits for the device; the error reports the first out-of-range index, if there is one.
     fn result(&self, b: &Cuda, op: &'static str) -> Result<()> {
         let mut checks = self.checks.iter();
         checks.try_for_each(|(k, axis, len, indices)| super::result(b, op, &self.found(*k), indices, *axis, *len))
     }
 
-    /// Leaves the first index outside, if there is one, to the next call that waits for the device.
+    /// Leaves the first out-of-range index, if there is one, to be reported by the next call that waits for the device.
     fn note(&self, b: &Cuda, op: &'static str) -> Result<()> {
         let mut checks = self.checks.iter();
         checks
             .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
-    /// The offsets, but for those whose place a later one has too; there are `len` places.
+    /// The offsets without those that a later offset to the same element overrides; there are `len` elements to choose
+    /// from.
     fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
         let n = offsets.size();
         if n < 2 {
             return Ok(offsets);
         }
-        // for each place the last offset that leads there
+        // for each element the last offset that leads to it
         let last = b.uninit_raw(op, DType::Int64, &[len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [n as u64, len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &self.places.pointer(), &lengths];
-        // SAFETY: the arguments are those of `last_of`: `len` places, and `n` indices of them.
+        // SAFETY: the arguments are those of `last_of`: `len` elements, and `n` indices of them.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("drop_earlier", "", &[]))?;
         let pointers = [offsets.pointer(), self.places.pointer(), last.pointer()];
         let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &(n as u64)];
-        // SAFETY: the arguments are those of `drop_earlier`: `n` offsets with their places, and the last of each place.
+        // SAFETY: the arguments are those of `drop_earlier`: `n` offsets with their places, and the last offset of each
+        // place.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         Ok(offsets)
     }

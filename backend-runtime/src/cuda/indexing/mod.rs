@@ -1,4 +1,4 @@
-//! Parts of arrays: slices, gathers, scatters and masks.
+//! Indexing: slices, gathers, scatters and masks.
 
 mod gather;
 
@@ -26,10 +26,10 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/index.cuh"))),
 };
 
-/// The kernels of lists of indices, listed for the check.
+/// The kernels for lists of indices, listed for the check.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
 
-/// The dtype that no atomic operation changes whole.
+/// The one dtype that is too wide for an atomic operation on a whole element.
 const WIDEST: DType = DType::Complex128;
 
 /// The kernels of this file, listed for the check.
@@ -52,7 +52,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// A part of the array, sharing its memory.
+/// A slice of the array, as a view.
 pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Result<CudaArray<T>> {
     part("getitem", &x.raw, slices).map(CudaArray::of)
 }
@@ -65,10 +65,10 @@ fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
 }
 
-/// A check of the bounds of indices that is under way on the device. The kernels that use them pass over those outside, so
-/// that they can be launched though it is never waited for.
+/// A bounds check of indices that is running on the device. The kernels that use the indices skip those out of range,
+/// so that they can be launched without waiting for the check.
 struct BoundsCheck {
-    /// The first place of an index outside, or all bits set.
+    /// Position of the first out-of-range index, or all bits set.
     found: RawArray,
     indices: RawArray,
     axis: usize,
@@ -76,7 +76,7 @@ struct BoundsCheck {
 }
 
 impl BoundsCheck {
-    /// `indices` are contiguous.
+    /// Starts the check; `indices` must be contiguous.
     fn at(b: &Cuda, op: &'static str, indices: &RawArray, axis: usize, len: usize) -> Result<BoundsCheck> {
         let found = b.uninit_raw(op, DType::UInt64, &[1])?;
         b.set_bytes(op, &found, u8::MAX)?;
@@ -84,25 +84,27 @@ impl BoundsCheck {
         if n > 0 {
             let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
             let arguments: [&dyn Argument; 4] = [&found.pointer(), &indices.pointer(), &(n as u64), &(len as i64)];
-            // SAFETY: the arguments are those of `find_outside`: one place, `n` indices, their number, the length.
+            // SAFETY: the arguments are those of `find_outside`: one result, `n` indices, their number, the length.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
         Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
     }
 
-    /// Leaves the first index outside, if there is one, to the next call that waits for the device.
+    /// Leaves the first out-of-range index, if there is one, to be reported by the next call that waits for the device.
     fn note(self, b: &Cuda, op: &'static str) -> Result<()> {
         note(b, op, self.found.pointer(), &self.indices, self.axis, self.len)
     }
 }
 
-/// Leaves the index at the place `found`, if one is outside of its axis, to the next call that waits for the device.
+/// Leaves an out-of-range index, whose position the kernel wrote at address `found`, to be reported by the next call
+/// that waits for the device.
 pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let outside = Outside::index(op, axis, len);
     noted(b, op, outside, found, indices)
 }
 
-/// Leaves it to the next call that waits for the device that pointers do not ascend from 0 to `stored`, if `found` is the place of one.
+/// Leaves row pointers that do not ascend from 0 to `stored` to be reported by the next call that waits for the device;
+/// address `found` has the position of the first wrong one.
 pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
     noted(b, op, Outside::pointers(op, stored), found, indptr)
 }
@@ -117,12 +119,12 @@ fn noted(b: &Cuda, op: &'static str, outside: Outside, found: u64, indices: &Raw
     let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
     Notes::of_this_thread(&b.device).note(op, outside, |place, outside| {
         let arguments: [&dyn Argument; 5] = [&place, &found, &indices.pointer(), &walk, &outside];
-        // SAFETY: the arguments are those of `note_outside`; the place that is found is one of the indices.
+        // SAFETY: the arguments are those of `note_outside`; the position at `found` is that of one of the indices.
         unsafe { b.launch(op, kernel, one, &arguments) }
     })
 }
 
-/// Waits for the device, and says the index at the place `found`, if one is outside of its axis.
+/// Waits for the device; an error with the out-of-range index whose position is in `found`, if there is one.
 fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let place = b.download::<u64>(op, found)?[0];
     if place == u64::MAX {
@@ -137,12 +139,12 @@ fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis
     Err(Error::index(op, index, axis, len))
 }
 
-/// Number of elements before and after an axis.
+/// Numbers of elements before and after an axis: products of the lengths.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// The elements behind an axis as fewer, wider ones: their dtype, and how many.
+/// The elements behind an axis, merged into fewer, wider elements if alignment allows: their dtype and number.
 fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     let bytes = inner * dtype.size();
     let fits = |wide: &&DType| {
@@ -155,7 +157,7 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     }
 }
 
-/// Elements at indices along one axis, or of the array as a row.
+/// Elements at indices along one axis; without an axis, of the flattened array.
 pub fn take<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -167,14 +169,14 @@ pub fn take<T: Element>(
     taken(b, OP, &x, &indices.raw, axis.unwrap_or(0)).map(CudaArray::of)
 }
 
-/// [`take`] of an op of this name.
+/// [`take`] on behalf of the op `op`.
 pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
     let indices = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &indices, axis, len)?;
     if len == 0 {
-        // every index is outside, whatever memory the result would need
+        // every index is out of range; report that before allocating the result, however large it is
         result(b, op, &bounds.found, &indices, axis, len)?;
         return b.uninit_raw(op, x.dtype, &shape);
     }
@@ -183,7 +185,7 @@ pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray
     Ok(out)
 }
 
-/// Elements at contiguous indices along an axis, 0 where the index is outside.
+/// Elements at contiguous indices along an axis; 0 for an out-of-range index.
 fn gathered(
     b: &Cuda,
     op: &'static str,
@@ -202,13 +204,13 @@ fn gathered(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
         let sizes = [n, x.shape[axis], many, inner].map(|size| size as u64);
         let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
-        // SAFETY: the arguments are those of `take`: of (outer, len, inner) elements it gathers (outer, many, inner).
+        // SAFETY: the arguments are those of `take`: from (outer, len, inner) elements it gathers (outer, many, inner).
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
     }
     Ok(out)
 }
 
-/// The template argument for the number of axes of a walk, for fewer than 2^31 elements and for more.
+/// The template argument for each number of axes of a walk; the last one is also for 2^31 elements or more.
 const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
@@ -226,7 +228,7 @@ pub fn take_along_axis<T: Element>(
     let packed = contiguous(b, OP, &indices.raw)?;
     let bounds = BoundsCheck::at(b, OP, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
-        // along the axis every position begins at index 0: the kernel adds the index's own distance
+        // every position begins at index 0 of the axis: the kernel adds the distance to its index
         let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
         let merged = Merged::new(&[&out, &begin, &packed.broadcast(OP, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };
@@ -236,15 +238,15 @@ pub fn take_along_axis<T: Element>(
         let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
         let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
         let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
-        // SAFETY: the arguments are those of `take_along`; the walk stays within all three arrays, and an index within
-        // the length, times the axis's stride, within the second.
+        // SAFETY: the arguments are those of `take_along`. The walk stays within all three arrays, and an index within
+        // the length, times the axis's stride, stays within the second one.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
     }
     bounds.note(b, OP)?;
     Ok(CudaArray::of(out))
 }
 
-/// A copy of x to which values are added at indices along one axis.
+/// A copy of `x` with values added at indices along one axis.
 pub fn scatter_add<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -254,7 +256,7 @@ pub fn scatter_add<T: Numeric>(
 ) -> Result<CudaArray<T>> {
     const OP: &str = "scatter_add";
     if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
-        // sums that are rounded after each of many numbers stand still
+        // a 16-bit sum, rounded after each of many additions, would stop growing
         let wide = |x: &CudaArray<T>| casting::astype::<f32, T>(b, x);
         let sums = combined(b, OP, &wide(x)?.raw, &indices.raw, &wide(values)?.raw, axis)?;
         return casting::astype::<T, f32>(b, &CudaArray::of(sums));
@@ -262,7 +264,7 @@ pub fn scatter_add<T: Numeric>(
     combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
 }
 
-/// A copy of x whose elements at indices along one axis are multiplied by values.
+/// A copy of `x` with the elements at indices along one axis multiplied by values.
 pub fn scatter_mul<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -282,13 +284,13 @@ pub fn scatter_mul<T: Numeric>(
         let pointers = [&given.out, &locks, &given.indices, &given.values].map(RawArray::pointer);
         let sizes = given.sizes(given.inner);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &sizes];
-        // SAFETY: the arguments are those of `scatter_mul_locked`, of arrays of those sizes, with a lock for each element.
+        // SAFETY: the arguments are those of `scatter_mul_locked`: arrays of these sizes, with a lock for each element.
         unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
     }
     given.finish(b, OP).map(CudaArray::of)
 }
 
-/// A copy of x with the largest of its elements and of values at indices along one axis.
+/// A copy of `x` where each element at indices along one axis is the maximum of itself and the values.
 pub fn scatter_max<T: Ordered>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -299,7 +301,7 @@ pub fn scatter_max<T: Ordered>(
     combined(b, "scatter_max", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
 }
 
-/// A copy of x with the smallest of its elements and of values at indices along one axis.
+/// A copy of `x` where each element at indices along one axis is the minimum of itself and the values.
 pub fn scatter_min<T: Ordered>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -310,7 +312,7 @@ pub fn scatter_min<T: Ordered>(
     combined(b, "scatter_min", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
 }
 
-/// A copy of x with which values are combined by the kernel of this name.
+/// A copy of `x`, combined with values by the kernel named `op`.
 fn combined(
     b: &Cuda,
     op: &'static str,
@@ -324,13 +326,13 @@ fn combined(
         let kernel = b.kernel(op, &PROGRAM, Instance::new(op, "", &[x.dtype]))?;
         let arguments: [&dyn Argument; 4] =
             [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
-        // SAFETY: the arguments are those of `scatter_add` and its siblings, of arrays of those sizes.
+        // SAFETY: the arguments are those of `scatter_add` and its siblings: arrays of these sizes.
         unsafe { b.launch(op, kernel, Grid::over(given.n), &arguments)? };
     }
     given.finish(b, op)
 }
 
-/// A copy of x in which elements at indices along one axis are replaced by values; of equal indices the last counts.
+/// A copy of `x` with the elements at indices along one axis replaced by values; for equal indices the last value wins.
 pub fn scatter<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -348,7 +350,7 @@ pub fn scatter<T: Element>(
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [many as u64, given.len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &given.indices.pointer(), &lengths];
-        // SAFETY: the arguments are those of `last_of`: a place for each of the axis, and `many` indices.
+        // SAFETY: the arguments are those of `last_of`: an entry for each index of the axis, and `many` indices.
         unsafe { b.launch(OP, kernel, Grid::over(many), &arguments)? };
         let pointers = [given.out.pointer(), given.values.pointer()];
         let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
@@ -356,19 +358,19 @@ pub fn scatter<T: Element>(
         let sizes = given.sizes(inner);
         let arguments: [&dyn Argument; 5] =
             [&pointers[0], &given.indices.pointer(), &pointers[1], &last.pointer(), &sizes];
-        // SAFETY: the arguments are those of `scatter`, of arrays of those sizes.
+        // SAFETY: the arguments are those of `scatter`: arrays of these sizes.
         unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
     }
     given.finish(b, OP).map(CudaArray::of)
 }
 
-/// What both scatters begin with: values of (outer, many, inner) elements for places in (outer, len, inner).
+/// The operands of all scatters: values of shape (outer, many, inner) for elements of shape (outer, len, inner).
 struct Scatter {
     out: RawArray,
     indices: RawArray,
     values: RawArray,
     bounds: BoundsCheck,
-    /// Elements of the values.
+    /// Number of values.
     n: usize,
     len: usize,
     inner: usize,
@@ -392,7 +394,7 @@ impl Scatter {
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
     }
 
-    /// The kernels' `Sizes`, with `inner` elements behind the axis.
+    /// `Sizes` in the kernels, with `inner` elements behind the axis.
     fn sizes(&self, inner: usize) -> [u64; 4] {
         let n = self.n / self.inner.max(1) * inner;
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)
@@ -404,7 +406,7 @@ impl Scatter {
     }
 }
 
-/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
+/// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
 pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
     const OP: &str = "boolean_mask";
     let Masked { cells, cell } = rules::masked(OP, x.shape(), mask.shape())?;

@@ -1,4 +1,5 @@
-//! Calls with a function for each dtype: of cuBLAS and cuSOLVER for many small matrices, and what has no other form.
+//! Calls with one function per dtype: those of cuBLAS and cuSOLVER for many small matrices, and others that exist in no
+//! generic form.
 
 use super::{
     blas,
@@ -15,7 +16,7 @@ use cudarc::{
 };
 use std::ptr::null_mut;
 
-/// Calls the function of a dtype, whose pointers get their types here. Any other dtype is an error.
+/// Calls the function for a dtype, with pointers cast to its parameter types. Any other dtype is an error.
 macro_rules! of_dtype {
     ($op:expr, $dtype:expr, [$s:path, $d:path, $c:path, $z:path]($($argument:expr),* $(,)?)) => {
         match $dtype {
@@ -28,19 +29,20 @@ macro_rules! of_dtype {
     };
 }
 
-/// Address of what belongs to a matrix, of which each has the same number of elements.
+/// Address of the elements of `x` that belong to matrix `i`; each matrix has `of_each` elements.
 fn part(x: &RawArray, i: usize, of_each: usize) -> u64 {
     x.pointer() + (i * of_each * x.dtype.size()) as u64
 }
 
-/// Cholesky factors in place of the triangle.
+/// Cholesky factorization in place of the triangle.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
     with_handle(b, op, |handle| {
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, code) = (part(&matrices, first, 1), part(codes, first, 1));
-            // SAFETY: the handle's functions are there, of this dtype. The matrices have n rows and columns, each a code.
+            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are n by n, with one
+            // code each.
             let called: std::result::Result<(), CusolverError> = unsafe {
                 of_dtype!(
                     op,
@@ -58,7 +60,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes
     })
 }
 
-/// Triangular factors in place of square matrices; `pivots` are of 32 bits.
+/// LU factorization in place of square matrices; `pivots` are 32-bit integers.
 pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) -> Result<()> {
     use cublas::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
@@ -66,8 +68,8 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, pivot) = (part(&matrices, first, 1), part(pivots, first, a.rows));
             let code = part(codes, first, 1);
-            // SAFETY: the handle's functions are there, of this dtype. The matrices have n rows and columns, each n pivots
-            // and a code.
+            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are n by n, with n
+            // pivots and one code each.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -88,7 +90,7 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     })
 }
 
-/// Solutions in place of right sides, of matrices that [`getrf`] has factorized.
+/// Overwrites the right-hand sides with the solutions; [`getrf`] has factorized the matrices.
 pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result<()> {
     use cublas::*;
     let (op, n, k) = (a.op, int(a.op, a.rows)?, int(a.op, x.columns)?);
@@ -97,8 +99,8 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
             let (pivot, as_is, mut wrong) = (part(pivots, first, a.rows), cublasOperation_t::CUBLAS_OP_N, 0_i32);
-            // SAFETY: the handle's functions are there, of this dtype. The matrices have n rows, each n pivots. The last
-            // pointer but one is to the host, and written before the call returns.
+            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices have n rows and n
+            // pivots each. The last pointer but one is to the host, and written before the call returns.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -123,18 +125,18 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// Which triangle of a matrix is meant, as it lies.
+/// The triangle of a matrix that is read, in the matrix's memory order.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
-    /// Whether its elements on the diagonal are 1, whatever the matrix has there.
+    /// Whether the diagonal is taken as 1, whatever the matrix has there.
     pub(super) unit: bool,
 }
 
-/// Most rows of matrices that are worked on many at a time; larger ones keep a device busy one by one.
+/// Matrices with fewer rows are factorized in batches; a larger matrix keeps the device busy by itself.
 pub(super) const SMALL: usize = 512;
 
-/// Solutions in place of right sides, of triangular matrices.
+/// Overwrites the right-hand sides with the solutions of triangular systems.
 pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result<()> {
     use cublas::*;
     let (op, dtype) = (a.op, a.array.dtype);
@@ -148,7 +150,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
         false => cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
     };
     let as_is = cublasOperation_t::CUBLAS_OP_N;
-    // 1 in both precisions; complex numbers read two numbers
+    // 1 in both precisions; a complex number is read as two floats
     let (one32, one64) = ([1.0_f32, 0.0], [1.0_f64, 0.0]);
     let one = match dtype {
         DType::Float32 | DType::Complex64 => one32.as_ptr() as usize,
@@ -159,7 +161,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
         return blas::with_handle(b, op, |handle| {
             (0..a.batch).try_for_each(|i| {
                 let (a_at, x_at) = (a.at(i), x.at(i));
-                // SAFETY: the handle's functions are there, of this dtype. The matrices have m rows.
+                // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices have m rows.
                 let called: std::result::Result<(), CublasError> = unsafe {
                     of_dtype!(
                         op,
@@ -189,7 +191,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
     blas::with_handle(b, op, |handle| {
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
-            // SAFETY: as above, for a list of matrices.
+            // SAFETY: as for the single matrix, with arrays of the matrices' addresses.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -216,15 +218,15 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
     })
 }
 
-/// Orthonormal columns in place of reflections, of which there are `k` in each matrix.
+/// Overwrites the `k` Householder reflections of each matrix with orthonormal columns.
 pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let op = q.op;
     let (m, n, reflections) = (int(op, q.rows)?, int(op, q.columns)?, int(op, k)?);
     with_handle(b, op, |handle| {
         let mut size = 0_i32;
-        // SAFETY: the handle's functions are there, of this dtype. The matrices are m by n, each has k numbers and a code;
-        // the work area is as large as was asked for.
+        // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are m by n, with k
+        // scalars and one code each; the work area has the size that the library requested.
         unsafe {
             let asked: std::result::Result<(), CusolverError> = of_dtype!(
                 op,
@@ -262,10 +264,11 @@ pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawAr
     })
 }
 
-/// Most rows and columns of matrices whose singular values [`gesvdj`] computes.
+/// Maximum number of rows and columns for [`gesvdj`].
 pub(super) const JACOBI: usize = 32;
 
-/// Singular values of small matrices by Jacobi's method, and vectors: square matrices of them, in columns. The matrices are lost.
+/// Singular values of small matrices by Jacobi's method, and optionally the vectors, as the columns of square matrices.
+/// Destroys the input matrices.
 pub(super) fn gesvdj(b: &Cuda, a: &Stack, s: &RawArray, vectors: Option<[&Stack; 2]>, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, m, n) = (a.op, int(a.op, a.rows)?, int(a.op, a.columns)?);
@@ -281,8 +284,9 @@ pub(super) fn gesvdj(b: &Cuda, a: &Stack, s: &RawArray, vectors: Option<[&Stack;
             let (batch, mut size) = (batch as i32, 0_i32);
             let (a_at, s_at, [u, v]) = (a.at(first), part(s, first, values), of_vectors(first));
             let code = part(codes, first, 1);
-            // SAFETY: the handle's functions are there, of this dtype. The matrices are m by n, their vectors are in square
-            // matrices, each has min(m, n) values and a code; the work area is as large as was asked for.
+            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are m by n, their
+            // vectors are square matrices, and each has min(m, n) values and one code; the work area has the size that
+            // the library requested.
             unsafe {
                 let asked: std::result::Result<(), CusolverError> = of_dtype!(
                     op,

@@ -1,4 +1,4 @@
-//! Products by cuBLAS.
+//! Matrix products with cuBLAS.
 
 use super::{
     gemm::{Batches, Call},
@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Writes the product into `operands.out`. All matrices lie as cuBLAS can read them.
+/// Writes the product into `operands.out`. All matrices must have a layout that cuBLAS can read.
 pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let one = operands.as_one();
     let operands = one.as_ref().unwrap_or(operands);
@@ -33,16 +33,16 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     })
 }
 
-/// cuBLAS's state for a device.
+/// The cuBLAS handle of a device.
 struct Handle {
     raw: sys::cublasHandle_t,
     device: Arc<Device>,
 }
 
-// SAFETY: the handle may be used from any thread; the lock around it keeps calls from overlapping.
+// SAFETY: the handle may be used from any thread; the mutex around it prevents concurrent calls.
 unsafe impl Send for Handle {}
 
-/// The handles that are open.
+/// The open handles, one per device.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the handle of the device.
@@ -63,7 +63,7 @@ pub(super) fn with_handle<V>(
     unsafe {
         sys::cublasCreate_v2(&mut raw).result().checked(op)?;
         let stream = sys::cublasSetStream_v2(raw, b.device.stream().cast());
-        // sums of 16-bit floats are not rounded on the way
+        // sums of 16-bit floats are not rounded in between
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
         let ready = stream.result().and_then(|()| sys::cublasSetMathMode(raw, mode).result());
         if ready.is_err() {
@@ -75,20 +75,20 @@ pub(super) fn with_handle<V>(
     call(raw)
 }
 
-/// Closes the handle of a device, which has a work area of many megabytes.
+/// Destroys the handle of a device, which holds a work area of many megabytes.
 pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
         return Ok(());
     };
-    // the lock is held: nobody else calls with the handle
+    // while the lock is held, no other thread calls with the handle
     device.synchronize(op)?;
     let handle = handles.remove(place);
-    // SAFETY: the handle is taken out of the list, the device is current, and the handle's work has run.
+    // SAFETY: the handle was found in the list and removed, the device is current, and the handle's work has finished.
     unsafe { sys::cublasDestroy_v2(handle.raw) }.result().checked(op)
 }
 
-/// cuBLAS's name of a dtype, and the precision that products and sums are computed in.
+/// cuBLAS's name for a dtype, and the precision in which products are computed and summed.
 fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
     use sys::{cublasComputeType_t as In, cudaDataType as Of};
     match dtype {
@@ -102,12 +102,12 @@ fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> 
     }
 }
 
-/// One call.
+/// Makes one call of cuBLAS.
 ///
 /// # Safety
-/// The pointers are to memory of the device; all matrices of the call lie within it.
+/// The pointers refer to memory of the device, and all matrices of the call lie within it.
 unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64, second: u64, out: u64) -> Result<()> {
-    // 1 and 0 in both precisions; complex numbers read two numbers
+    // 1 and 0 in both precisions; a complex number is read as two floats
     let (one32, zero32, one64, zero64) = ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
     let (of, compute) = types(dtype)?;
     let (alpha, beta): (*const c_void, *const c_void) = match compute {
@@ -118,7 +118,7 @@ unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64
         true => sys::cublasOperation_t::CUBLAS_OP_T,
         false => sys::cublasOperation_t::CUBLAS_OP_N,
     };
-    // SAFETY: the caller's promise; both factors are numbers of the type that is computed in.
+    // SAFETY: the caller's promise; `alpha` and `beta` point to numbers of the computation's type.
     let status = unsafe {
         sys::cublasGemmStridedBatchedEx_64(
             handle,

@@ -1,4 +1,4 @@
-//! Cholesky factors, systems of equations, determinants and orthonormal factors, by cuSOLVER and cuBLAS.
+//! Cholesky and QR factorizations, linear systems and determinants, with cuSOLVER and cuBLAS.
 
 use super::{
     batched::{self, SMALL, Triangle},
@@ -12,12 +12,12 @@ use crate::{
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;
 
-/// The axes before those of the matrices.
+/// The shape without the last two axes.
 pub(super) fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Cholesky factors of Hermitian matrices, of which one triangle is read.
+/// Cholesky factors of Hermitian matrices; only one triangle is read.
 pub fn cholesky<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, upper: bool) -> Result<CudaArray<T>> {
     cholesky_of(b, &x.raw, upper).map(CudaArray::of)
 }
@@ -28,8 +28,8 @@ fn cholesky_of(b: &Cuda, x: &RawArray, upper: bool) -> Result<RawArray> {
     if x.size() == 0 {
         return b.uninit_raw(OP, x.dtype, &x.shape);
     }
-    // of a Hermitian matrix and its transpose the factors are transposes too: the matrices stay row by row, and what is the lower
-    // triangle here is the upper one there
+    // the Cholesky factor of the transpose is the transpose of the factor: the matrices stay in row-major order, so the
+    // lower triangle here is the upper triangle for the library
     let a = Stack::of_transposes(b, OP, x, leading(&x.shape))?;
     let (kept, fill) = match upper {
         true => (Kept::Lower, Fill::CUBLAS_FILL_MODE_LOWER),
@@ -44,26 +44,26 @@ fn cholesky_of(b: &Cuda, x: &RawArray, upper: bool) -> Result<RawArray> {
         false => solver::potrf(b, &a, fill, &codes)?,
     }
     notes.note(b, OP, &codes)?;
-    // of a matrix with NaN in it libraries do not always say so
+    // libraries do not always report a matrix that contains NaN
     a.tidy(b, kept, tidying::REFUSE_UNKNOWN_DIAGONAL, &notes)?;
     notes.wait(b, OP, rules::not_positive_definite)?;
     Ok(a.array)
 }
 
-/// The right sides of a system, as matrices; a vector is one column.
+/// The right-hand sides of a system as matrices; a vector becomes one column.
 fn right_sides(b: &Cuda, op: &'static str, x: &RawArray, system: &System) -> Result<Stack> {
     let x = if system.is_vector { x.expanded(1) } else { x.clone() };
     Stack::of(b, op, &x, &system.batches)
 }
 
-/// The solution in its shape.
+/// The solution, reshaped to the result's shape.
 fn solution(x: Stack, system: &System) -> RawArray {
-    // the columns of vectors are all that there is in memory
+    // the columns of vectors fill the memory
     let shape = system.shape();
     if system.is_vector { x.array.view(shape.clone(), rules::c_strides(&shape), x.array.offset) } else { x.matrices() }
 }
 
-/// Square matrices in triangular factors.
+/// The LU factorization of square matrices.
 struct Factorized {
     factors: Stack,
     pivots: RawArray,
@@ -82,18 +82,18 @@ impl Factorized {
         Ok(Factorized { factors, pivots, codes })
     }
 
-    /// Writes solutions over right sides.
+    /// Overwrites the right-hand sides with the solutions.
     fn solve(&self, b: &Cuda, x: &Stack) -> Result<()> {
         if self.pivots.dtype == DType::Int32 {
             return batched::getrs(b, &self.factors, &self.pivots, x);
         }
-        // the codes of the factorization are to be looked at yet
+        // the codes of the factorization have not been checked yet, so these need their own array
         let codes = x.numbers(b, DType::Int32, 1)?;
         solver::getrs(b, &self.factors, &self.pivots, x, &codes)
     }
 }
 
-/// Solutions of systems of equations.
+/// Solutions of square linear systems.
 pub fn solve<T: WideFloat>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
     solve_of(b, &x1.raw, &x2.raw).map(CudaArray::of)
 }
@@ -113,7 +113,7 @@ fn solve_of(b: &Cuda, x1: &RawArray, x2: &RawArray) -> Result<RawArray> {
     Ok(solution(x, &system))
 }
 
-/// Solutions of systems of equations with triangular matrices.
+/// Solutions of triangular linear systems.
 pub fn solve_triangular<T: WideFloat>(
     b: &Cuda,
     x1: &CudaArray<T>,
@@ -141,13 +141,13 @@ fn triangular(b: &Cuda, x1: &RawArray, x2: &RawArray, triangle: Triangle) -> Res
     Ok(solution(x, &system))
 }
 
-/// Determinants.
+/// Determinants of square matrices.
 pub fn det<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     let [value, _, _] = determinants_of(b, "det", &x.raw)?;
     Ok(CudaArray::of(value))
 }
 
-/// Signs of determinants, and the logarithms of their magnitudes.
+/// Signs of determinants, and logarithms of their magnitudes.
 pub fn slogdet<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<T::Real>)> {
     let [_, sign, log] = determinants_of(b, "slogdet", &x.raw)?;
     Ok((CudaArray::of(sign), CudaArray::of(log)))
@@ -167,13 +167,13 @@ fn determinants_of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawArray
     determinants(b, &factors, &pivots, shape)
 }
 
-/// Factors with orthonormal columns, and upper triangular ones.
+/// QR factorization: factors with orthonormal columns, and upper triangular factors.
 pub fn qr<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, mode: QrMode) -> Result<(CudaArray<T>, CudaArray<T>)> {
     let [q, r] = qr_of(b, &x.raw, mode == QrMode::Complete)?;
     Ok((CudaArray::of(q), creation::triangle("qr", b, &CudaArray::of(r), 0, false)?))
 }
 
-/// The factors; what is below the diagonal of the second is nothing.
+/// The two factors; the elements of the second below the diagonal are meaningless.
 fn qr_of(b: &Cuda, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
     const OP: &str = "qr";
     let [of_q, of_r] = rules::qr(OP, &x.shape, complete, x.dtype.size())?;
@@ -188,7 +188,7 @@ fn qr_of(b: &Cuda, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
     let (tau, codes) = (a.numbers(b, x.dtype, reflections)?, a.numbers(b, DType::Int32, 1)?);
     solver::geqrf(b, &a, &tau, &codes)?;
     let q = Stack::new(b, OP, x.dtype, outer, [m, inner])?;
-    // the library fills the columns that have no reflection
+    // the library fills the columns beyond the reflections
     let columns = outer.len();
     let given = |x: &Stack| x.array.sliced(columns, 0, reflections, 1);
     copy_into(b, OP, &given(&a), &given(&q))?;

@@ -1,23 +1,23 @@
-//! A product in the form that cuBLAS takes: column-major matrices and one batch axis.
+//! A matrix product in the form that cuBLAS takes: column-major matrices and one batch axis.
 
-/// Strides of a matrix, in elements: from row to row and from column to column.
+/// Strides of a matrix, in elements: between rows and between columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
     pub(crate) row: isize,
     pub(crate) column: isize,
 }
 
-/// How a matrix lies in memory, in cuBLAS's words: as the transpose of a column-major matrix, or as one; and the
-/// elements from one of its columns to the next.
+/// A matrix's memory layout in cuBLAS's terms: a column-major matrix or the transpose of one, and its leading
+/// dimension, which is the distance between columns in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// Rows follow each other: in column-major order that is the transpose.
+    /// Whether the matrix is row-major, which is the transpose in column-major order.
     pub(crate) by_rows: bool,
     pub(crate) leading: i64,
 }
 
 impl Matrix {
-    /// How cuBLAS reads the matrix; `None` where it has to be copied first.
+    /// The layout in which cuBLAS reads the matrix; `None` if it must be copied first.
     pub(crate) fn stored(self, rows: usize, columns: usize) -> Option<Stored> {
         // the stride of an axis of length 1 is never used
         let fits = |step: isize, across: isize, len: usize, others: usize| {
@@ -32,7 +32,7 @@ impl Matrix {
     }
 }
 
-/// One call: `batches` products of column-major matrices, the m x k `op(first)` and the k x n `op(second)`.
+/// One call: `batches` products of column-major matrices, the m x k `op(first)` times the k x n `op(second)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) transpose_first: bool,
@@ -40,9 +40,9 @@ pub(crate) struct Call {
     pub(crate) m: i64,
     pub(crate) n: i64,
     pub(crate) k: i64,
-    /// Elements from column to column of the first, the second and the result.
+    /// Leading dimensions of the first matrix, the second and the result, in elements.
     pub(crate) leading: [i64; 3],
-    /// Elements from batch to batch.
+    /// Distances between batches of the first matrix, the second and the result, in elements.
     pub(crate) strides: [i64; 3],
     pub(crate) batches: i64,
 }
@@ -55,12 +55,12 @@ pub(crate) struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// The batch axis of one call: the longest.
+    /// The batch axis of a call: the longest axis.
     fn inside(&self) -> Option<usize> {
         (0..self.shape.len()).max_by_key(|&axis| (self.shape[axis], axis))
     }
 
-    /// Offsets of left, right and result for each of the calls.
+    /// Offsets of left, right and result for each call.
     pub(crate) fn offsets(&self) -> Vec<[isize; 3]> {
         let inside = self.inside();
         let mut all = vec![[0; 3]];
@@ -71,7 +71,7 @@ impl Batches<'_> {
         all
     }
 
-    /// The call, but for its offsets. `None` where cuBLAS cannot read a matrix.
+    /// The call, without its offsets. `None` if cuBLAS cannot read a matrix.
     pub(crate) fn call(&self, matrices: [Matrix; 3], rows: usize, inner: usize, columns: usize) -> Option<Call> {
         let left = matrices[0].stored(rows, inner)?;
         let right = matrices[1].stored(inner, columns)?;
@@ -80,7 +80,8 @@ impl Batches<'_> {
             Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
-        // the result in C order is, in column-major order, its transpose: that of right times that of left
+        // in column-major order, the C-order result is its transpose: the transpose of right times the transpose of
+        // left
         Some(Call {
             transpose_first: !right.by_rows,
             transpose_second: !left.by_rows,
@@ -98,7 +99,7 @@ impl Batches<'_> {
 mod tests {
     use super::*;
 
-    /// cuBLAS's convention, element by element: column-major, `leading` from column to column.
+    /// cuBLAS's definition of the product, element by element: column-major, with `leading` elements between columns.
     fn interpret(call: &Call, first: &[i64], second: &[i64], out: &mut [i64]) {
         let stored = |rows: i64, columns: i64, transposed: bool| if transposed { columns } else { rows };
         assert!(call.leading[0] >= stored(call.m, call.k, call.transpose_first).max(1));
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Every way in which a rows x columns matrix may lie in memory, and how many elements it spans.
+    /// All supported memory layouts of a rows x columns matrix, each with the number of elements that it spans.
     fn layouts(rows: usize, columns: usize) -> Vec<(Matrix, usize)> {
         let (r, c) = (rows as isize, columns as isize);
         vec![

@@ -1,4 +1,4 @@
-//! Products of integers, modulo 2^bits.
+//! Matrix products of integers, modulo 2^bits.
 
 use super::{
     gemm::Matrix,
@@ -29,13 +29,13 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     DType::ALL.into_iter().filter(integer).map(instance).collect()
 });
 
-/// Side of the tile of results that a block makes.
+/// Side of the square tile of results that one block computes.
 const SIDE: usize = 64;
 
-/// Terms that are worth a block of their own.
+/// Number of terms that justify a further block for the same sum.
 const TERMS: usize = 1024;
 
-/// Blocks that keep a large device busy.
+/// Number of blocks that keep a large device busy.
 const ENOUGH: usize = 512;
 
 /// Writes the product into `operands.out`.
@@ -44,7 +44,7 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let batches = Merged::new(&[&left, &right]);
     let (rows, inner, columns) = (operands.rows, operands.inner, operands.columns);
     let blocks = rows.div_ceil(SIDE).saturating_mul(columns.div_ceil(SIDE)).saturating_mul(batches.n());
-    // few results of many terms: several blocks share the terms of each, and their sums are added up
+    // few results with many terms: several blocks share the terms of each result, and their sums are added afterwards
     let parts = (ENOUGH / blocks.min(ENOUGH)).min(inner.div_ceil(TERMS)).max(1);
     let terms = inner.div_ceil(parts);
     let parts = inner.div_ceil(terms);
@@ -62,8 +62,8 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let [left, right, _] = operands.matrices().map(strides);
     let (x1, x2, out) = (operands.left.pointer(), operands.right.pointer(), sums.pointer());
     let arguments: [&dyn Argument; 7] = [&x1, &x2, &out, &walk, &left, &right, &sizes];
-    // SAFETY: the arguments are the kernel's. The matrices lie within the operands, and `sums` has a result for each
-    // part, batch, row and column.
+    // SAFETY: the arguments are those of the kernel. The matrices lie within the operands, and `sums` has an element
+    // for each part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
         let total: RawArray = reduction::sum_of_first_axis(b, OP, &sums)?;

@@ -1,5 +1,5 @@
-//! Matrix products: cuBLAS for floats, our own kernel for integers, which wrap, and for sparse matrices. Factorizations: cuSOLVER, and cuBLAS for many small
-//! matrices.
+//! Matrix products: cuBLAS for floats, and kernels of this crate for integers, which wrap, and for sparse matrices.
+//! Factorizations: cuSOLVER, and cuBLAS for many small matrices.
 
 mod batched;
 mod blas;
@@ -27,12 +27,12 @@ use crate::{
 use operands::{OP, Operands};
 use std::sync::Arc;
 
-/// Closes the libraries' handles of a device, which are opened again where they are needed.
+/// Destroys the libraries' handles of a device; they are opened again on the next use.
 pub(super) fn forget_handles(device: &Arc<Device>, op: &'static str) -> Result<()> {
     blas::forget_handle(device, op).and(solver::forget_handle(device, op))
 }
 
-/// Matrix product over the last two axes; the leading ones broadcast.
+/// Matrix product over the last two axes; the leading axes broadcast.
 pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
     b.check(OP, &x1.raw)?;
     b.check(OP, &x2.raw)?;
@@ -45,7 +45,7 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
         b.set_bytes(OP, &out, 0)?;
         return Ok(CudaArray::of(out));
     }
-    // a lone axis is a row before, a column after
+    // a one-dimensional operand is a row on the left and a column on the right
     let left = if x1.raw.shape.len() == 1 { x1.raw.expanded(0) } else { x1.raw.clone() };
     let right = if x2.raw.shape.len() == 1 { x2.raw.expanded(1) } else { x2.raw.clone() };
     let Product { rows, inner, columns, .. } = product;
@@ -59,7 +59,7 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
     Ok(CudaArray::of(out))
 }
 
-/// The diagonals of the matrices that two axes make, along a last axis: a view.
+/// The diagonals of the matrices that two axes form, along a new last axis: a view.
 pub fn diagonal<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,

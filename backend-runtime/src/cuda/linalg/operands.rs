@@ -1,4 +1,4 @@
-//! The operands of a product, as arrays of matrices.
+//! The operands of a matrix product, as arrays of matrices.
 
 use super::gemm::Matrix;
 use crate::{
@@ -6,10 +6,10 @@ use crate::{
     cuda::{Cuda, array::RawArray, copy::copied, walk::Merged},
 };
 
-/// The op that errors name.
+/// The op named in errors.
 pub(super) const OP: &str = "matmul";
 
-/// Arrays of matrices: (rows, inner), (inner, columns) and (rows, columns), the last in C order.
+/// Arrays of matrices with shapes (rows, inner), (inner, columns) and (rows, columns); the last is in C order.
 pub(super) struct Operands {
     pub(super) rows: usize,
     pub(super) inner: usize,
@@ -20,7 +20,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    /// The operands, copied where cuBLAS cannot read the matrices in place.
+    /// The operands, copied if cuBLAS cannot read their matrices in place.
     pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
         let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
             Some(_) => Ok(x),
@@ -29,15 +29,15 @@ impl Operands {
         Ok(Operands { left: readable(self.left)?, right: readable(self.right)?, ..self })
     }
 
-    /// With the same leading axes for all.
+    /// The operands with `left` and `right` broadcast to the leading axes `batches`.
     pub(super) fn broadcast(self, batches: &[usize]) -> Result<Operands> {
         let left = self.left.broadcast(OP, &[batches, &[self.rows, self.inner]].concat())?;
         let right = self.right.broadcast(OP, &[batches, &[self.inner, self.columns]].concat())?;
         Ok(Operands { left, right, ..self })
     }
 
-    /// Where all batches share the right matrix, and the rows of all left ones are evenly apart, these are rows of one
-    /// matrix: one large product in place of many.
+    /// Merges the batches into one large product; `None` unless all batches share the right matrix and the rows of all
+    /// left matrices are evenly spaced, so that they are rows of one matrix.
     pub(super) fn as_one(&self) -> Option<Operands> {
         let [left, right, _] = self.leading();
         if left.size() <= 1 || !Merged::new(&[&right]).is_one(0) {
@@ -60,12 +60,12 @@ impl Operands {
         Some(Operands { rows, left, right, out, ..*self })
     }
 
-    /// Strides of the matrices: left, right and out.
+    /// Strides of the matrices `left`, `right` and `out`.
     pub(super) fn matrices(&self) -> [Matrix; 3] {
         [matrix(&self.left), matrix(&self.right), matrix(&self.out)]
     }
 
-    /// The operands with their leading axes alone.
+    /// Views of the operands with only their leading axes.
     pub(super) fn leading(&self) -> [RawArray; 3] {
         [&self.left, &self.right, &self.out].map(|x| {
             let leading = x.shape.len() - 2;

@@ -1,5 +1,5 @@
-//! Calls of cuSOLVER for one matrix at a time, or for all where it has a call for that. They work in memory that they ask for, and
-//! leave a code for each matrix.
+//! Calls of cuSOLVER for one matrix at a time, or for a whole batch if there is a function for that. The calls allocate
+//! the work areas that the library asks for, and leave one error code per matrix.
 
 use super::stack::Stack;
 use crate::{
@@ -17,7 +17,7 @@ use sys::{
     cusolverStatus_t as Status,
 };
 
-/// cuSOLVER's state for a device.
+/// The cuSOLVER handle of a device.
 pub(super) struct Handle {
     pub(super) raw: sys::cusolverDnHandle_t,
     params: sys::cusolverDnParams_t,
@@ -26,10 +26,10 @@ pub(super) struct Handle {
     device: Arc<Device>,
 }
 
-// SAFETY: the handles may be used from any thread; the lock around them keeps calls from overlapping.
+// SAFETY: the handles may be used from any thread; the mutex around them prevents concurrent calls.
 unsafe impl Send for Handle {}
 
-/// The handles that are open.
+/// The open handles, one per device.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the handle of the device.
@@ -60,16 +60,16 @@ pub(super) fn with_handle<V>(b: &Cuda, op: &'static str, f: impl FnOnce(&Handle)
     call(&handles[handles.len() - 1])
 }
 
-/// Closes the handle of a device, with its settings.
+/// Destroys the handle of a device, with its settings.
 pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
         return Ok(());
     };
-    // the lock is held: nobody else calls with the handle
+    // while the lock is held, no other thread calls with the handle
     device.synchronize(op)?;
     let handle = handles.remove(place);
-    // SAFETY: the handles are taken out of the list, the device is current, and their work has run.
+    // SAFETY: the handles were removed from the list, the device is current, and their work has finished.
     let ended = unsafe {
         [
             sys::cusolverDnDestroyGesvdjInfo(handle.jacobi),
@@ -80,7 +80,7 @@ pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()
     ended.into_iter().try_for_each(|status| status.result()).checked(op)
 }
 
-/// cuSOLVER's name of a dtype.
+/// cuSOLVER's name for a dtype.
 fn data_type(op: &'static str, dtype: DType) -> Result<Of> {
     match dtype {
         DType::Float32 => Ok(Of::CUDA_R_32F),
@@ -91,21 +91,21 @@ fn data_type(op: &'static str, dtype: DType) -> Result<Of> {
     }
 }
 
-/// A length as the calls with 32-bit lengths take it.
+/// A length for functions that take 32-bit lengths; an error if it does not fit.
 pub(super) fn int(op: &'static str, n: usize) -> Result<i32> {
     let large =
         || Error::library(op, "cuda", format!("the library takes at most {} rows or columns, not {n}", i32::MAX));
     i32::try_from(n).map_err(|_| large())
 }
 
-/// Memory that a call works in, on the device and on the host.
+/// The work areas of a call, on the device and on the host.
 struct Room {
     device: RawArray,
     host: Vec<u8>,
 }
 
 impl Room {
-    /// As much as `query` says.
+    /// Allocates work areas of the sizes that `query` sets.
     fn of(b: &Cuda, op: &'static str, query: impl FnOnce(&mut usize, &mut usize) -> Status) -> Result<Room> {
         let (mut device, mut bytes) = (0, 0);
         query(&mut device, &mut bytes).result().checked(op)?;
@@ -115,24 +115,24 @@ impl Room {
         Ok(Room { device: b.scratch(op, device, 1)?, host })
     }
 
-    /// The arguments of a call: address and bytes on the device, and on the host.
+    /// The arguments of a call: address and size in bytes on the device, then on the host.
     fn arguments(&mut self) -> (*mut c_void, usize, *mut c_void, usize) {
         let host = if self.host.is_empty() { null_mut() } else { self.host.as_mut_ptr().cast() };
         (self.device.pointer() as _, self.device.size(), host, self.host.len())
     }
 }
 
-/// Address of the parts of an array that belong to a matrix, of which each has the same number.
+/// Address of the elements of `x` that belong to matrix `i`; each matrix has `of_each` elements.
 fn part(x: &RawArray, i: usize, of_each: usize) -> *mut c_void {
     (x.pointer() + (i * of_each * x.dtype.size()) as u64) as _
 }
 
-/// Cholesky factors in place of the triangle.
+/// Cholesky factorization in place of the triangle.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the handle's functions are there. The matrices have n rows and columns, the codes one for each.
+        // SAFETY: the handle is alive. The matrices are n by n, with one code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -150,12 +150,12 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result
     })
 }
 
-/// Triangular factors in place of square matrices; `pivots` are of 64 bits.
+/// LU factorization in place of square matrices; `pivots` are 64-bit integers.
 pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the handle's functions are there. The matrices have n rows and columns, each n pivots and a code.
+        // SAFETY: the handle is alive. The matrices are n by n, with n pivots and one code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -173,7 +173,7 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     })
 }
 
-/// Solutions in place of right sides, of matrices that [`getrf`] has factorized.
+/// Overwrites the right-hand sides with the solutions; [`getrf`] has factorized the matrices.
 pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &RawArray) -> Result<()> {
     let (op, n, k) = (a.op, a.rows as i64, x.columns as i64);
     let of = data_type(op, a.array.dtype)?;
@@ -183,7 +183,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &R
             let (pivot, code) = (part(pivots, i, a.rows).cast_const().cast(), part(codes, i, 1).cast());
             let (raw, params, as_is) = (handle.raw, handle.params, Operation::CUBLAS_OP_N);
             let (lda, ldx) = (a.leading(), x.leading());
-            // SAFETY: the handle's functions are there. The matrices have n rows, each n pivots and a code.
+            // SAFETY: the handle is alive. The matrices have n rows, with n pivots and one code each.
             unsafe { sys::cusolverDnXgetrs(raw, params, as_is, n, k, of, a_at, lda, pivot, of, x_at, ldx, code) }
                 .result()
                 .checked(op)
@@ -191,14 +191,14 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &R
     })
 }
 
-/// Householder's reflections and, above the diagonal, the triangular factor, in place of matrices. `tau` has one number for each
-/// reflection.
+/// QR factorization in place of matrices: Householder reflections and, above the diagonal, the triangular factor. `tau`
+/// has one scalar per reflection.
 pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Result<()> {
     let (op, m, n, lda) = (a.op, a.rows as i64, a.columns as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle's functions are there. The matrices are m by n, each has min(m, n) numbers and a code.
+        // SAFETY: the handle is alive. The matrices are m by n, with min(m, n) scalars and one code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -232,7 +232,7 @@ pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Re
     })
 }
 
-/// What singular vectors a call of [`gesvd`] gives: cuSOLVER's letters.
+/// The singular vectors that [`gesvd`] computes, as cuSOLVER's letters.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Vectors {
     None = b'N' as isize,
@@ -240,8 +240,8 @@ pub(super) enum Vectors {
     Full = b'A' as isize,
 }
 
-/// Singular values of matrices with at least as many rows as columns, and vectors: of the columns of `u` and the rows of `vt`. The
-/// matrices are lost.
+/// Singular values of matrices with at least as many rows as columns, and optionally the vectors: the columns of `u`
+/// and the rows of `vt`. Destroys the input matrices.
 pub(super) fn gesvd(
     b: &Cuda,
     a: &Stack,
@@ -256,8 +256,8 @@ pub(super) fn gesvd(
     let of_vectors = |i: usize| vectors.map_or([null_mut(); 2], |both| both.map(|v| v.at(i) as *mut c_void));
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle's functions are there. The matrices are m by n, the vectors are in square matrices but for
-        // thin `u`, which are m by n; each matrix has n values and a code.
+        // SAFETY: the handle is alive. The matrices are m by n, the vectors are square matrices except thin `u`, which
+        // is m by n; each matrix has n values and one code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -325,17 +325,18 @@ fn mode(vectors: bool) -> Mode {
     if vectors { Mode::CUSOLVER_EIG_MODE_VECTOR } else { Mode::CUSOLVER_EIG_MODE_NOVECTOR }
 }
 
-/// Most matrices of one batched call: cuSOLVER refuses more than some 32000 in some of them, without saying so in its manual.
+/// Maximum number of matrices in one batched call: some of cuSOLVER's functions refuse more than about 32000, which its
+/// manual does not mention.
 const MOST: usize = 1 << 14;
 
-/// The parts of a batch that a call takes: where each begins, and how many it has.
+/// Splits a batch into parts that one call can take: the first matrix and the number of matrices of each.
 pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item = (usize, usize)> {
-    // elements of a call, too, are counted in 32 bits by some
+    // some functions also count the elements of a call in 32 bits
     let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MOST);
     (0..batch).step_by(most).map(move |first| (first, most.min(batch - first)))
 }
 
-/// Eigenvalues of Hermitian matrices, of which the lower triangle is read, and eigenvectors in place of the matrices.
+/// Eigenvalues of Hermitian matrices, of which only the lower triangle is read; eigenvectors overwrite the matrices.
 pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);
@@ -344,7 +345,7 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         if a.batch == 1 {
-            // SAFETY: the handle's functions are there. The matrix has n rows and columns, n values and a code.
+            // SAFETY: the handle is alive. The matrix is n by n, with n values and one code.
             return unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevd_bufferSize(
@@ -389,7 +390,7 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
         }
         parts(a.batch, a.rows * a.columns).try_for_each(|(first, batch)| {
             let batch = batch as i64;
-            // SAFETY: as above, for `batch` matrices from the first of this part on.
+            // SAFETY: as for the single matrix, for `batch` matrices starting with the first of this part.
             unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevBatched_bufferSize(
@@ -437,8 +438,8 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
     })
 }
 
-/// Complex eigenvalues of square matrices, and eigenvectors: of real matrices a pair of conjugates is two real columns. The matrices
-/// are lost.
+/// Complex eigenvalues of square matrices, and optionally eigenvectors; for real matrices, two real columns hold a
+/// conjugate pair. Destroys the input matrices.
 pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);
@@ -446,8 +447,8 @@ pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, c
     let of_vectors = |i: usize| vectors.map_or(null_mut(), |v| v.at(i) as *mut c_void);
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle's functions are there. The matrices have n rows and columns, and so have those of vectors;
-        // each has n values and a code.
+        // SAFETY: the handle is alive. The matrices and the eigenvector matrices are n by n; each has n values and one
+        // code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {

@@ -1,7 +1,8 @@
-//! Products with sparse matrices of compressed rows, by kernels of our own: cuSPARSE looks at no index, and has no integers.
+//! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE checks no indices and has no
+//! integers.
 //!
-//! Pointers and indices are looked at by the kernels that use them. What is wrong with them is the error of the next call that waits
-//! for the device, as with all arrays of indices.
+//! The kernels check the pointers and indices that they use. As with all index arrays, the next call that waits for the
+//! device reports an error.
 
 use crate::{
     DType, Numeric, Result,
@@ -21,7 +22,7 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/sparse.cuh"))),
 };
 
-/// How many threads share a row, as the kernels have it.
+/// Numbers of threads that can share a row, with the kernels' template arguments.
 const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
 
 /// The kernels, listed for the check.
@@ -41,7 +42,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// The product of a matrix of compressed rows with a vector or a matrix.
+/// The product of a compressed sparse row matrix with a vector or a matrix.
 pub fn csr_matmul<T: Numeric>(
     b: &Cuda,
     values: &CudaArray<T>,
@@ -62,7 +63,7 @@ pub fn csr_matmul<T: Numeric>(
     product(b, OP, &p, [values, indices, indptr, x], threads, instance).map(CudaArray::of)
 }
 
-/// The product of its transpose.
+/// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
 pub fn csc_matmul<T: Numeric>(
     b: &Cuda,
     values: &CudaArray<T>,
@@ -79,7 +80,7 @@ pub fn csc_matmul<T: Numeric>(
     product(b, OP, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance).map(CudaArray::of)
 }
 
-/// Single elements of a product of dense matrices.
+/// Selected elements of a product of dense matrices.
 pub fn sampled_matmul<T: Numeric>(
     b: &Cuda,
     indices: &CudaArray<i64>,
@@ -95,17 +96,17 @@ pub fn sampled_matmul<T: Numeric>(
     product(b, OP, &p, [x1, indices, indptr, x2], p.rows * lanes, instance).map(CudaArray::of)
 }
 
-/// How many threads share a row: about half as many as it has elements.
+/// Number of threads that share a row: about half the average number of stored elements per row.
 fn lanes(p: &Compressed) -> (usize, &'static str) {
     let wanted = p.stored / p.rows.max(1) / 2;
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
 }
 
-/// What was found that is wrong with a matrix: the place of a pointer, and of an index.
+/// Number of positions that the checks report: of a wrong pointer, and of a wrong index.
 const FOUND: usize = 2;
 
-/// Runs the kernel of a product, whose arrays are those of a matrix, with the values or a dense factor before and a dense factor
-/// behind them.
+/// Runs the kernel of a product. `before` has the matrix's values or the first dense factor, and `behind` the last
+/// dense factor.
 fn product(
     b: &Cuda,
     op: &'static str,
@@ -117,7 +118,7 @@ fn product(
     let [before, indices] = [contiguous(b, op, before)?, contiguous(b, op, indices)?];
     let [indptr, behind] = [contiguous(b, op, indptr)?, contiguous(b, op, behind)?];
     let out = b.uninit_raw(op, behind.dtype, &p.shape)?;
-    // sums begin with it, and rows whose pointers are none keep it
+    // sums start from 0, and rows with invalid pointers stay 0
     b.set_bytes(op, &out, 0)?;
     let found = b.uninit_raw(op, DType::UInt64, &[FOUND])?;
     b.set_bytes(op, &found, u8::MAX)?;
@@ -128,16 +129,17 @@ fn product(
     if p.rows == 0 {
         let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
         let arguments: [&dyn Argument; 3] = [&pointers, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, room for what is found.
+        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, room for the reported positions.
         unsafe { b.launch(op, kernel(Instance::new("check_no_rows", "", &[]))?, one, &arguments)? };
     } else if out.size() == 0 || threads == 0 {
         let arguments: [&dyn Argument; 4] = [&pointers, &columns, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, room for what is found.
+        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, room for the reported
+        // positions.
         unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
     } else {
         let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
-        // SAFETY: the arguments are those of the products: arrays of these sizes, as the rule has it. The kernels use no pointer and
-        // no index that is outside of them.
+        // SAFETY: the arguments are those of the products: arrays of these sizes, as the rule has checked. The kernels
+        // use no pointer and no index that is out of range.
         unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
     }
     note_pointers(b, op, wrong, &indptr, p.stored)?;

@@ -1,4 +1,4 @@
-//! Singular values and eigenvalues, by cuSOLVER.
+//! Singular values and eigenvalues with cuSOLVER.
 
 use super::{
     batched::{self, JACOBI},
@@ -12,10 +12,10 @@ use crate::{
     rules,
 };
 
-/// What [`svd`] gives.
+/// The result of [`svd`]: left singular vectors, values, right singular vectors.
 type Svd<T> = (CudaArray<T>, CudaArray<<T as Float>::Real>, CudaArray<T>);
 
-/// Singular vectors and values.
+/// Singular value decomposition: singular vectors and values.
 pub fn svd<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, full_matrices: bool) -> Result<Svd<T>> {
     let which = if full_matrices { Vectors::Full } else { Vectors::Thin };
     let Singular { s, u, vh } = Singular::of(b, "svd", &x.raw, which)?;
@@ -27,7 +27,7 @@ pub fn svdvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::
     Ok(CudaArray::of(Singular::of(b, "svdvals", &x.raw, Vectors::None)?.s))
 }
 
-/// Singular values, and vectors, which are empty arrays where none are asked for.
+/// Singular values and vectors; the vectors are empty arrays if none are requested.
 struct Singular {
     s: RawArray,
     u: RawArray,
@@ -57,7 +57,7 @@ impl Singular {
     }
 }
 
-/// The vectors of many small matrices.
+/// Decomposes many small matrices by Jacobi's method; returns the vectors and writes the values to `s`.
 fn jacobi(
     b: &Cuda,
     op: &'static str,
@@ -80,7 +80,7 @@ fn jacobi(
     let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
     batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
     notes.note(b, op, &codes)?;
-    // the columns of v, one after the other, are the rows of its transpose
+    // the columns of `v`, stored one after the other, are the rows of its transpose
     if x.dtype != x.dtype.to_real() {
         v.conjugate(b)?;
     }
@@ -88,13 +88,13 @@ fn jacobi(
     Ok([u.matrices().sliced(axis + 1, 0, of_u, 1), v.array.sliced(axis, 0, of_v, 1)])
 }
 
-/// No vectors.
+/// Empty arrays in place of vectors.
 fn none(b: &Cuda, op: &'static str, dtype: DType) -> Result<[RawArray; 2]> {
     let none = b.uninit_raw(op, dtype, &[0])?;
     Ok([none.clone(), none])
 }
 
-/// The vectors of matrices, which are worked on one after the other.
+/// Decomposes matrices one after the other; returns the vectors and writes the values to `s`.
 fn one_by_one(
     b: &Cuda,
     op: &'static str,
@@ -105,7 +105,7 @@ fn one_by_one(
 ) -> Result<[RawArray; 2]> {
     let outer = leading(&x.shape);
     let (m, n) = rules::matrix(op, &x.shape)?;
-    // the library takes no matrix with more columns than rows; the values of its transpose are the same
+    // the library takes no matrix with more columns than rows; its transpose has the same singular values
     let tall = m >= n;
     let a = if tall { Stack::of(b, op, x, outer)? } else { Stack::of_transposes(b, op, x, outer)? };
     a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
@@ -120,23 +120,23 @@ fn one_by_one(
     let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
     solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
     notes.note(b, op, &codes)?;
-    // of a transpose the transposed vectors change places: they lie in memory as the rows of what is asked for
+    // for a transpose, the transposed vectors change places: they are stored as the rows of the result
     Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues and eigenvectors of Hermitian matrices; only the lower triangle is read.
 pub fn eigh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T::Real>, CudaArray<T>)> {
     let [w, v] = hermitian(b, "eigh", &x.raw, true)?;
     Ok((CudaArray::of(w), CudaArray::of(v)))
 }
 
-/// Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues of Hermitian matrices; only the lower triangle is read.
 pub fn eigvalsh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Real>> {
     let [w, _] = hermitian(b, "eigvalsh", &x.raw, false)?;
     Ok(CudaArray::of(w))
 }
 
-/// Eigenvalues, and eigenvectors if they are asked for.
+/// Eigenvalues, and eigenvectors if requested.
 fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let shape = rules::eigen(op, &x.shape, x.dtype.size())?;
     let w = b.uninit_raw(op, x.dtype.to_real(), &shape)?;
@@ -153,22 +153,22 @@ fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<
     Ok([w, a.matrices()])
 }
 
-/// What [`eig`] gives: values, vectors.
+/// The result of [`eig`]: eigenvalues, eigenvectors.
 type Eig<T> = (CudaArray<<T as Float>::Complex>, CudaArray<<T as Float>::Complex>);
 
-/// Eigenvalues and eigenvectors.
+/// Eigenvalues and eigenvectors of square matrices.
 pub fn eig<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<Eig<T>> {
     let [w, v] = general(b, "eig", &x.raw, true)?;
     Ok((CudaArray::of(w), CudaArray::of(v)))
 }
 
-/// Eigenvalues.
+/// Eigenvalues of square matrices.
 pub fn eigvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Complex>> {
     let [w, _] = general(b, "eigvals", &x.raw, false)?;
     Ok(CudaArray::of(w))
 }
 
-/// Eigenvalues, and eigenvectors if they are asked for.
+/// Eigenvalues, and eigenvectors if requested.
 fn general(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let complex = x.dtype.to_complex();
     let shape = rules::eigen(op, &x.shape, complex.size())?;

@@ -1,4 +1,4 @@
-//! Stacks of matrices as cuSOLVER and cuBLAS read them, and the kernels around their factorizations.
+//! Stacks of matrices in the layout of cuSOLVER and cuBLAS, and the kernels around their factorizations.
 
 use crate::{
     Complex, DType, Element, Error, Result,
@@ -15,7 +15,7 @@ use crate::{
 static PROGRAM: Program =
     Program { name: "factor", source: ProgramSource::File(include_str!("../kernels/factor.cuh")) };
 
-/// The dtypes that are factorized.
+/// The dtypes that can be factorized.
 const DTYPES: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
 
 /// The kernels, listed for the check.
@@ -34,11 +34,11 @@ fn determinants_of(dtype: DType, pivot: DType) -> Instance {
     Instance::new("determinants", "", &[dtype, dtype.to_real(), pivot])
 }
 
-/// Matrices of one shape, one after the other, each column by column.
+/// Column-major matrices of one shape, one after the other.
 #[derive(Clone)]
 pub(super) struct Stack {
     pub(super) op: &'static str,
-    /// Leading axes, columns, rows; in C order.
+    /// Shape (leading axes, columns, rows), in C order.
     pub(super) array: RawArray,
     pub(super) batch: usize,
     pub(super) rows: usize,
@@ -46,12 +46,12 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// The matrices of an array, copied, once for each place of the leading axes, to which those of the array broadcast.
+    /// Copies the matrices of an array, with its leading axes broadcast to `leading`.
     pub(super) fn of(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
         Stack::copy_of(b, op, &swapped(x), leading)
     }
 
-    /// The transposes of the matrices.
+    /// Copies the transposes of the matrices.
     pub(super) fn of_transposes(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
         Stack::copy_of(b, op, x, leading)
     }
@@ -63,7 +63,7 @@ impl Stack {
         Ok(Stack { op, batch: leading.iter().product(), rows: lengths[1], columns: lengths[0], array })
     }
 
-    /// New matrices of any content.
+    /// New matrices with undefined content.
     pub(super) fn new(
         b: &Cuda,
         op: &'static str,
@@ -75,42 +75,42 @@ impl Stack {
         Ok(Stack { op, batch: leading.iter().product(), rows, columns, array })
     }
 
-    /// The matrices as an array.
+    /// The matrices as an array of shape (leading axes, rows, columns): a view.
     pub(super) fn matrices(&self) -> RawArray {
         swapped(&self.array)
     }
 
-    /// Elements from one column to the next.
+    /// Leading dimension: elements between columns.
     pub(super) fn leading(&self) -> i64 {
         self.rows.max(1) as i64
     }
 
-    /// Bytes from one matrix to the next.
+    /// Bytes between matrices.
     pub(super) fn step(&self) -> usize {
         self.rows * self.columns * self.array.dtype.size()
     }
 
-    /// Address of a matrix.
+    /// Address of matrix `i`.
     pub(super) fn at(&self, i: usize) -> u64 {
         self.array.pointer() + (i * self.step()) as u64
     }
 
-    /// The addresses of all matrices, on the device.
+    /// The addresses of all matrices, in device memory.
     pub(super) fn addresses(&self, b: &Cuda) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, DType::UInt64, &[self.batch])?;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("addresses", "", &[]))?;
         let (n, first, step) = (self.batch as u64, self.at(0), self.step() as u64);
-        // SAFETY: the arguments are those of `addresses`; the result has `n` of them.
+        // SAFETY: the arguments are those of `addresses`; the result has room for `n` addresses.
         unsafe { b.launch(self.op, kernel, Grid::over(self.batch), &[&out.pointer(), &n, &first, &step])? };
         Ok(out)
     }
 
-    /// One number for each matrix, of any content.
+    /// `of_each` numbers for each matrix, with undefined content.
     pub(super) fn numbers(&self, b: &Cuda, dtype: DType, of_each: usize) -> Result<RawArray> {
         b.uninit_raw(self.op, dtype, &[self.batch, of_each])
     }
 
-    /// Looks at elements, and puts right what has to be; see the kernel.
+    /// Checks elements and corrects them as the flags `what` say; see the kernel.
     pub(super) fn tidy(&self, b: &Cuda, kept: Kept, what: u32, notes: &Notes) -> Result<()> {
         let dtype = self.array.dtype;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("tidy", "", &[dtype]))?;
@@ -139,29 +139,29 @@ pub(super) fn swapped(x: &RawArray) -> RawArray {
     x.permuted(&order)
 }
 
-/// Which elements of a matrix count: the kernel's words, for matrices column by column.
+/// The elements of a matrix that are used, as the kernel numbers them, for column-major matrices.
 #[derive(Clone, Copy)]
 pub(super) enum Kept {
     All = 0,
-    /// On and below the diagonal, as the library sees the matrix.
+    /// Elements on and below the diagonal, as the library sees the matrix.
     Lower = 1,
-    /// On and above it.
+    /// Elements on and above the diagonal.
     Upper = 2,
 }
 
-/// What [`Stack::tidy`] does, besides making 0 what does not count: the kernel's numbers.
+/// The kernel's flags for [`Stack::tidy`], which also sets unused elements to 0.
 pub(super) mod tidying {
-    /// Imaginary parts on the diagonal become 0.
+    /// Set imaginary parts on the diagonal to 0.
     pub(in super::super) const REAL_DIAGONAL: u32 = 1;
-    /// Elements that are infinite or NaN are noted, and become 0, so that what follows comes to an end.
+    /// Note infinite and NaN elements, and set them to 0 so that the factorization terminates.
     pub(in super::super) const REFUSE_NOT_FINITE: u32 = 2;
-    /// NaN on the diagonal is noted.
+    /// Note NaN on the diagonal.
     pub(in super::super) const REFUSE_UNKNOWN_DIAGONAL: u32 = 4;
-    /// 0 on the diagonal is noted.
+    /// Note 0 on the diagonal.
     pub(in super::super) const REFUSE_ZERO_DIAGONAL: u32 = 8;
 }
 
-/// What kernels note of a call: whether an element was not finite, and whether a matrix has no result.
+/// Flags that kernels set during a call: an element was not finite; a matrix has no result.
 pub(super) struct Notes(RawArray);
 
 impl Notes {
@@ -171,7 +171,7 @@ impl Notes {
         Ok(Notes(notes))
     }
 
-    /// Notes that a code is not 0.
+    /// Sets the flag for a failed matrix if a code is not 0.
     pub(super) fn note(&self, b: &Cuda, op: &'static str, codes: &RawArray) -> Result<()> {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("note_codes", "", &[]))?;
         let n = codes.size();
@@ -179,7 +179,7 @@ impl Notes {
         unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
     }
 
-    /// Waits for the device: the one time that a call does. `failed` is the error where a matrix has no result.
+    /// Waits for the device, which a call does only once. `failed` is the error if a matrix has no result.
     pub(super) fn wait(self, b: &Cuda, op: &'static str, failed: fn(&'static str) -> Error) -> Result<()> {
         match b.download::<u32>(op, &self.0)?[..] {
             [0, 0] => Ok(()),
@@ -189,7 +189,7 @@ impl Notes {
     }
 }
 
-/// Identity matrices.
+/// Identity matrices; the last two axes may differ in length.
 pub(super) fn identities(b: &Cuda, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
     let out = b.uninit_raw(op, dtype, shape)?;
     if out.size() == 0 {
@@ -217,7 +217,7 @@ pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
     }
 }
 
-/// Determinants of factorized matrices, their signs, and the logarithms of their magnitudes.
+/// Determinants of LU-factorized matrices, their signs, and the logarithms of their magnitudes.
 pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: &[usize]) -> Result<[RawArray; 3]> {
     const THREADS: u32 = 128;
     let (op, dtype) = (factors.op, factors.array.dtype);
@@ -231,12 +231,12 @@ pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: 
     let [to_values, to_signs, to_logs] = [&values, &signs, &logs].map(RawArray::pointer);
     let (from, pivots) = (factors.array.pointer(), pivots.pointer());
     let arguments: [&dyn Argument; 7] = [&to_values, &to_signs, &to_logs, &matrices, &from, &pivots, &n];
-    // SAFETY: the arguments are those of `determinants`: there is a result for each matrix, and n pivots.
+    // SAFETY: the arguments are those of `determinants`: one result of each kind per matrix, and n pivots.
     unsafe { b.launch(op, kernel, grid, &arguments)? };
     Ok([values, signs, logs])
 }
 
-/// Eigenvectors of real matrices, of which a pair of conjugates is two real columns; `values` are the eigenvalues.
+/// Unpacks eigenvectors of real matrices, where two real columns hold a conjugate pair; `values` are the eigenvalues.
 pub(super) fn unpack_pairs(b: &Cuda, packed: &Stack, values: &RawArray, leading: &[usize]) -> Result<Stack> {
     let (op, n) = (packed.op, packed.rows);
     let out = Stack::new(b, op, values.dtype, leading, [n, n])?;
