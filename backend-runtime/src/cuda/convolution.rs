@@ -87,7 +87,7 @@ impl Convolution {
 }
 
 /// Convolution: each result is the sum of the kernel's products with the elements under it.
-#[allow(clippy::too_many_arguments)] // those of the row
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn conv<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -106,7 +106,7 @@ pub fn conv<T: Numeric>(
 }
 
 /// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
-#[allow(clippy::too_many_arguments)] // those of the row
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn conv_transpose<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,

@@ -1,4 +1,4 @@
-//! Parts of arrays from GPU to GPU by NCCL, on the backend's stream: nobody waits, and nothing goes through the host.
+//! Transfers of arrays between GPUs by NCCL, on the backend's stream: the host neither waits nor holds the data.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -16,7 +16,7 @@ use crate::{
 use cudarc::driver::result;
 use std::env;
 
-/// What this process has for a link, or why it has none.
+/// This process's offer for a link, or the reason why it cannot link.
 pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     if env::var_os("BACKENDS_NCCL").is_some_and(|value| value == "0") {
         return Err("BACKENDS_NCCL is 0".into());
@@ -25,7 +25,7 @@ pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     found().map_err(|why: Error| why.to_string())
 }
 
-/// A link of all ranks. Collective.
+/// Opens a link of all ranks. Collective.
 pub(super) fn open(b: &Cuda, peers: &dyn Peers) -> Result<Link> {
     let communicator = Communicator::open(&b.device, peers)?;
     let version = nccl::load()?.version()?;
@@ -37,7 +37,8 @@ fn opened<'a>(op: &'static str, link: &'a Link) -> Result<&'a Communicator> {
     link.open().ok_or_else(|| Error::argument(op, "the link must be one of this backend"))
 }
 
-/// `send[r]` goes to rank r, one array after the other, and `from[r]` elements come from it: those of all ranks in their order.
+/// Sends the arrays `send[r]` to rank r, and receives `from[r]` elements from it. The result has the received elements
+/// in the order of the ranks.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -53,7 +54,7 @@ pub(super) fn exchange<T: Element>(
     moved(b, op, link, &own.iter().collect::<Vec<_>>(), from).map(CudaArray::of)
 }
 
-/// Every rank gets what every rank has: `counts` elements of each.
+/// Sends every rank's `part` to every rank; `counts` has the number of elements of each rank.
 pub(super) fn gather<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -65,7 +66,7 @@ pub(super) fn gather<T: Element>(
     moved(b, op, link, &vec![&own; counts.len()], counts).map(CudaArray::of)
 }
 
-/// Arrays behind each other in one piece of memory: that of the array itself, where there is one that lies so.
+/// The arrays one after the other in contiguous memory; a single contiguous array is used as it is.
 pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArray]) -> Result<RawArray> {
     if let [one] = arrays {
         return contiguous(b, op, one);
@@ -79,7 +80,7 @@ pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArr
     Ok(out)
 }
 
-/// Moves one piece of memory to each rank, and one from each into a new array.
+/// Sends one contiguous array to each rank, and receives one from each into a new array.
 fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[usize]) -> Result<RawArray> {
     let communicator = opened(op, link)?;
     let (me, size) = (communicator.rank, communicator.size);
@@ -107,12 +108,13 @@ fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[us
     receives.retain(is_sent);
     b.device.bind(op)?;
     if own.bytes > 0 {
-        // SAFETY: both have as many bytes: this was checked above.
+        // SAFETY: both arrays have as many bytes, as checked above.
         unsafe { result::memcpy_dtod_async(own.address, send[me].pointer(), own.bytes, b.device.stream()) }
             .checked(op)?;
     }
     if !(sends.is_empty() && receives.is_empty()) {
-        // SAFETY: the arrays are alive and have these bytes; what frees or changes them later is on the stream behind this.
+        // SAFETY: the arrays are alive and have these bytes; work that later frees or changes them comes after this on
+        // the stream.
         unsafe { communicator.exchange(op, &sends, &receives)? };
     }
     Ok(out)

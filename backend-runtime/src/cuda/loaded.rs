@@ -1,4 +1,4 @@
-//! The kernels that a device has loaded.
+//! The kernels loaded on a device.
 
 use super::program::Instance;
 use crate::threads;
@@ -9,27 +9,28 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-/// A kernel loaded on a device; it stays loaded as long as there is a handle of it.
+/// A kernel loaded on a device; it stays loaded while a handle exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel(Arc<Loaded>);
 
-/// A kernel and its module, which is unloaded when this is dropped.
+/// A kernel and its module, which is unloaded on drop.
 #[derive(Debug)]
 struct Loaded {
     function: sys::CUfunction,
     module: sys::CUmodule,
     context: Arc<CudaContext>,
-    /// All launches are on it.
+    /// The stream of all launches.
     stream: Arc<CudaStream>,
 }
 
-// SAFETY: handles of a module that is unloaded by its last owner; the driver's functions that take them are thread-safe.
+// SAFETY: the fields are handles of a module that only its last owner unloads; the driver functions that take them are
+// thread-safe.
 unsafe impl Send for Loaded {}
 // SAFETY: as above.
 unsafe impl Sync for Loaded {}
 
 impl Kernel {
-    /// A kernel of a module that has no other owner.
+    /// A kernel that becomes the only owner of its module.
     pub(super) fn new(
         function: sys::CUfunction,
         module: sys::CUmodule,
@@ -38,7 +39,7 @@ impl Kernel {
         Kernel(Arc::new(Loaded { function, module, context, stream }))
     }
 
-    /// The driver's handle, for calls that are made while this is alive.
+    /// The driver's handle, for calls made while `self` is alive.
     #[inline]
     pub(super) fn function(&self) -> sys::CUfunction {
         self.0.function
@@ -48,12 +49,12 @@ impl Kernel {
 impl Drop for Loaded {
     /// `drop` cannot return an error; the next call on the device reports it.
     fn drop(&mut self) {
-        // what a forked process has of the device belongs to its parent
+        // in a forked process, the device's state belongs to the parent
         if threads::refuse_forked("cuda").is_err() || self.context.bind_to_thread().is_err() {
             return;
         }
-        // SAFETY: the stream is alive; nobody launches the kernel any more, and what was launched has run when the stream was
-        // waited for. Where the wait fails, so has the context, and with it everything on it.
+        // SAFETY: the stream is alive. Nobody launches the kernel any more, and all launches have finished once the
+        // stream has been waited for. If the wait fails, so has the context, and with it everything on it.
         unsafe {
             if result::stream::synchronize(self.stream.cu_stream()).is_ok() {
                 let _ = result::module::unload(self.module);
@@ -62,10 +63,10 @@ impl Drop for Loaded {
     }
 }
 
-/// Key of a kernel: name and variant of its program, and the instance.
+/// Key of a kernel: name and variant of its program, and its instance.
 pub(super) type Key = (&'static str, &'static str, Instance);
 
-/// The kernels that a device has loaded.
+/// The kernels loaded on a device.
 #[derive(Debug, Default)]
 pub(super) struct Kernels(RwLock<HashMap<Key, Kernel>>);
 
@@ -75,14 +76,14 @@ impl Kernels {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(key).cloned()
     }
 
-    /// Keeps a kernel.
+    /// Stores a kernel.
     pub(super) fn insert(&self, key: Key, kernel: Kernel) {
         let replaced = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, kernel);
-        // that of another thread which loaded it at the same time is unloaded after the lock
+        // if another thread loaded the same kernel meanwhile, its copy is unloaded after the lock is released
         drop(replaced);
     }
 
-    /// Unloads the kernels, those in use as soon as they are not.
+    /// Unloads the kernels; a kernel in use is unloaded once it is no longer used.
     pub(super) fn forget(&self) {
         let kernels = mem::take(&mut *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()));
         drop(kernels);

@@ -1,5 +1,5 @@
-//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view; the others make strided
-//! copies.
+//! Reordering, joining, splitting and repeating. Ops that only change how memory is read return a view; the others make
+//! strided copies.
 
 use super::{
     Cuda, CudaArray,
@@ -14,19 +14,19 @@ use crate::{
     rules::{self, Repeats, Roll},
 };
 
-/// The elements, in C order, in another shape: a view where strides allow it.
+/// The elements, in C order, in another shape: a view if the strides allow it.
 pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<CudaArray<T>> {
     const OP: &str = "reshape";
     let to = rules::infer(OP, &x.raw.shape, to)?;
     reshaped(b, OP, &x.raw, &to).map(CudaArray::of)
 }
 
-/// The array, or where no axis is named the array as one row, in C order, whose axis is 0.
+/// The array itself if an axis is given; otherwise the elements flattened in C order, with axis 0.
 pub(super) fn along_or_row(b: &Cuda, op: &'static str, x: &RawArray, axis: Option<isize>) -> Result<RawArray> {
     if axis.is_some() { Ok(x.clone()) } else { reshaped(b, op, x, &[x.size()]) }
 }
 
-/// `to` has as many elements as `x`.
+/// Reshapes `x` to `to`, which must have as many elements.
 pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     b.check(op, x)?;
     rules::count(op, to, x.dtype.size())?;
@@ -37,14 +37,14 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -
     Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
-/// Strides with which the memory of `x`, read in shape `to`, gives the elements in C order; `None` if a copy is needed.
+/// The strides for a view of `x` with shape `to` and the elements in C order; `None` if a copy is needed.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(rules::c_strides(to));
     }
     let mut strides = vec![0; to.len()];
     let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
-    // elements left of the run of axes of `x` that follow each other, and the stride within it
+    // elements left in the current run of mergeable axes of `x`, and the stride within it
     let (mut left, mut stride) = (1, 1);
     for (place, &len) in to.iter().enumerate().rev() {
         if len == 1 {
@@ -70,25 +70,25 @@ fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     Some(strides)
 }
 
-/// The elements, in C order, along one axis.
+/// The elements in C order, along one axis.
 pub fn flatten<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     reshaped(b, "flatten", &x.raw, &[x.raw.size()]).map(CudaArray::of)
 }
 
-/// The axes in another order.
+/// A view with the axes in another order.
 pub fn permute_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "permute_dims";
     let x = &x.raw;
     Ok(CudaArray::of(x.permuted(&rules::permutation(OP, axes, &x.shape)?)))
 }
 
-/// The axes in reverse order.
+/// A view with the axes in reverse order.
 pub fn transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     let order: Vec<usize> = (0..x.raw.shape.len()).rev().collect();
     Ok(CudaArray::of(x.raw.permuted(&order)))
 }
 
-/// The last two axes swapped.
+/// A view with the last two axes swapped.
 pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     rules::matrix("matrix_transpose", &x.raw.shape)?;
     let n = x.raw.shape.len();
@@ -97,37 +97,37 @@ pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaAr
     Ok(CudaArray::of(x.raw.permuted(&order)))
 }
 
-/// Axes moved to other places; the rest keep their order.
+/// A view with axes moved to other positions; the other axes keep their order.
 pub fn moveaxis<T: Element>(_: &Cuda, x: &CudaArray<T>, source: Axes, destination: Axes) -> Result<CudaArray<T>> {
     let order = rules::moved("moveaxis", source, destination, x.raw.shape.len())?;
     Ok(CudaArray::of(x.raw.permuted(&order)))
 }
 
-/// New axes of length 1.
+/// A view with new axes of length 1.
 pub fn expand_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = rules::new_axes("expand_dims", axis, x.raw.shape.len())?;
     Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), |x, axis| x.expanded(axis))))
 }
 
-/// Without these axes, which have length 1.
+/// A view without these axes, which must have length 1.
 pub fn squeeze<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = rules::single_axes("squeeze", axis, &x.raw.shape)?;
     Ok(CudaArray::of(axes.into_iter().rev().fold(x.raw.clone(), |x, axis| x.without(axis))))
 }
 
-/// Repeated along new and length-1 axes, as a view.
+/// A view repeated along new axes and along axes of length 1.
 pub fn broadcast_to<T: Element>(_: &Cuda, x: &CudaArray<T>, to: &[usize]) -> Result<CudaArray<T>> {
     x.raw.broadcast("broadcast_to", to).map(CudaArray::of)
 }
 
-/// All arrays broadcast to one shape, as views.
+/// All arrays broadcast to a common shape, as views.
 pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Vec<CudaArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = rules::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
     xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
 }
 
-/// Arrays joined along one axis, or as rows.
+/// Joins arrays along one axis; without an axis, flattens them first.
 pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: Option<isize>) -> Result<CudaArray<T>> {
     const OP: &str = "concat";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
@@ -145,7 +145,7 @@ pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: Option<isize>) -
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
 }
 
-/// Along the axis the parts fill the result; their other axes have its lengths.
+/// Joins the parts along the axis. Together they fill the result of shape `shape`, and match it along the other axes.
 fn joined(
     b: &Cuda,
     op: &'static str,
@@ -164,7 +164,7 @@ fn joined(
     Ok(out)
 }
 
-/// Arrays of one shape joined along a new axis.
+/// Joins arrays of the same shape along a new axis.
 pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
     const OP: &str = "stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
@@ -172,7 +172,7 @@ pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.expanded(axis))).map(CudaArray::of)
 }
 
-/// The slices along one axis, as views.
+/// The slices along one axis, as views without the axis.
 pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
     let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
     let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
@@ -182,12 +182,12 @@ pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Ve
     Ok(slices)
 }
 
-/// The array repeated along each axis.
+/// Repeats the array along each axis.
 pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Result<CudaArray<T>> {
     const OP: &str = "tile";
     let Repeats { shape, target, .. } = rules::tiled(OP, &x.raw.shape, repetitions, size_of::<T>())?;
     let (ndim, out) = (shape.len(), b.uninit_raw(OP, T::DTYPE, &shape)?);
-    // an axis of `times` times `length` elements is two: one repeats, one runs
+    // each axis is read as two: one repeats, and one runs along the array's axis
     let mut part = (0..ndim - x.raw.shape.len()).fold(x.raw.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
@@ -195,7 +195,7 @@ pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Re
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
-/// Every element repeated along one axis, or in a row.
+/// Repeats every element along one axis; without an axis, in the flattened array.
 pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: Option<isize>) -> Result<CudaArray<T>> {
     const OP: &str = "repeat";
     let x = along_or_row(b, OP, &x.raw, axis)?;
@@ -206,7 +206,7 @@ pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: Opti
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
-/// Fills `out`, read as `target`, with `x` broadcast to that.
+/// Fills `out`, viewed with shape `target`, with `x` broadcast to `target`.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
     if out.size() > 0 {
         copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
@@ -214,7 +214,7 @@ fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: Raw
     Ok(out)
 }
 
-/// Elements shifted along axes, round the end.
+/// Shifts elements along axes; those pushed beyond one end reappear at the other.
 pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "roll";
     let x = &x.raw;
@@ -228,11 +228,11 @@ pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes)
     Ok(CudaArray::of(out))
 }
 
-/// By `shifts[k]`, in 0..length, along axis k.
+/// Rolls by `shifts[k]`, within 0..length, along each axis k.
 pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;
-    // each axis has a part before and one behind the seam: a copy for each of their combinations, of a few axes at a time
+    // a roll splits each axis into two parts: one copy per combination of parts, for up to three axes at a time
     for some in moved.chunks(3) {
         let out = b.uninit_raw(op, x.dtype, &x.shape)?;
         for corner in 0..1_usize << some.len() {
@@ -251,7 +251,7 @@ pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) 
     Ok(x)
 }
 
-/// The order of elements reversed along axes, as a view.
+/// A view with the elements in reverse order along axes.
 pub fn flip<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
     let axes = axis.resolve("flip", x.raw.shape.len())?;
     let flipped = |x: RawArray, axis: usize| {
@@ -261,7 +261,7 @@ pub fn flip<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaAr
     Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), flipped)))
 }
 
-/// The array with a border.
+/// Pads the array with a border.
 pub fn pad<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -294,7 +294,7 @@ pub(super) const KERNELS: KernelList = (&BORDERED, || {
     ["u32", "u64"].into_iter().flat_map(of).collect()
 });
 
-/// The kernels' `Border`.
+/// `Border` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Border {
@@ -311,7 +311,7 @@ struct Border {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Border {}
 
-/// Fills `out` with `x` and a border that repeats it.
+/// Fills `out` with `x` and a border of repeated elements of `x`.
 fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
     let ndim = x.shape.len();
     if ndim > MOST {
@@ -343,6 +343,7 @@ fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: Pa
     }
     let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
-    // SAFETY: the arguments are `bordered`'s; every index it makes is one of `x`'s, and `out` has `n` elements.
+    // SAFETY: the arguments are those of `bordered`; every index that it computes is within `x`, and `out` has `n`
+    // elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }
 }

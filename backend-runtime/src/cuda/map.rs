@@ -1,4 +1,4 @@
-//! A scalar expression over the elements of arrays: one of two kernels, for contiguous and for other operands.
+//! Evaluation of a scalar expression over arrays, by one of two kernels: for contiguous and for strided operands.
 
 use super::{
     Cuda, Operand,
@@ -10,32 +10,32 @@ use super::{
 use crate::{DType, Element, Error, Result, rules};
 use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
-/// The template arguments of a row's kernels before the dtypes: the number of axes, for operands of any strides, and the
+/// The template arguments of a row's kernels before the dtypes: for strided operands the number of axes, then the
 /// struct of the expression.
 pub(super) const FLAT: &str = "k_row";
 const STRIDED: [(usize, &str); 5] =
     [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
 
-/// The members of an expression's struct, as they lie in memory.
+/// The members of an expression's struct, as bytes in memory order.
 #[derive(Clone, Copy)]
 pub(crate) struct Members<'a>(&'a [u8]);
 
 impl Members<'_> {
-    /// Most bytes of them: what a kernel may be given, less its other arguments.
+    /// Maximum size in bytes: the limit on kernel arguments, less the other arguments.
     pub(super) const MOST: usize = 2048;
 
-    /// A struct without members, which has a byte nevertheless.
+    /// A struct without members, which still occupies one byte.
     pub(crate) const NONE: Members<'static> = Members(&[0]);
 }
 
-// SAFETY: a struct of the bytes.
+// SAFETY: a struct with exactly these bytes.
 unsafe impl Argument for Members<'_> {
     fn pointer(&self) -> *mut c_void {
         self.0.as_ptr().cast_mut().cast()
     }
 }
 
-/// Numbers, one after the other.
+/// Conversion from a slice of numbers.
 macro_rules! members {
     ($($t:ty)*) => {$(
         impl<'a> From<&'a [$t]> for Members<'a> {
@@ -43,7 +43,7 @@ macro_rules! members {
                 if numbers.is_empty() {
                     return Members::NONE;
                 }
-                // SAFETY: the slice's own memory, which has no padding.
+                // SAFETY: the bytes are the slice's own memory, which has no padding.
                 Members(unsafe { slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) })
             }
         }
@@ -56,14 +56,14 @@ members!(f64 Bytes);
 pub(crate) enum Input<'a> {
     /// An array.
     Array(&'a RawArray),
-    /// An array whose owner does not use it again: the result may be written over it, if this is the only handle.
+    /// An array whose owner does not use it again: the result may overwrite it if this is the only handle.
     Given(&'a RawArray),
-    /// One value for all elements.
+    /// One value for all elements, with its dtype.
     Value(DType, Bytes),
 }
 
 impl<'a> Input<'a> {
-    /// The array, if it is one.
+    /// The array; `None` for a value.
     pub(super) fn array(&self) -> Option<&'a RawArray> {
         match *self {
             Input::Array(array) | Input::Given(array) => Some(array),
@@ -71,7 +71,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A value as one that is only moved.
+    /// The input with a value's dtype replaced by its `mover` dtype, for kernels that only move elements.
     pub(super) fn as_mover(self) -> Input<'a> {
         match self {
             Input::Array(_) | Input::Given(_) => self,
@@ -84,7 +84,7 @@ impl<'a> Input<'a> {
         Input::Value(T::DTYPE, Bytes::of(x))
     }
 
-    /// One value for all elements, as one that is only moved.
+    /// One value for all elements, for kernels that only move elements.
     pub(crate) fn moved<T: Element>(x: T) -> Input<'static> {
         Input::Value(mover(T::DTYPE), Bytes::of(x))
     }
@@ -100,7 +100,7 @@ impl<'a> Input<'a> {
         self.array().map_or(&[], |array| &array.shape)
     }
 
-    /// The array, if a result of this dtype and shape may be written over it.
+    /// The array, if a result of this dtype and shape may overwrite it.
     fn overwritable(&self, dtype: DType, shape: &[usize]) -> Option<&RawArray> {
         let Input::Given(x) = self else { return None };
         (x.dtype == dtype && x.shape == shape && x.is_overwritable()).then_some(x)
@@ -108,7 +108,7 @@ impl<'a> Input<'a> {
 }
 
 impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
-    /// The operand is not used again where it owns its array.
+    /// An operand that owns its array is not used again.
     fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
             Operand::Array(Cow::Owned(array)) => Input::Given(&array.raw),
@@ -118,7 +118,7 @@ impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
     }
 }
 
-/// The kernels' `Input`.
+/// `Input` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct KernelInput {
@@ -134,7 +134,7 @@ const ARRAY: u32 = 0;
 const VALUE: u32 = 1;
 const ELEMENT: u32 = 2;
 
-/// `program`'s expression of the inputs, broadcast: a new array, or one that was given.
+/// Evaluates `program`'s expression over the inputs, broadcast. The result is a new array, or overwrites a given one.
 pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
@@ -144,7 +144,7 @@ pub(crate) fn map(
     dtype: DType,
 ) -> Result<RawArray> {
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
-    // most calls: arrays of one shape, in C order
+    // the most frequent case: arrays of one shape, in C order
     let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
     let given = overwritable(inputs, dtype, &shape);
     if inputs.iter().filter_map(Input::array).all(plain) {
@@ -163,7 +163,7 @@ pub(crate) fn map(
     Ok(out)
 }
 
-/// An array among the inputs over which their result of this dtype may be written.
+/// An array among the inputs that a result of this dtype may overwrite.
 pub(super) fn given(op: &'static str, inputs: &[Input], dtype: DType) -> Result<Option<RawArray>> {
     Ok(overwritable(inputs, dtype, &rules::broadcast_all(op, inputs.iter().map(Input::shape))?))
 }
@@ -172,14 +172,14 @@ fn overwritable(inputs: &[Input], dtype: DType, shape: &[usize]) -> Option<RawAr
     inputs.iter().find_map(|input| input.overwritable(dtype, shape)).cloned()
 }
 
-/// The axes from the one with the largest stride on, after the first input that has an element for each of the result:
-/// the result is laid out as that input is, so that both are gone over as they lie in memory.
+/// The axes by descending stride, according to the first input that has as many elements as the result. The result gets
+/// the same layout, so that both are traversed in memory order.
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     let mut arrays = inputs.iter().filter_map(Input::array);
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
 }
 
-/// The strides that a result of the inputs is given.
+/// The strides for a result of the inputs.
 pub(super) fn result_strides(shape: &[usize], inputs: &[Input]) -> Vec<isize> {
     let order = memory_order(shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -195,7 +195,7 @@ fn is_without_repetition(x: &RawArray) -> bool {
 fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
-        // the stride of an axis of length 1 means nothing: such axes keep their order
+        // the stride of an axis of length 1 has no meaning: such axes keep their order
         let distance = |axis: usize| {
             if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
         };
@@ -204,8 +204,8 @@ fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     order
 }
 
-/// As [`map`], into an array that is there: the shape of the inputs broadcasts to its shape. It shares no memory with an
-/// input, unless element for element.
+/// As [`map`], into an existing array, to whose shape the inputs broadcast. It must not overlap an input, unless each
+/// element coincides with the input's element at the same index.
 pub(crate) fn map_into(
     b: &Cuda,
     op: &'static str,
@@ -220,7 +220,7 @@ pub(crate) fn map_into(
     for input in inputs {
         views.push(match input.array() {
             Some(x) => x.broadcast(op, &out.shape)?.permuted(&order),
-            // its strides are all 0, and its place is never read
+            // the strides are all 0, and the address is never read
             None => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }
@@ -235,7 +235,7 @@ pub(crate) fn map_into(
     strided(b, op, program, members, &operands, out, &merged)
 }
 
-/// An input as the kernels take it, and its dtype.
+/// An input in the kernels' form, and its dtype.
 fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
     let operand = match input {
         Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },
@@ -247,12 +247,12 @@ fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DT
     Ok((operand, input.dtype()))
 }
 
-/// Dtypes of the result and the inputs.
+/// The dtype of the result, then those of the inputs.
 fn dtypes(out: &RawArray, operands: &[(KernelInput, DType)]) -> Vec<DType> {
     std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
 }
 
-/// Every array has `n` elements from its first on, in one order.
+/// Runs the kernel for contiguous operands: every array has `n` elements in the same memory order.
 fn flat(
     b: &Cuda,
     op: &'static str,
@@ -276,12 +276,12 @@ fn flat(
     let (n, vectors) = (n as u64, u32::from(vectors));
     let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &n, &vectors];
     arguments.extend(operands.iter().map(|(input, _)| input as &dyn Argument));
-    // SAFETY: the arguments are `flat`'s. Every operand has `n` elements from its pointer on, or is one element, or a
-    // value; packs are only read where every pointer is aligned for them.
+    // SAFETY: the arguments are those of `flat`. Every operand has `n` elements from its pointer on, or is one element
+    // or a value; vector loads happen only if every pointer is aligned for them.
     unsafe { b.launch(op, kernel, grid, &arguments) }
 }
 
-/// Arrays of any strides; operand 0 of `merged` is the result.
+/// Runs the kernel for arrays of any strides; operand 0 of `merged` is the result.
 fn strided(
     b: &Cuda,
     op: &'static str,
@@ -303,7 +303,8 @@ fn strided(
             let walk = merged.walk::<$k>(op)?;
             let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &walk];
             arguments.extend(inputs);
-            // SAFETY: the arguments are `strided`'s; shape and strides of every operand stay within its memory.
+            // SAFETY: the arguments are those of `strided`; the shape and strides of every operand stay within its
+            // memory.
             unsafe { b.launch(op, kernel, grid, &arguments) }
         }};
     }
@@ -321,19 +322,19 @@ fn strided(
     }
 }
 
-/// The kernel for operands that are not all contiguous.
+/// The kernel for strided operands.
 fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
     let tag = STRIDED.iter().find(|(rank, _)| *rank == merged.rank()).map_or("", |(_, tag)| tag);
     Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
-/// Whether the kernel is one for fewer than 2^31 elements and for at most three axes.
+/// Whether the kernel is for fewer than 2^31 elements and at most three axes.
 pub(super) fn is_usual(instance: &Instance) -> bool {
     instance.template != "strided_wide"
         && (instance.template != "strided" || STRIDED[..3].iter().any(|(_, tag)| *tag == instance.tag))
 }
 
-/// Every kernel of an expression for these dtypes.
+/// All kernels of an expression for these dtypes.
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
     let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
     std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))
@@ -355,7 +356,7 @@ mod tests {
             let kernels: Vec<String> = instances(&[dtype; 3]).map(|instance| instance.expression()).collect();
             let ptx = nvrtc::compile(&text, &kernels, &nvrtc::Target::named("compute_90")).unwrap();
             let ptx = String::from_utf8(ptx.image).unwrap();
-            // the other kind of load may give what was there when another thread loaded its neighbour
+            // non-coherent loads may return stale data after another thread has loaded a neighbouring element
             assert!(ptx.contains("ld.global") && !ptx.contains("ld.global.nc"), "{dtype}");
         }
     }

@@ -1,4 +1,4 @@
-//! Device memory: allocations, which are freed when the last array that uses them is dropped.
+//! Device memory: allocations, freed when the last array that uses them is dropped.
 
 use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
 use crate::{Error, MemoryInfo, Result, dlpack::ManagedTensor};
@@ -11,16 +11,16 @@ use std::{
     },
 };
 
-/// Bytes of the smallest atomic operation.
+/// Size of the smallest atomic operation, in bytes.
 const WORD: usize = 4;
 
-/// A block of device memory, given back when dropped.
+/// A block of device memory, freed on drop.
 pub(crate) struct Allocation {
     pointer: sys::CUdeviceptr,
     size: usize,
-    /// Of the thread that allocated it.
+    /// Notes of the thread that allocated the block.
     notes: Arc<Notes>,
-    /// Whose memory it is, if it is not the device's own.
+    /// The tensor that owns the memory, if another library allocated it.
     foreign: Option<ManagedTensor>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if let Some(tensor) = self.foreign.take() {
-            // the owner may use it again at once: what still reads it is on the stream
+            // the owner may reuse the memory at once, and work that still reads it may be on the stream
             let _ = self.notes.device().synchronize("free");
             drop(tensor);
         } else if self.size > 0 {
@@ -42,23 +42,24 @@ impl Drop for Allocation {
     }
 }
 
-/// Device memory shared by the arrays that are views of it.
+/// Device memory, shared by the arrays that are views of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<Allocation>);
 
 impl Memory {
-    /// Address of the first byte; 0 for an allocation of no bytes.
+    /// Address of the first byte; 0 if the allocation is empty.
     pub(crate) fn pointer(&self) -> sys::CUdeviceptr {
         self.0.pointer
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.0.size
     }
 
-    /// Whether an op may write over it: no other array is in it, nor has another library a part in it. What other threads did with theirs before they dropped them is on
-    /// the stream. Nor is it another thread's while this one has an index to look at, which may be one of the op's operands.
+    /// Whether an op may overwrite the memory: no other array uses it, and no other library owns it. Work that other
+    /// threads queued before they dropped their handles comes earlier on the stream. Another thread's memory may not be
+    /// overwritten while this thread has index checks due, which may concern one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
@@ -66,12 +67,12 @@ impl Memory {
         only && self.0.foreign.is_none() && (!mine.are_due() || Arc::ptr_eq(&mine, self.notes()))
     }
 
-    /// The device it is on.
+    /// The device of the memory.
     pub(crate) fn device(&self) -> &Arc<Device> {
         self.0.notes.device()
     }
 
-    /// What is noted of indices by the thread that allocated it.
+    /// The index notes of the thread that allocated the memory.
     pub(crate) fn notes(&self) -> &Arc<Notes> {
         &self.0.notes
     }
@@ -87,16 +88,17 @@ impl Device {
         Ok(Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: None })))
     }
 
-    /// Memory of the device that a tensor of another library has, from its lowest element on.
+    /// Device memory of another library's tensor, starting at the element with the lowest address.
     pub(super) fn foreign(self: &Arc<Self>, tensor: ManagedTensor) -> Memory {
         let layout = tensor.layout();
         let (pointer, size) = (layout.lowest().addr() as u64, layout.span * layout.dtype.size());
         Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: Some(tensor) }))
     }
 
-    /// A block of at least `bytes` bytes, and how many it has; `bytes` is not 0.
+    /// A block of at least `bytes` bytes, which must not be 0, and the block's actual size.
     pub(super) fn block(&self, op: &'static str, bytes: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        // exact sizes let tools see an access beyond the end; but atomic operations on 1 or 2 bytes are on their word
+        // exact sizes let tools detect accesses beyond the end, but atomic operations on 1 or 2 bytes access a whole
+        // word
         let size = if self.pool.is_caching() { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
         let pointer = match self.pool.take(size) {
             Some(pointer) => pointer,
@@ -123,18 +125,18 @@ impl Device {
     }
 
     fn driver_allocate(&self, size: usize) -> std::result::Result<sys::CUdeviceptr, result::DriverError> {
-        // SAFETY: the context is bound, the stream is alive, and all use of the memory is on this stream.
+        // SAFETY: the context is bound, the stream is alive, and the memory is used only on this stream.
         unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
-    /// Takes back memory whose last use is on the stream already.
+    /// Takes back memory whose last use is already on the stream.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);
         }
     }
 
-    /// `drop` cannot return an error; the next call on the device reports it.
+    /// Returns memory to the driver. `drop` cannot return an error; the next call on the device reports it.
     fn driver_free(&self, pointer: sys::CUdeviceptr) {
         let _ = self.bind("free");
         // SAFETY: the pointer came from `driver_allocate` of this device and is not used again; freeing that is not on
@@ -144,7 +146,7 @@ impl Device {
         };
     }
 
-    /// Gives the freed memory that is kept for reuse back to the driver.
+    /// Returns freed memory that is kept for reuse to the driver.
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         self.pool.drain().for_each(|pointer| self.driver_free(pointer));
@@ -152,7 +154,7 @@ impl Device {
         self.trim_pool(op)
     }
 
-    /// What the memory holds: blocks by our own counts, the rest as the driver says.
+    /// Memory use: blocks by this crate's own counts, the rest according to the driver.
     pub(crate) fn memory_info(&self, op: &'static str) -> Result<MemoryInfo> {
         self.bind(op)?;
         let (free, total) = result::mem_get_info().checked(op)?;
@@ -162,19 +164,19 @@ impl Device {
         Ok(MemoryInfo::new(counts.in_use as u64, counts.peak as u64, cached, available, total as u64))
     }
 
-    /// Bytes that the driver's pool keeps of what was given back to it.
+    /// Bytes that the driver's pool keeps of the memory returned to it.
     fn kept_by_driver(&self, op: &'static str) -> Result<usize> {
         use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
         let reserved = self.pool_figure(op, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
         Ok(reserved.saturating_sub(self.pool_figure(op, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?) as usize)
     }
 
-    /// Lets the most bytes in use begin anew.
+    /// Resets the peak number of bytes in use to the current number.
     pub(crate) fn reset_peak(&self) {
         self.pool.reset_peak();
     }
 
-    /// Whether freed memory is kept for reuse.
+    /// Sets whether freed memory is kept for reuse.
     pub(crate) fn set_caching(&self, on: bool) -> Result<()> {
         self.pool.set_caching(on);
         if on { Ok(()) } else { self.release_cached("caching") }

@@ -1,17 +1,21 @@
 //! NVIDIA GPUs, through cudarc: kernels generated from the rows and compiled at run time, cuBLAS and cuFFT.
 //!
-//! One file per group of the table, and below them, each using only those before it: `library` finds NVIDIA's libraries,
-//! [`nvrtc`] is the compiler, [`program`] what it is given, `pool` and `loaded` what a device keeps, `device` a GPU and its
-//! stream, `info` what the driver says of it, `outside` what it notes of bad indices, `memory` its allocations, `backend` the backend, `array` the arrays, `exchange` those of other libraries, `nccl`, `communicator` and `link` are between the GPUs of several ranks, `pinned`, `buffer` and `staging` the way through the host, [`kernel`] loads and launches, `map` has the
-//! kernels around scalar expressions, `text` what formulas are in C++, `copy` those between layouts. [`check`] lists all kernels, to be compiled on a machine
-//! without a GPU. Nothing of CUDA is needed to build this.
+//! One file per group of the table, and the files below, each of which uses only those before it. `library` finds
+//! NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded` hold a device's
+//! memory and kernels. `device` is a GPU and its stream, `info` its description by the driver, `outside` its notes of
+//! out-of-range indices, `memory` its allocations. `backend` is the backend, `array` has the arrays, and `exchange`
+//! shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of several ranks; `pinned`,
+//! `buffer` and `staging` transfer through the host. [`kernel`] loads and launches kernels, `map` has the kernels
+//! around scalar expressions, `text` translates formulas to C++, and `copy` copies between layouts. [`check`] lists all
+//! kernels, to be compiled on a machine without a GPU. No part of CUDA is needed to build this backend.
 //!
-//! What is looked for at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL in `$CUDA_HOME`, in the
-//! folder `cuda` of the program's cargo project, in Python's packages, in the toolkit's usual folder; never where another user
-//! may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`, else in the user's cache folder, if there is one.
-//! `BACKENDS_CUDA_CACHE=0` turns the reuse of freed memory off. With
-//! `BACKENDS_CUDA_SYNC=1` each op waits for what it has put on the stream, so that a fault of a kernel is the error of the op that made
-//! it, and not of a later one. `BACKENDS_CUDA_KERNELS=FOLDER` notes which kernels are asked for ([`asked`]).
+//! Libraries are located at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL
+//! in `$CUDA_HOME`, in the folder `cuda` of the program's cargo project, in Python's packages, or in the toolkit's
+//! usual folder; never in a place where another user may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`,
+//! else in the user's cache folder, if there is one. `BACKENDS_CUDA_CACHE=0` turns off the reuse of freed memory. With
+//! `BACKENDS_CUDA_SYNC=1` each op waits for its work on the stream, so that a kernel's fault is reported by the op that
+//! launched the kernel, and not by a later one. `BACKENDS_CUDA_KERNELS=FOLDER` records the requested kernels
+//! ([`asked`]).
 
 pub mod ahead;
 mod array;
@@ -62,7 +66,7 @@ mod walk;
 pub use array::CudaArray;
 pub use backend::Cuda;
 
-/// What a function of this backend gets for an `operand` parameter.
+/// The type of an `operand` parameter in this backend's functions.
 pub type Operand<'a, T> = crate::Operand<'a, Cuda, T>;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! NCCL's functions. The types are cudarc's, the loading is not: cudarc looks for `libnccl.so`, which only packages for developers have, and
-//! panics where it is missing. The codes are numbers here, as a newer library may have more of them than an enum.
+//! NCCL's functions, with cudarc's types but not its loading: cudarc looks for `libnccl.so`, which only developer
+//! packages have, and panics if it is missing. Result codes are plain numbers here, because a newer library may have
+//! more of them than an enum.
 
 use super::library::Library;
 use crate::{Error, Result};
@@ -9,15 +10,15 @@ use std::{
     sync::OnceLock,
 };
 
-/// A `ncclResult_t`.
+/// An `ncclResult_t`; 0 is success.
 pub(super) type Code = u32;
 
-/// Bytes: NCCL has no complex numbers, no bools and no 16-bit integers, and moves whatever they are.
+/// The data type "bytes", used for all messages: NCCL has no complex numbers, bools or 16-bit integers.
 const BYTES: u32 = cudarc::nccl::sys::ncclDataType_t::ncclUint8 as u32;
 
 type Move<P> = unsafe extern "C" fn(P, usize, u32, c_int, ncclComm_t, cudaStream_t) -> Code;
 
-/// The functions of the library, which stays loaded.
+/// The functions of the library, which is never unloaded.
 pub(super) struct Nccl {
     get_version: unsafe extern "C" fn(*mut c_int) -> Code,
     get_unique_id: unsafe extern "C" fn(*mut ncclUniqueId) -> Code,
@@ -35,7 +36,7 @@ pub(super) struct Nccl {
 
 static NCCL: OnceLock<Nccl> = OnceLock::new();
 
-/// The library, or what is missing.
+/// Loads the library; the error says what is missing.
 pub(super) fn load() -> Result<&'static Nccl> {
     Library::Nccl.load()?;
     match NCCL.get() {
@@ -48,10 +49,10 @@ pub(super) fn load() -> Result<&'static Nccl> {
 }
 
 impl Nccl {
-    /// Looks the functions up in the library, which was examined and found to have them.
+    /// Looks up the functions in the library, which has been checked to have them.
     fn find() -> std::result::Result<Nccl, libloading::Error> {
-        // SAFETY: NCCL's initialisers have no requirements; the types are those of `nccl.h` since 2.7, and the library stays loaded, so that
-        // the functions do.
+        // SAFETY: NCCL's initialisers have no requirements. The types are those of `nccl.h` since 2.7, and the library
+        // is never unloaded, so the functions stay valid.
         unsafe {
             let library = libloading::Library::new("libnccl.so.2")?;
             let nccl = Nccl {
@@ -73,12 +74,13 @@ impl Nccl {
         }
     }
 
-    /// An error with the library's words, unless the code is that of success.
+    /// Returns an error with the library's message, unless the code is success.
     fn checked(&self, op: &'static str, call: &str, code: Code) -> Result<()> {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: both give texts that end with NUL and stay until the next error; the second takes no communicator in particular.
+        // SAFETY: both return NUL-terminated texts that stay valid until the next error; the second accepts a null
+        // communicator.
         let (words, last) = unsafe { ((self.get_error_string)(code), (self.get_last_error)(std::ptr::null_mut())) };
         let text = |text: *const c_char| match text.is_null() {
             true => String::new(),
@@ -90,44 +92,44 @@ impl Nccl {
         Err(Error::library(op, "cuda", format!("{call}: {words}{more}")))
     }
 
-    /// The version, 10000 times the major one and 100 times the minor one.
+    /// The version: 10000 times the major version plus 100 times the minor version plus the patch level.
     pub(super) fn version(&self) -> Result<u32> {
         let mut version = 0;
-        // SAFETY: there is room for the number.
+        // SAFETY: the pointer is to an integer.
         self.checked("link", "ncclGetVersion", unsafe { (self.get_version)(&mut version) })?;
         Ok(version.unsigned_abs())
     }
 
-    /// A new id, by which ranks find each other.
+    /// A new id, by which the ranks of a communicator find each other.
     pub(super) fn unique_id(&self, op: &'static str) -> Result<ncclUniqueId> {
         let mut id = ncclUniqueId { internal: [0; 128] };
-        // SAFETY: there is room for the id.
+        // SAFETY: the pointer is to an id.
         self.checked(op, "ncclGetUniqueId", unsafe { (self.get_unique_id)(&mut id) })?;
         Ok(id)
     }
 
-    /// A rank's communicator on the device that is current. Waits for all ranks.
+    /// A rank's communicator on the current device. Waits for all ranks.
     pub(super) fn init_rank(&self, op: &'static str, id: ncclUniqueId, rank: usize, size: usize) -> Result<ncclComm_t> {
         let int = |n: usize| {
             c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
         };
         let mut comm = std::ptr::null_mut();
-        // SAFETY: there is room for the handle; the library refuses numbers that do not fit.
+        // SAFETY: the pointer is to a handle; the library refuses invalid numbers.
         let code = unsafe { (self.comm_init_rank)(&mut comm, int(size)?, id, int(rank)?) };
         self.checked(op, "ncclCommInitRank", code)?;
         Ok(comm)
     }
 
-    /// Ends a communicator.
+    /// Closes a communicator after its work.
     ///
     /// # Safety
-    /// It is alive, and not used again.
+    /// The communicator is alive, and is not used again.
     pub(super) unsafe fn destroy(&self, comm: ncclComm_t) -> Result<()> {
         // SAFETY: the caller's promise.
         self.checked("link", "ncclCommDestroy", unsafe { (self.comm_destroy)(comm) })
     }
 
-    /// Ends a communicator whatever is under way.
+    /// Closes a communicator at once, whatever is in progress.
     ///
     /// # Safety
     /// As [`Nccl::destroy`].
@@ -136,34 +138,34 @@ impl Nccl {
         self.checked("link", "ncclCommAbort", unsafe { (self.comm_abort)(comm) })
     }
 
-    /// What has gone wrong in the background.
+    /// Returns the error of an asynchronous operation, if there was one.
     ///
     /// # Safety
     /// The communicator is alive.
     pub(super) unsafe fn async_error(&self, op: &'static str, comm: ncclComm_t) -> Result<()> {
         let mut error = 0;
-        // SAFETY: the caller's promise; there is room for the code.
+        // SAFETY: the caller's promise; the pointer is to a code.
         self.checked(op, "ncclCommGetAsyncError", unsafe { (self.comm_get_async_error)(comm, &mut error) })?;
         self.checked(op, "NCCL", error)
     }
 
-    /// What is called until [`Nccl::group_end`] by this thread goes together.
+    /// Begins a group: this thread's calls until [`Nccl::group_end`] are launched together.
     pub(super) fn group_start(&self, op: &'static str) -> Result<()> {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function takes no arguments.
         self.checked(op, "ncclGroupStart", unsafe { (self.group_start)() })
     }
 
-    /// Puts it on the streams.
+    /// Ends the group, and puts its operations on their streams.
     pub(super) fn group_end(&self, op: &'static str) -> Result<()> {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function takes no arguments.
         self.checked(op, "ncclGroupEnd", unsafe { (self.group_end)() })
     }
 
     /// Sends bytes of device memory to a rank.
     ///
     /// # Safety
-    /// The communicator and the stream are alive, and of one device; there are so many bytes, which nothing but the stream's work changes or
-    /// frees before it has come to this.
+    /// The communicator and the stream are alive, and belong to the same device. The memory has `bytes` bytes, and only
+    /// work on the stream changes or frees them before the stream has passed this operation.
     pub(super) unsafe fn send(
         &self,
         op: &'static str,
@@ -174,14 +176,14 @@ impl Nccl {
         stream: cudaStream_t,
     ) -> Result<()> {
         let from = std::ptr::without_provenance(from as usize);
-        // SAFETY: the caller's promise; the library refuses a rank that is none.
+        // SAFETY: the caller's promise; the library refuses an invalid rank.
         self.checked(op, "ncclSend", unsafe { (self.send)(from, bytes, BYTES, to as c_int, comm, stream) })
     }
 
-    /// Receives bytes of a rank in device memory.
+    /// Receives bytes from a rank into device memory.
     ///
     /// # Safety
-    /// As [`Nccl::send`]; nothing else reads the bytes either.
+    /// As [`Nccl::send`]; in addition, nothing else reads the bytes.
     pub(super) unsafe fn recv(
         &self,
         op: &'static str,
@@ -192,7 +194,7 @@ impl Nccl {
         stream: cudaStream_t,
     ) -> Result<()> {
         let to = std::ptr::without_provenance_mut(to as usize);
-        // SAFETY: as above.
+        // SAFETY: the caller's promise; the library refuses an invalid rank.
         self.checked(op, "ncclRecv", unsafe { (self.recv)(to, bytes, BYTES, from as c_int, comm, stream) })
     }
 }

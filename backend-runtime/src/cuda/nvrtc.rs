@@ -1,4 +1,4 @@
-//! From CUDA C++ to machine code, by NVRTC. Needs no driver and no GPU.
+//! Compilation of CUDA C++ to machine code with NVRTC. Needs no driver and no GPU.
 
 use super::{error::Checked, library::Library};
 use crate::{Error, Result};
@@ -13,14 +13,14 @@ use std::{
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
     pub arch: String,
-    /// Whether to compile fast to slow code: for checks of the source, in a process of their own, as the compiler may then do
-    /// the same to what other threads compile.
+    /// Whether to compile quickly to slow code, for checks of the source. Use it in a separate process, because the
+    /// compiler may then also produce slow code for other threads.
     pub quick: bool,
 }
 
 impl Target {
-    /// For a device of this compute capability: its machine code, or PTX of the newest older architecture where the
-    /// compiler does not know the device.
+    /// The target for a device of this compute capability: its machine code, or, if the compiler does not know the
+    /// device, PTX of the newest architecture before it.
     pub fn of(capability: (u32, u32)) -> Result<Target> {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
@@ -33,7 +33,7 @@ impl Target {
         older.map(|arch| Target::named(format!("compute_{arch}"))).ok_or_else(|| Error::unavailable("cuda", why()))
     }
 
-    /// For this architecture.
+    /// The target for this architecture.
     pub fn named(arch: impl Into<String>) -> Target {
         Target { arch: arch.into(), quick: false }
     }
@@ -48,44 +48,44 @@ impl Target {
 pub struct Compiled {
     /// Machine code (a cubin), or PTX text with its final NUL.
     pub image: Vec<u8>,
-    /// The name in the image of each kernel asked for, in order.
+    /// The names in the image of the requested kernels, in order.
     pub names: Vec<String>,
 }
 
-/// Options of every program.
+/// Options for every program.
 ///
-/// Products and sums are not contracted: an element is then the same number as on the CPU, and `x * y + z` is written as
-/// `fma` where one rounding is meant.
+/// Products and sums are not contracted, so that results equal those of the CPU; where a single rounding of `x * y + z`
+/// is meant, the source says `fma`.
 const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
-/// Everything but its text that a compiled program depends on: compiler, options, target. Part of its key in the cache.
+/// Everything that a compiled program depends on besides its text: compiler, options, target. Part of the cache key.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
     Library::Nvrtc.load()?;
     let (major, minor) = *VERSION.get_or_init(|| {
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the library is loaded; both pointers are to integers. Its failure leaves the zeros.
+        // SAFETY: the library is loaded, and both pointers are to integers. On failure the zeros remain.
         unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
         (major, minor)
     });
     Ok(format!("{major}.{minor} {target:?} {OPTIONS:?}"))
 }
 
-/// The architectures that the compiler supports: 90 for `sm_90`.
+/// The architectures that the compiler supports, such as 90 for `sm_90`.
 fn known_archs() -> Result<Vec<u32>> {
     Library::Nvrtc.load()?;
     let mut count = 0;
     // SAFETY: the library is loaded, and the pointer is to an integer.
     unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }.result().checked("compile")?;
     let mut archs = vec![0_i32; count.max(0) as usize];
-    // SAFETY: the array has as many integers as the library said.
+    // SAFETY: the array has as many integers as the library asked for.
     unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }.result().checked("compile")?;
     Ok(archs.into_iter().map(|arch| arch as u32).collect())
 }
 
-/// Compiles `source`; `kernels` are the kernels wanted, as C++ names them: `take<float>`.
+/// Compiles `source`; `kernels` are the C++ names of the requested kernels, such as `take<float>`.
 ///
-/// The compiler's own words come back in the error.
+/// An error contains the compiler's messages.
 pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Compiled> {
     Library::Nvrtc.load()?;
     let text = |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source must not hold a NUL"));
@@ -100,7 +100,7 @@ pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Comp
     let quick: &[&CStr] = if target.quick { &[c"--Ofast-compile=max"] } else { &[] };
     let options = OPTIONS.iter().chain(quick).copied().chain([&*arch]);
     let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
-    // SAFETY: the program is alive; the options are as many strings, and they outlive the call.
+    // SAFETY: the program is alive; the array has that many option strings, and they outlive the call.
     let result = unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }.result();
     result
         .map_err(|error| Error::library("compile", "cuda", format!("{error}\n{}", program.log())).caused_by(error))?;
@@ -108,7 +108,7 @@ pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Comp
     Ok(Compiled { image: program.image(target)?, names })
 }
 
-/// A program of the compiler, destroyed when dropped.
+/// NVRTC's program object, destroyed on drop.
 struct Program(sys::nvrtcProgram);
 
 impl Program {
@@ -138,7 +138,7 @@ impl Program {
         let mut name = std::ptr::null();
         // SAFETY: the program is compiled, and `kernel` was added to it before.
         unsafe { sys::nvrtcGetLoweredName(self.0, kernel.as_ptr(), &mut name) }.result().checked("compile")?;
-        // SAFETY: success gives a string that lives as long as the program.
+        // SAFETY: on success, the name is a string that lives as long as the program.
         Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
     }
 
@@ -152,7 +152,7 @@ impl Program {
         // SAFETY: the program is compiled, and the pointer is to an integer.
         unsafe { size_of(self.0, &mut size) }.result().checked("compile")?;
         let mut image = vec![0_u8; size];
-        // SAFETY: the buffer has the size that the library said.
+        // SAFETY: the buffer has the size that the library reported.
         unsafe { read(self.0, image.as_mut_ptr().cast::<c_char>()) }.result().checked("compile")?;
         Ok(image)
     }

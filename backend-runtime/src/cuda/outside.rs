@@ -1,9 +1,9 @@
-//! Indices outside of their axis, which kernels meet: the first is noted on the device, and is the error of the next call that
-//! waits for the device anyway. No op waits in order to look.
+//! Out-of-range indices found by kernels: the first one is noted on the device, and becomes the error of the next call
+//! that waits for the device anyway. No op waits only to check.
 //!
-//! A thread has its own note, so that it does not get the errors of others. Memory knows the thread that it was allocated by: whoever
-//! takes up an array of another thread waits for the notes that are due there, so that what came of an index outside is not taken
-//! for right.
+//! Each thread has its own note, so that it does not get the errors of other threads. Memory refers to the notes of the
+//! thread that allocated it: a thread that takes another thread's array waits for the notes due there, so that the
+//! result of an out-of-range index is not mistaken for a correct one.
 
 use super::{device::Device, error::Checked};
 use crate::{Earlier, Error, Result, rules};
@@ -16,29 +16,30 @@ use std::{
     },
 };
 
-/// The kernels' `Outside`: an index that is outside of its axis.
+/// `Outside` in the kernels: an out-of-range index.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Outside {
-    /// The op's number in [`OPS`], and one more; 0 if there is none.
+    /// The op's position in [`OPS`], plus one; 0 if nothing was noted.
     op: u64,
     index: i64,
-    /// Or [`POINTERS`].
+    /// Axis of the index, or [`POINTERS`].
     axis: u64,
     len: u64,
 }
 
-/// In place of an axis: it is no index, but pointers of a sparse matrix do not ascend from 0 to `len`.
+/// The value of `axis` for an error that is not an index: the pointers of a sparse matrix do not ascend from 0 to
+/// `len`.
 const POINTERS: u64 = u64::MAX;
 
-/// The ops that have looked at indices.
+/// The ops that have checked indices.
 static OPS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 fn ops() -> MutexGuard<'static, Vec<&'static str>> {
     OPS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The number of an op, from 1 on.
+/// The number of an op, starting from 1; assigned on first use.
 fn number_of(op: &'static str) -> u64 {
     let mut ops = ops();
     let place = ops.iter().position(|known| *known == op).unwrap_or_else(|| {
@@ -49,12 +50,12 @@ fn number_of(op: &'static str) -> u64 {
 }
 
 impl Outside {
-    /// What a kernel notes, but for the index.
+    /// A note of an out-of-range index, without the index.
     pub(super) fn index(op: &'static str, axis: usize, len: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: axis as u64, len: len as u64 }
     }
 
-    /// The same for pointers of a matrix with so many elements.
+    /// A note of invalid pointers of a sparse matrix with `stored` elements.
     pub(super) fn pointers(op: &'static str, stored: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: POINTERS, len: stored as u64 }
     }
@@ -69,18 +70,19 @@ impl Outside {
     }
 }
 
-/// What the ops of one thread note of indices on a device.
+/// The notes of one thread's ops about indices on one device.
 #[derive(Debug)]
 pub(crate) struct Notes {
     device: Arc<Device>,
-    /// Address of an [`Outside`] on the device, and how large its block is, once an op has looked at indices; else 0.
+    /// Address of an [`Outside`] on the device and the size of its block, once an op has checked indices; before that,
+    /// 0.
     place: Mutex<(sys::CUdeviceptr, usize)>,
-    /// Whether there may be something that no one has looked at.
+    /// Whether an unreported note may exist.
     due: AtomicBool,
 }
 
 thread_local! {
-    /// The notes of this thread, one for each device.
+    /// The notes of this thread, one per device.
     static NOTES: RefCell<Vec<Arc<Notes>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -89,7 +91,7 @@ impl Notes {
         Arc::new(Notes { device: device.clone(), place: Mutex::default(), due: AtomicBool::new(false) })
     }
 
-    /// Those of the thread that asks.
+    /// The notes of the calling thread.
     pub(crate) fn of_this_thread(device: &Arc<Device>) -> Arc<Notes> {
         let found = NOTES.try_with(|notes| {
             let mut notes = notes.borrow_mut();
@@ -99,7 +101,7 @@ impl Notes {
             notes.push(Notes::new(device));
             notes[notes.len() - 1].clone()
         });
-        // a thread that ends has no place for them any more
+        // while a thread ends, its thread-local notes no longer exist
         found.unwrap_or_else(|_| Notes::new(device))
     }
 
@@ -107,7 +109,7 @@ impl Notes {
         &self.device
     }
 
-    /// Whether something may have been noted that no one has looked at.
+    /// Whether an unreported note may exist.
     pub(crate) fn are_due(&self) -> bool {
         self.due.load(Ordering::Acquire)
     }
@@ -116,7 +118,8 @@ impl Notes {
         self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Lets `launch` put a kernel on the stream that notes an index: it gets the address of the note, and what to note.
+    /// Lets `launch` put a kernel that notes an index on the stream; `launch` gets the address of the note and its
+    /// content.
     pub(super) fn note(
         &self,
         op: &'static str,
@@ -126,7 +129,7 @@ impl Notes {
         let mut place = self.place();
         if place.0 == 0 {
             let (new, size) = self.device.block(op, size_of::<Outside>())?;
-            // SAFETY: the block has room for one.
+            // SAFETY: the block has room for an `Outside`.
             if let Err(error) = unsafe { self.clear(op, new) } {
                 self.device.free(new, size);
                 return Err(error);
@@ -140,7 +143,7 @@ impl Notes {
     }
 
     /// # Safety
-    /// There is room for an [`Outside`].
+    /// `place` has room for an [`Outside`].
     unsafe fn clear(&self, op: &'static str, place: sys::CUdeviceptr) -> Result<()> {
         self.device.bind(op)?;
         // SAFETY: the caller's promise.
@@ -150,7 +153,7 @@ impl Notes {
     /// Waits for the device.
     ///
     /// # Errors
-    /// The first index outside that was noted since the last call; it is said once.
+    /// The first out-of-range index noted since the last call; it is reported once.
     pub(crate) fn wait(&self, op: &'static str) -> Result<()> {
         if !self.are_due() {
             return self.device.synchronize(op);
@@ -158,8 +161,8 @@ impl Notes {
         let place = self.place();
         self.device.bind(op)?;
         let mut outside = Outside::default();
-        // SAFETY: notes that are due have a place on the device, with an `Outside`, and so has the host; the stream is waited for
-        // before it is looked at, or goes.
+        // SAFETY: notes that are due have an `Outside` on the device, and `outside` is one on the host; the stream is
+        // waited for before `outside` is read or dropped.
         let copied = unsafe {
             let to = (&raw mut outside).cast();
             sys::cuMemcpyDtoHAsync_v2(to, place.0, size_of::<Outside>(), self.device.stream()).result()
@@ -170,19 +173,19 @@ impl Notes {
         match outside.error() {
             None => Ok(()),
             Some(error) => {
-                // SAFETY: as above.
+                // SAFETY: as above, the place has an `Outside`.
                 unsafe { self.clear(op, place.0)? };
                 Err(error)
             }
         }
     }
 
-    /// As [`Notes::wait`], where something may have been noted; else nothing is done.
+    /// As [`Notes::wait`], but does nothing unless a note may exist.
     pub(crate) fn wait_if_due(&self, op: &'static str) -> Result<()> {
         if self.are_due() { self.wait(op) } else { Ok(()) }
     }
 
-    /// The same, for notes of another thread than the one that asks.
+    /// As `wait_if_due`, but only if the notes are those of another thread.
     pub(crate) fn wait_if_of_others(self: &Arc<Notes>, op: &'static str) -> Result<()> {
         if self.are_due() && !Arc::ptr_eq(self, &Notes::of_this_thread(&self.device)) { self.wait(op) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
-//! Memory of the host that stays where it is: the driver copies from and to it directly, at several times the speed of other memory.
+//! Pinned host memory: the driver copies from and to it directly, several times faster than other host memory.
 //!
-//! It takes long to get, so that a device keeps some. Nobody waits for a copy out of it before it is used again: copies into it are on the stream
-//! behind that, and the host writes to it only after it has waited for the stream.
+//! Allocating it is slow, so a device keeps some. A block can be reused while a copy from it is still queued: copies
+//! into it come later on the stream, and the host writes to it only after waiting for the stream.
 
 use std::{
     mem,
@@ -9,20 +9,20 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Bytes that a device keeps, at most.
+/// Maximum number of bytes that a device keeps.
 const MOST_KEPT: usize = 1 << 30;
 
-/// A block of such memory.
+/// A block of pinned memory.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) first: NonNull<u8>,
     pub(super) size: usize,
 }
 
-// SAFETY: memory that any thread may use; a block has one owner.
+// SAFETY: any thread may use the memory, and a block has one owner.
 unsafe impl Send for Block {}
 
-/// Blocks that nobody uses.
+/// The unused blocks.
 #[derive(Debug, Default)]
 pub(super) struct Pinned(Mutex<Vec<Block>>);
 
@@ -31,7 +31,7 @@ impl Pinned {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The smallest block that has so many bytes.
+    /// Takes the smallest block that has at least `bytes` bytes.
     pub(super) fn take(&self, bytes: usize) -> Option<Block> {
         self.with(|blocks| {
             let fits = blocks.iter().enumerate().filter(|(_, block)| block.size >= bytes);
@@ -40,7 +40,7 @@ impl Pinned {
         })
     }
 
-    /// Keeps a block; gives it back where there are enough.
+    /// Keeps a block, or returns it if too many bytes are kept already.
     pub(super) fn keep(&self, block: Block) -> Option<Block> {
         self.with(|blocks| {
             let kept: usize = blocks.iter().map(|block| block.size).sum();
@@ -52,7 +52,7 @@ impl Pinned {
         })
     }
 
-    /// All that is kept.
+    /// Takes all kept blocks.
     pub(super) fn drain(&self) -> Vec<Block> {
         self.with(mem::take)
     }

@@ -1,7 +1,7 @@
-//! The memory of a device that arrays have, and the freed memory that is used again.
+//! Counts of a device's memory in use, and the freed memory kept for reuse.
 //!
-//! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read it
-//! run before those that will write it.
+//! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read
+//! it run before those that will write to it.
 
 use cudarc::driver::sys;
 use std::{
@@ -13,14 +13,14 @@ use std::{
     },
 };
 
-/// Bytes of a device's blocks.
+/// Sizes of a device's blocks, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Of those that arrays have.
+    /// Bytes that arrays use.
     pub in_use: usize,
-    /// The most of that at one time.
+    /// The maximum of `in_use` so far.
     pub peak: usize,
-    /// Of freed ones that are kept.
+    /// Bytes of freed blocks kept for reuse.
     pub kept: usize,
 }
 
@@ -31,7 +31,7 @@ struct State {
     counts: Counts,
 }
 
-/// The blocks of a device: those that arrays have are counted, those that were freed are kept.
+/// The blocks of a device: blocks in use are counted, and freed blocks are kept.
 #[derive(Debug)]
 pub(super) struct Pool {
     state: Mutex<State>,
@@ -39,7 +39,7 @@ pub(super) struct Pool {
 }
 
 impl Counts {
-    /// `size` more bytes are in use.
+    /// Counts `size` more bytes as in use.
     fn used(&mut self, size: usize) {
         self.in_use += size;
         self.peak = self.peak.max(self.in_use);
@@ -56,7 +56,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A freed block of this size, which is in use from now on.
+    /// Takes a freed block of this size, and counts it as in use.
     pub(super) fn take(&self, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         let pointer = state.free.get_mut(&size)?.pop()?;
@@ -65,12 +65,12 @@ impl Pool {
         Some(pointer)
     }
 
-    /// Counts a new block, which is in use from now on.
+    /// Counts a new block as in use.
     pub(super) fn add(&self, size: usize) {
         self.state().counts.used(size);
     }
 
-    /// Takes a block out of use. It is kept, or else given back, for the driver to free.
+    /// Takes back a block. Keeps it, or returns it for the driver to free.
     pub(super) fn give(&self, pointer: sys::CUdeviceptr, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.in_use -= size;
@@ -82,19 +82,19 @@ impl Pool {
         None
     }
 
-    /// All freed blocks, which are kept no more.
+    /// Takes all freed blocks.
     pub(super) fn drain(&self) -> impl Iterator<Item = sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.kept = 0;
         std::mem::take(&mut state.free).into_values().flatten()
     }
 
-    /// How many bytes there are.
+    /// The current counts.
     pub(super) fn counts(&self) -> Counts {
         self.state().counts
     }
 
-    /// Lets the most bytes in use begin anew.
+    /// Resets the peak to the number of bytes now in use.
     pub(super) fn reset_peak(&self) {
         let counts = &mut self.state().counts;
         counts.peak = counts.in_use;
@@ -111,8 +111,8 @@ impl Pool {
     }
 }
 
-/// The size that is allocated for `bytes`: eight sizes between powers of two, so that at most an eighth is unused and
-/// a freed block fits many requests.
+/// The size that is allocated for `bytes`: there are eight sizes between successive powers of two, so that at most an
+/// eighth is wasted and a freed block fits many requests.
 pub(super) fn size_class(bytes: usize) -> usize {
     let step = (bytes.next_power_of_two() / 16).max(512);
     bytes.div_ceil(step) * step

@@ -1,9 +1,9 @@
-//! The programs that kernels are in: their texts, and how their kernels are named.
+//! The programs that contain kernels: their source texts, and the names of their kernels.
 
 use crate::{DType, DTypeKind, EachSource, FoldKernel};
 use std::fmt::Write;
 
-/// What every program begins with: dtypes and the scalar vocabulary.
+/// The beginning of every program: dtypes and the scalar functions.
 pub const PRELUDE: &str = concat!(
     include_str!("kernels/dtypes.cuh"),
     include_str!("kernels/words.cuh"),
@@ -11,10 +11,10 @@ pub const PRELUDE: &str = concat!(
     include_str!("kernels/walk.cuh"),
 );
 
-/// The words that few expressions use; it takes longer to compile than the rest.
+/// The special functions, which few expressions use; they take longer to compile than the rest.
 const SPECIAL: [&str; 2] = [include_str!("kernels/polynomials.cuh"), include_str!("kernels/special_words.cuh")];
 
-/// The special words that the expressions in `text` use, if any: what follows the prelude.
+/// The text of the special functions, to follow the prelude, if the expressions in `text` use any; otherwise empty.
 pub(super) fn special_words(text: &str) -> String {
     let mut calls = text.split("op_").skip(1);
     let is_special = |call: &str| {
@@ -48,7 +48,7 @@ pub const fn c_type(dtype: DType) -> &'static str {
 /// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Name that, together with the text of a row's expression, identifies the program.
+    /// Name that identifies the program, together with the text of a row's expression.
     pub name: &'static str,
     /// The source text.
     pub source: ProgramSource,
@@ -65,21 +65,21 @@ pub enum ProgramSource {
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
-    /// Reductions of what a formula gives: those that the kernels know, or that of a row.
+    /// Reductions of a formula's values: those built into the kernels, or that of a row.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
-/// A formula: the structs of its rows and its own.
+/// A formula: the structs of its rows, and its own struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     /// The text.
     pub structs: &'static str,
-    /// A text for every other text, and shorter.
+    /// A short key that is unique to the text.
     pub key: &'static str,
 }
 
-/// A row's scalar expression. It may name the inputs, the parameters, `T`, the dtype of the row, and `U`, that
-/// of the result.
+/// A row's scalar expression. It may use the inputs, the parameters, `T`, the dtype of the row, and `U`, the dtype of
+/// the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
     /// The expression.
@@ -88,18 +88,19 @@ pub struct Expression {
     pub inputs: &'static [&'static str],
     /// Names of the scalar parameters, in order.
     pub params: &'static [&'static str],
-    /// Which of the inputs is of the dtype `T`.
+    /// Index of the input that has the dtype `T`.
     pub input_of_t: usize,
 }
 
 impl Expression {
-    /// A row's, for this dtype of its first operand.
+    /// The expression of a row, for this dtype of its first operand.
     pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { F::CUDA_COMPLEX } else { F::CUDA };
         Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
     }
 
-    /// That of the gradient of an operand, over the operands, the result and its gradient; none where there is none.
+    /// The expression of an operand's gradient, as a function of the operands, the result and the result's gradient;
+    /// `None` if the row has no such expression.
     pub(super) fn of_gradient<F: EachSource>(operand: usize) -> Option<Expression> {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
         let text = F::CUDA_PULLS.get(operand).filter(|text| !text.is_empty())?;
@@ -107,7 +108,7 @@ impl Expression {
         Some(Expression { text, inputs, params: F::PARAMS, input_of_t: F::INPUT_OF_T })
     }
 
-    /// The struct that the kernels around an expression take: its members are the parameters.
+    /// The struct that the kernels around an expression take; its members are the parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =
             |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");
@@ -140,7 +141,7 @@ impl Program {
         }
     }
 
-    /// The whole text, ready to compile.
+    /// The whole source text, ready to compile.
     pub fn text(&self) -> String {
         match self.source {
             ProgramSource::File(text) => format!("{PRELUDE}{text}"),
@@ -164,19 +165,20 @@ impl Program {
     }
 }
 
-/// What is before a row's reduction, and the kernels after it.
+/// The two texts before a row's reduction, and the kernels after it.
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
 
 /// The kernel around a formula and a reduction.
 const REDUCE_FORMULA: &str = include_str!("kernels/reduce_formula.cuh");
 
-/// What the kernels of a `fold` row need before and after its struct.
+/// The texts before and after the struct of a `fold` row.
 pub(super) fn around_folds() -> [String; 2] {
     [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
 }
 
-/// The struct of a row's reduction, which the kernels take; its values are what [`FoldKernel::finish`] is for.
+/// The struct of a row's reduction, which the kernels take. It computes values that [`FoldKernel::finish`] turns into
+/// results.
 pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     let FoldKernel { acc, identity, map, join, params, .. } = fold;
     let of = if *map == "x0" { "Acc" } else { "E" };
@@ -209,10 +211,10 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Most dtypes: those of the result and of eight inputs.
+    /// Maximum number of dtypes: those of the result and of eight inputs.
     const MOST: usize = 9;
 
-    /// The instance for these dtypes: at most nine.
+    /// The instance for at most nine dtypes.
     pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
         let mut types = [None; Instance::MOST];
         let mut i = 0;
@@ -223,21 +225,21 @@ impl Instance {
         Instance { template, tag, types }
     }
 
-    /// Its name in C++: `take<float>`.
+    /// The instance's name in C++, such as `take<float>`.
     pub fn expression(&self) -> String {
         let types = self.types.iter().flatten().map(|&dtype| c_type(dtype));
         let tag = (!self.tag.is_empty()).then_some(self.tag);
         let arguments: Vec<&str> = tag.into_iter().chain(types).collect();
         let mut text = self.template.to_string();
         if !arguments.is_empty() {
-            // `>>` of nested templates is fine since C++11
+            // `>>` in nested templates is valid since C++11
             let _ = write!(text, "<{}>", arguments.join(", "));
         }
         text
     }
 }
 
-/// A dtype of the same size, for kernels that only move elements.
+/// The dtype that stands for all dtypes of the same size, in kernels that only move elements.
 pub(super) const fn mover(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::UInt8,
@@ -248,10 +250,10 @@ pub(super) const fn mover(dtype: DType) -> DType {
     }
 }
 
-/// The dtypes that stand for all of their size.
+/// The dtypes that each stand for all dtypes of their size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and all kernels of it that are ever asked for.
+/// A program, and all its kernels that are ever requested.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Random numbers, by the recipe of [`crate::random`]: from the same seed the same as on every other backend.
+//! Random numbers, generated as described in [`crate::random`]: the same seed gives the same numbers on every backend.
 
 mod distributions;
 
@@ -33,12 +33,12 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 pub fn random_uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
     let op = "random_uniform";
     rules::check_uniform(op, T::DTYPE, low, high)?;
-    // the range is that of the precision numbers are made in
+    // the range is computed in the precision in which numbers are generated
     let made_in = |x: f64| if T::Real::DTYPE == DType::Float64 { x } else { x as f32 as f64 };
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
     let (from, to) = (T::Real::of(low), T::Real::of(high));
-    // values that rounding moves up to `high`
+    // the replacement for values that rounding moves up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
 }
@@ -54,7 +54,7 @@ pub fn random_normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -
 pub fn random_integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
     let op = "random_integers";
     rules::check_integers(op, low, high)?;
-    // differences and sums modulo 2^64 are right for signed dtypes too
+    // arithmetic modulo 2^64 is correct for signed dtypes too
     let first = low.cast::<u64>();
     let range = high.cast::<u64>().wrapping_sub(first);
     let out = b.uninit_raw(op, T::DTYPE, shape)?;
@@ -62,7 +62,7 @@ pub fn random_integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -
     Ok(CudaArray::of(out))
 }
 
-/// A random order of 0 .. n - 1: that of random keys.
+/// A random permutation of 0 .. n - 1: the order of random keys.
 pub fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
     let op = "random_permutation";
     rules::check_permutation(op, n, T::DTYPE, T::MAX.cast::<u64>())?;
@@ -72,7 +72,7 @@ pub fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>
     sorting::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
 }
 
-/// An array of real numbers, or of the pairs of them that complex elements are.
+/// An array of random reals; a complex element takes two.
 fn reals<T: Float>(
     b: &Cuda,
     op: &'static str,
@@ -87,7 +87,7 @@ fn reals<T: Float>(
     Ok(CudaArray::of(out))
 }
 
-/// Fills the memory of `out` with `n` numbers, from as many blocks of the stream as it takes.
+/// Fills the memory of `out` with `n` numbers, and advances the random stream by as many blocks as they need.
 fn make(
     b: &Cuda,
     op: &'static str,
@@ -106,8 +106,8 @@ fn make(
     let (pointer, count, from) = (out.pointer(), n as u64, [key, first]);
     let arguments: Vec<&dyn Argument> =
         [&pointer as &dyn Argument, &count, &from].into_iter().chain(rest.iter().copied()).collect();
-    // SAFETY: the arguments are those of the kernel, the rest as the callers give them; `out`, which is new and so
-    // aligned for whole blocks, has `n` numbers.
+    // SAFETY: the arguments are those of the kernel, where the callers give `rest`. `out` has `n` numbers, and is new,
+    // and therefore aligned for whole blocks.
     unsafe { b.launch(op, kernel, Grid::over(blocks), &arguments) }
 }
 

@@ -1,10 +1,10 @@
-//! Memory that a function needs on the way and gives back.
+//! Temporary device memory, returned when it is dropped.
 
 use super::{Cuda, array::RawArray};
 use crate::{DType, Result};
 
 impl Cuda {
-    /// `n` places of `bytes` bytes each, with any content.
+    /// Memory for `n` items of `bytes` bytes each, with undefined content.
     pub(crate) fn scratch(&self, op: &'static str, n: usize, bytes: usize) -> Result<RawArray> {
         self.uninit_raw(op, DType::UInt8, &[n, bytes])
     }

@@ -1,4 +1,4 @@
-//! Interpolation.
+//! One-dimensional linear interpolation.
 
 use super::{
     Cuda, CudaArray,
@@ -17,7 +17,7 @@ static PROGRAM: Program = Program {
 pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
-/// The kernel's `Points`.
+/// `Points` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Points {
@@ -33,7 +33,8 @@ struct Points {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Points {}
 
-/// Linear interpolation of the points (xp, fp), xp increasing, at x; `left` and `right` beyond the ends.
+/// Linear interpolation at `x` through the points (xp, fp), with increasing xp; `left` and `right` are the values
+/// beyond the ends.
 pub fn interp<T: Precision>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -60,7 +61,7 @@ pub fn interp<T: Precision>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", "", &[T::DTYPE]))?;
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let (from, at, values, to) = (x.pointer(), xp.pointer(), fp.pointer(), out.pointer());
-        // SAFETY: the arguments are those of `interpolate`; the points are `n`, and there is a result for each element.
+        // SAFETY: the arguments are those of `interpolate`; there are `n` points, and a result for each element.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &[&from, &walk, &at, &values, &points, &to])? };
     }
     Ok(CudaArray::of(out))

@@ -1,5 +1,5 @@
-//! Parts of arrays on their way through the host, where GPUs have no link: packed on the device, copied once to memory that the driver reaches
-//! directly, and the same on the way back.
+//! Exchange of arrays through the host, for GPUs without a link: arrays are packed on the device and copied once to
+//! pinned host memory, and received data takes the same way back.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -12,8 +12,8 @@ use super::{
 use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
-/// A new array of the `total` elements that `through` gets for those of `send`, one array after the other, both as bytes on the host. None where there
-/// is no such memory: nothing has been sent then.
+/// Exchanges the bytes of the arrays in `send`, one after the other, by calling `through`; the `total` elements that it
+/// receives become a new array. `None` if no pinned memory is available; nothing has been sent then.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -44,18 +44,18 @@ fn exchange_raw(
     let out = b.uninit_raw(op, dtype, &[total])?;
     b.device.bind(op)?;
     if own.len() > 0 {
-        // SAFETY: both have as many bytes, and the buffer is not looked at before the stream has been waited for.
+        // SAFETY: both have as many bytes, and the buffer is not read before the stream has been waited for.
         let copy = unsafe { sys::cuMemcpyDtoHAsync_v2(own.pointer(), packed.pointer(), own.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }
-    // where nothing is sent too: what was copied from the other buffer is done after it
+    // needed even if nothing is sent: earlier copies from the receive buffer must be finished
     Notes::of_this_thread(&b.device).wait(op)?;
     through(own.bytes(), come.bytes_mut())?;
     if dtype == DType::Bool && come.bytes().iter().any(|&byte| byte > 1) {
         return Err(Error::argument(op, "a byte of a bool must be 0 or 1"));
     }
     if come.len() > 0 {
-        // SAFETY: both have as many bytes; whoever uses the buffer next does so behind this on the stream, or has waited for it.
+        // SAFETY: both have as many bytes; the buffer's next user comes later on the stream, or has waited for it.
         let copy = unsafe { sys::cuMemcpyHtoDAsync_v2(out.pointer(), come.pointer(), come.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }

@@ -1,4 +1,4 @@
-//! Counts.
+//! Histograms and counts.
 
 use super::{
     Cuda, CudaArray,
@@ -15,7 +15,7 @@ use crate::{Axes, DType, Error, Numeric, Ordered, Real, Result, rules};
 static PROGRAM: Program =
     Program { name: "statistics", source: ProgramSource::File(include_str!("kernels/statistics.cuh")) };
 
-/// The dtypes of histograms.
+/// The dtypes that histograms support.
 const REAL: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
 /// The kernels, listed for the check.
@@ -24,24 +24,24 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     real.chain([Instance::new("bincount", "", &[])]).collect()
 });
 
-/// Elements that a thread counts before its block adds what it has.
+/// Number of elements that a thread counts before its block adds up its counts.
 const EACH: usize = 16;
 
-/// The grid that counts `n` elements.
+/// The grid for counting `n` elements.
 fn counting(n: usize) -> Grid {
     let blocks = n.div_ceil(Grid::THREADS as usize * EACH).clamp(1, 2048);
     Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
 }
 
-/// The least and the greatest element.
+/// The minimum and the maximum, copied to the host.
 fn ends<T: Ordered>(b: &Cuda, op: &'static str, x: &CudaArray<T>) -> Result<(T, T)> {
     let named = |error: Error| error.within(op);
     let one = |end: Result<CudaArray<T>>| Ok(b.download::<T>(op, &end.map_err(named)?.raw)?[0]);
     Ok((one(reduction::min(b, x, Axes::All, false))?, one(reduction::max(b, x, Axes::All, false))?))
 }
 
-/// How often elements are in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // both results
+/// The number of elements in each bin, and the edges of the bins.
+#[allow(clippy::type_complexity)] // a pair of arrays
 pub fn histogram<T: Real>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -76,31 +76,31 @@ pub fn histogram<T: Real>(
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("histogram", "", &[T::DTYPE]))?;
         let pointers = [&counts, &elements, &from].map(RawArray::pointer);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &(bins as u64), &pointers[1], &(n as u64), &pointers[2]];
-        // SAFETY: the arguments are those of `histogram`: a place for each bin, `n` elements, one edge more than bins.
+        // SAFETY: the arguments are those of `histogram`: a count for each bin, `n` elements, one edge more than bins.
         unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
     }
     Ok((CudaArray::of(counts), edges))
 }
 
-/// Zeros to count from.
+/// A new array of zero counts.
 fn zeros(b: &Cuda, op: &'static str, places: usize) -> Result<RawArray> {
     let counts = b.uninit_raw(op, DType::Int64, &[places])?;
     b.set_bytes(op, &counts, 0)?;
     Ok(counts)
 }
 
-/// Refuses edges that are not in order.
+/// Refuses edges that do not ascend.
 fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     b.check(op, edges)?;
     let (edges, found) = (contiguous(b, op, edges)?, b.uninit_raw(op, DType::UInt64, &[1])?);
     b.set_bytes(op, &found, 0)?;
     let (n, kernel) = (edges.size(), b.kernel(op, &PROGRAM, Instance::new("find_fall", "", &[edges.dtype]))?);
-    // SAFETY: the arguments are those of `find_fall`: one place, `n` edges.
+    // SAFETY: the arguments are those of `find_fall`: one flag, `n` edges.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&found.pointer(), &edges.pointer(), &(n as u64)])? };
     if b.download::<u64>(op, &found)?[0] == 0 { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
-/// How often each number occurs, or the sum of its weights.
+/// The number of occurrences of each number, or the sum of their weights.
 pub fn bincount<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<i64>,
@@ -121,7 +121,7 @@ pub fn bincount<T: Numeric>(
     if n > 0 {
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("bincount", "", &[]))?;
         let arguments: [&dyn Argument; 4] = [&counts.pointer(), &(len as u64), &numbers.pointer(), &(n as u64)];
-        // SAFETY: the arguments are those of `bincount`: `n` numbers, all of them below the number of places.
+        // SAFETY: the arguments are those of `bincount`: `n` numbers, all smaller than the number of counts.
         unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
     }
     casting::astype(b, &CudaArray::<i64>::of(counts))

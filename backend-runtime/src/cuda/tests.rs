@@ -1,4 +1,4 @@
-//! What a device computes, against the CPU backend: layouts, sizes and dtypes that the rows' own tests do not have.
+//! Comparison of a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not cover.
 
 use super::{
     Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes, testing::device,
@@ -12,7 +12,7 @@ use ndarray::IxDyn;
 
 const HOST: Numpyish = Numpyish::new();
 
-/// Some values of the dtype, zeros and negative ones among them.
+/// Some values of the dtype, including zeros and, for signed dtypes, negative numbers.
 fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n = shape.iter().product::<usize>();
     let list = (0..n).map(|i| T::from_f64(((i * 7 + 3) % 11) as f64 - 4.0)).collect();
@@ -22,12 +22,12 @@ fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
 fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T>) {
     let got = b.to_ndarray(got).unwrap();
     assert_eq!(got.shape(), want.shape(), "{what} of {}", T::DTYPE);
-    // by bits: NaN is NaN, and -0.0 is not 0.0
+    // compared by bits: NaN equals NaN, and -0.0 differs from 0.0
     let bits = |x: &HostArray<T>| x.iter().map(|e| format!("{e:?}")).collect::<Vec<_>>();
     assert_eq!(bits(&got), bits(want), "{what} of {}", T::DTYPE);
 }
 
-/// The array, and views of it with other layouts of the same shape.
+/// The array, and views with the same elements in other layouts.
 fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArray<T>)> {
     let on = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
     let plain = on(x.clone());
@@ -386,7 +386,7 @@ fn nothing_wrong_panics() {
 fn memory_is_used_again() {
     let Some(b) = device() else { return };
     b.caching(true).unwrap();
-    // sizes of which no other test has one
+    // sizes that no other test uses
     let first = creation::zeros::<f32>(&b, &[1_300_001]).unwrap();
     let place = first.raw.pointer();
     drop(first);

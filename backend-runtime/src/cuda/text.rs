@@ -1,4 +1,5 @@
-//! A formula in CUDA C++: a struct as that of a row's expression, whose members are the numbers in it.
+//! Translation of a formula to CUDA C++: a struct like that of a row's expression, whose members are the formula's
+//! numbers.
 
 use super::{
     kernel::Bytes,
@@ -13,12 +14,13 @@ use std::fmt::Write;
 /// The name of the struct that the kernels take.
 pub(super) const STRUCT: &str = "k_row";
 
-/// What a formula is in C++, as it is written: each of its rows is a struct, and a call of that where it is used.
+/// The C++ text of a formula, while it is written: each of its rows becomes a struct, and each use a call of that
+/// struct.
 #[derive(Debug, Default)]
 pub(super) struct Text {
-    /// The text of each row's struct, without its name.
+    /// The text of each row's struct, without the name.
     rows: Vec<String>,
-    /// The structs.
+    /// The text of all structs.
     structs: String,
     /// The C++ type of each number.
     numbers: Vec<&'static str>,
@@ -30,9 +32,9 @@ impl Text {
         format!("n{}", self.numbers.len() - 1)
     }
 
-    /// A call of an expression, whose struct is there once.
+    /// A call of an expression; adds its struct to the text once.
     fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
-        // two tables may have rows of one name: what tells them apart is the text
+        // two tables may have rows of the same name, so rows are distinguished by their text
         let text = expression.functor("");
         let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
             self.structs += &expression.functor(&format!("row{}", self.rows.len()));
@@ -43,18 +45,18 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// How many numbers there are so far.
+    /// The number of members so far.
     pub(super) fn numbers(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The structs: that of the formula `value` over `arrays` arrays, after those of its rows.
+    /// The text of all structs: those of the rows, then that of the formula `value` over `arrays` arrays.
     pub(super) fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();
         let mut members = String::new();
         for (i, c_type) in self.numbers.iter().enumerate() {
-            // the numbers are 16 bytes apart, whatever their dtypes
+            // members are 16 bytes apart, whatever their dtypes
             let _ = write!(members, "alignas(16) {c_type} n{i}; ");
         }
         format!(
@@ -89,7 +91,7 @@ impl Writer for Text {
     }
 }
 
-/// The numbers of a formula, in the order in which its text has them.
+/// The numbers of a formula, in the order of the members in its text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments(Vec<Bytes>);
 

@@ -1,9 +1,10 @@
-//! A common order of several operands: axes are merged where memory allows, and kernels get lengths and strides.
+//! A common traversal of several operands: axes are merged where memory allows, and kernels get the lengths and
+//! strides.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
 
-/// Most axes that a kernel goes over, after merging.
+/// Maximum number of axes that a kernel can traverse, after merging.
 pub(super) const MOST: usize = 16;
 
 /// Shape and strides of operands, outermost axis first, without axes of length 1 and with axes merged wherever all
@@ -11,13 +12,14 @@ pub(super) const MOST: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Merged {
     shape: Vec<usize>,
-    /// For each operand.
+    /// Strides of each operand.
     strides: Vec<Vec<isize>>,
     n: usize,
 }
 
 impl Merged {
-    /// The operands have one shape; the first one's axes are in the order to go.
+    /// Merges axes of the operands, which must have the same shape; the axes of the first one are in the order of
+    /// traversal.
     pub(crate) fn new(operands: &[&RawArray]) -> Merged {
         let shape = operands.first().map_or(&[][..], |operand| &operand.shape);
         let mut merged = Merged {
@@ -52,7 +54,7 @@ impl Merged {
         self.n
     }
 
-    /// The lengths of the axes that are left.
+    /// The lengths of the remaining axes.
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
@@ -70,7 +72,7 @@ impl Merged {
         Merged { n: shape.iter().product(), shape, strides }
     }
 
-    /// Whether the elements of operand `k` follow each other.
+    /// Whether the elements of operand `k` are contiguous.
     pub(crate) fn is_flat(&self, k: usize) -> bool {
         matches!(self.strides[k][..], [] | [1])
     }
@@ -80,12 +82,12 @@ impl Merged {
         self.strides[k].iter().all(|&stride| stride == 0)
     }
 
-    /// Whether indices of all elements fit 31 bits, for which the kernels have a faster form.
+    /// Whether the indices of all elements fit in 31 bits; the kernels have a faster form for this.
     pub(crate) fn is_small(&self) -> bool {
         self.n < 1 << 31
     }
 
-    /// The number of axes that a kernel's template argument `R` says: exact up to 4, else 16.
+    /// The kernels' template argument `R` for the number of axes: exact up to 4, else 16.
     pub(crate) fn rank(&self) -> usize {
         match self.shape.len() {
             0 | 1 => 1,
@@ -94,7 +96,7 @@ impl Merged {
         }
     }
 
-    /// What the kernels' `Walk` of `K` operands is made of.
+    /// The kernels' `Walk` argument for `K` operands; an error if too many axes remain.
     pub(crate) fn walk<const K: usize>(&self, op: &'static str) -> Result<Walk<K>> {
         debug_assert_eq!(self.strides.len(), K);
         let ndim = self.shape.len();
@@ -103,7 +105,7 @@ impl Merged {
         }
         let mut walk = Walk {
             n: self.n as u64,
-            // a walk over one element has one axis too
+            // a walk over a single element also has one axis
             ndim: ndim.max(1) as u32,
             shape: [1; MOST],
             divisors: [Divisor::ONE; MOST],
@@ -122,7 +124,7 @@ impl Merged {
     }
 }
 
-/// The kernels' `Walk`.
+/// `Walk` in the kernels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Walk<const K: usize> {
@@ -136,7 +138,7 @@ pub(crate) struct Walk<const K: usize> {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl<const K: usize> Argument for Walk<K> {}
 
-/// The kernels' `Divisor`: division of numbers below 2^31 as `(high(x * magic) + x) >> shift`.
+/// `Divisor` in the kernels: division of numbers below 2^31, as `(high(x * magic) + x) >> shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divisor {
@@ -144,14 +146,14 @@ pub(crate) struct Divisor {
     shift: u32,
 }
 
-// SAFETY: as above.
+// SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Divisor {}
 
 impl Divisor {
-    /// Division by 1, of a number below 2^31.
+    /// Division of a number below 2^31 by 1.
     pub(super) const ONE: Divisor = Divisor { magic: 0, shift: 0 };
 
-    /// For division by `divisor`: 1 to 2^31 - 1.
+    /// Division by `divisor`, from 1 to 2^31 - 1.
     pub(crate) fn new(divisor: u32) -> Divisor {
         let divisor = divisor.max(1) as u64;
         let shift = divisor.next_power_of_two().trailing_zeros();

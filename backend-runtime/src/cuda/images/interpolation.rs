@@ -129,7 +129,7 @@ pub fn grid_sample<T: WideFloat>(
 }
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
-#[allow(clippy::too_many_arguments)] // those of the row
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn affine_transform<T: WideFloat>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -157,7 +157,7 @@ pub fn affine_transform<T: WideFloat>(
 }
 
 /// Resamples the array on another grid over the same extent.
-#[allow(clippy::too_many_arguments)] // those of the row
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn zoom<T: WideFloat>(
     b: &Cuda,
     x: &CudaArray<T>,

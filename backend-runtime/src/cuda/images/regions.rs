@@ -68,7 +68,7 @@ unsafe impl Argument for Lattice {}
 
 /// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
 /// number of regions.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of arrays
 pub fn label<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,

@@ -1,4 +1,4 @@
-//! Shapes, and comparison with the CPU on a device or the software driver.
+//! Tests of shapes, and comparison with the CPU, on a device or the software driver.
 
 use super::*;
 use crate::{
@@ -15,7 +15,7 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// Every layout of one operand against every layout of the other; large operands have each layout once.
+/// Multiplies every layout of one operand with every layout of the other; for large operands, each layout occurs once.
 fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
     let (x, y) = (mixed::<T>(first), mixed::<T>(second));
     let expected = cpu::matmul(&CPU, &x.clone().into_shared(), &y.clone().into_shared()).unwrap();
@@ -65,7 +65,7 @@ fn nothing_between_is_zeros() {
     assert!(matches!(matmul(&b, &x, &x), Err(Error::Shapes { op: "matmul", .. })));
 }
 
-/// Where cuBLAS is.
+/// Needs cuBLAS.
 #[test]
 fn floats_of_every_layout() {
     let Some(b) = device() else { return };
@@ -82,7 +82,7 @@ fn floats_of_every_layout() {
     products::<Complex<f64>>(&b, CASES[5].0, CASES[5].1, 1e-13);
 }
 
-/// cuSOLVER, if it can be loaded.
+/// A backend with cuSOLVER, if it can be loaded.
 fn solver() -> Option<Cuda> {
     let b = device()?;
     match super::super::library::Library::Cusolver.load() {
@@ -94,7 +94,7 @@ fn solver() -> Option<Cuda> {
     }
 }
 
-/// Matrices with a large diagonal, as many as there are of them in a stack; no two are the same.
+/// A stack of distinct matrices with a large diagonal.
 fn dominant(shape: &[usize]) -> ArrayD<f32> {
     let n = shape[shape.len() - 1];
     let mut x = mixed::<f32>(shape).mapv(|x| x / 50.0);
@@ -106,7 +106,7 @@ fn dominant(shape: &[usize]) -> ArrayD<f32> {
     x
 }
 
-/// Stacks of matrices that are too large for batched calls, and stacks of more than a batched call takes.
+/// Stacks of matrices too large for batched calls, and of more matrices than one batched call takes.
 #[test]
 fn many_large_matrices_and_very_many_small_ones() {
     let Some(b) = solver() else { return };
@@ -124,7 +124,7 @@ fn many_large_matrices_and_very_many_small_ones() {
         let lower_of_product = creation::tril(&b, &product, 0).unwrap();
         assert_near(&b, &lower_of_product, &b.to_ndarray(&lower).unwrap(), 1e-5, "cholesky");
         let (_, logs) = slogdet(&b, &x).unwrap();
-        // the determinant is near the product of the diagonal
+        // the determinant is close to the product of the diagonal
         let near = (shape[1] as f32) * (shape[1] as f32).ln();
         let logs = b.to_ndarray(&logs).unwrap();
         assert!(logs.len() == shape[0] && logs.iter().all(|log| (log - near).abs() < 0.5), "{shape:?}");
@@ -138,7 +138,7 @@ fn many_large_matrices_and_very_many_small_ones() {
     assert!(squares.iter().zip(&norms).all(|(s, n)| (s - n).abs() < 1e-4), "squares of values are those of elements");
 }
 
-/// A library that takes a matrix, or a list of them, where it lies must not see views.
+/// The library reads matrices in place, so views must be copied first.
 #[test]
 fn factors_of_every_layout() {
     let Some(b) = solver() else { return };
@@ -154,7 +154,7 @@ fn factors_of_every_layout() {
 #[test]
 fn determinants_beyond_all_floats_on_the_way() {
     let Some(b) = solver() else { return };
-    // the product of the first half is infinite, and that of the second 0
+    // the product of the first half of the diagonal overflows, and that of the second half underflows to 0
     let n = 400;
     let large = |i: usize| if i < n / 2 { 1e3_f64 } else { 1e-3 };
     let x = ArrayD::from_shape_fn(IxDyn(&[n, n]), |at| if at[0] == at[1] { large(at[0]) } else { 0.0 });

@@ -1,5 +1,5 @@
-//! Distributions whose numbers take a varying number of draws: a stream for each element, the bits of the CPU
-//! ([`samplers`](crate::random::samplers)).
+//! Distributions whose numbers take a varying number of draws: each element has its own stream, and the numbers equal
+//! those of the CPU bit for bit ([`samplers`](crate::random::samplers)).
 
 use super::super::{
     Cuda, CudaArray, Operand,
@@ -31,7 +31,7 @@ pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     reals.chain(counts).chain(shares).chain([Instance::new("multinomial", "", &[])]).collect()
 });
 
-/// The kernel for parameters of one dtype and numbers of another.
+/// The kernel for parameters of dtype `of` and numbers of dtype `to`.
 fn instance(distribution: Distribution, of: DType, to: DType) -> Instance {
     let name = match distribution {
         Distribution::Exponential => "Exponential",
@@ -52,7 +52,7 @@ pub fn random_exponential<T: Real>(b: &Cuda, shape: &[usize], scale: f64) -> Res
     Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &[], [scale, 0.0])?))
 }
 
-/// Gamma distributed random numbers.
+/// Gamma-distributed random numbers.
 pub fn random_gamma<T: Real>(b: &Cuda, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<CudaArray<T>> {
     let op = "random_gamma";
     rules::check_gamma(op, &alpha, scale)?;
@@ -60,7 +60,7 @@ pub fn random_gamma<T: Real>(b: &Cuda, shape: &[usize], alpha: Operand<'_, T>, s
     Ok(CudaArray::of(sampled(b, op, Distribution::Gamma, [T::DTYPE; 2], shape, &own, [scale, 0.0])?))
 }
 
-/// Beta distributed random numbers.
+/// Beta-distributed random numbers.
 pub fn random_beta<T: Real>(
     b: &Cuda,
     shape: &[usize],
@@ -73,7 +73,7 @@ pub fn random_beta<T: Real>(
     Ok(CudaArray::of(sampled(b, op, Distribution::Beta, [T::DTYPE; 2], shape, &own, [0.0; 2])?))
 }
 
-/// Poisson distributed random counts.
+/// Poisson-distributed random counts.
 pub fn random_poisson<T: Real>(b: &Cuda, shape: &[usize], rate: Operand<'_, T>) -> Result<CudaArray<i64>> {
     let op = "random_poisson";
     rules::check_poisson(op, &rate)?;
@@ -89,7 +89,7 @@ pub fn random_binomial<T: Real>(b: &Cuda, shape: &[usize], n: i64, p: Operand<'_
     Ok(CudaArray::of(sampled(b, op, Distribution::Binomial, dtypes, shape, &[Own::of(&p)], [n as f64, 0.0])?))
 }
 
-/// How many of `n` trials each category gets.
+/// Multinomial random counts: how many of `n` trials fall into each category.
 pub fn random_multinomial<T: Real>(
     b: &Cuda,
     shape: &[usize],
@@ -114,7 +114,7 @@ pub fn random_multinomial<T: Real>(
         let (key, block) = b.stream().take(rows);
         let (result, position, trials) = (out.pointer(), [key, block], n as f64);
         let arguments: [&dyn Argument; 6] = [&result, &rows, &position, &to, &count, &trials];
-        // SAFETY: the arguments are those of `multinomial`; the result has `count` elements for each row.
+        // SAFETY: the arguments are those of `multinomial`; the result has `count` elements per row.
         unsafe { b.launch(op, kernel, Grid::over(rows as usize), &arguments)? };
     }
     Ok(CudaArray::of(out))
@@ -136,7 +136,7 @@ pub fn random_truncated_normal<T: Real>(
     Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &own, [mean, std])?))
 }
 
-/// A parameter of the elements.
+/// A parameter that may differ per element.
 enum Own<'a> {
     Array(&'a RawArray),
     Number(f64),
@@ -151,7 +151,7 @@ impl<'a> Own<'a> {
     }
 }
 
-/// The kernel's `Own`.
+/// `Own` in the kernel.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct KernelOwn {
@@ -162,8 +162,8 @@ struct KernelOwn {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelOwn {}
 
-/// Numbers of a distribution. The dtypes are those of the parameters and of the numbers; `own` are up to two parameters of
-/// the elements, which broadcast to the shape.
+/// Numbers of a distribution. `dtypes` are the dtypes of the parameters and of the numbers. `own` has up to two
+/// per-element parameters, which broadcast to the shape.
 fn sampled(
     b: &Cuda,
     op: &'static str,
@@ -173,7 +173,7 @@ fn sampled(
     own: &[Own<'_>],
     shared: [f64; 2],
 ) -> Result<RawArray> {
-    // all of them before what is too large is refused
+    // all shapes are checked before a result that is too large is refused
     for own in own {
         if let Own::Array(x) = own {
             rules::check_broadcast_to(op, &x.shape, shape)?;
@@ -198,13 +198,13 @@ fn sampled(
     for (address, array) in given.array.iter_mut().zip(&arrays) {
         *address = array.as_ref().map_or(0, RawArray::pointer);
     }
-    // where there is no array, nothing is read at the place of an element of the result
+    // without an array, `out` stands in: the kernel reads nothing there
     let [first, second] = arrays.each_ref().map(|array| array.as_ref().unwrap_or(&out));
     let walk = Merged::new(&[first, second]).walk::<2>(op)?;
     let kernel = b.kernel(op, &PROGRAM, instance(distribution, dtypes[0], dtypes[1]))?;
     let (key, block) = b.stream().take(n as u64);
     let (to, from) = (out.pointer(), [key, block]);
-    // SAFETY: the arguments are those of `sampled`; the arrays have an element for each of the `n` of `out`.
+    // SAFETY: the arguments are those of `sampled`; the arrays have an element for each of the `n` elements of `out`.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&to, &from, &given, &walk, &shared[0], &shared[1]])? };
     Ok(out)
 }
@@ -220,7 +220,7 @@ mod tests {
     };
     use ndarray::{ArrayD, IxDyn};
 
-    /// Bits of the CPU, for parameters that reach every branch.
+    /// Numbers equal those of the CPU bit for bit, for parameters that reach every branch.
     #[test]
     fn numbers_are_those_of_the_cpu() {
         let Some(b) = device() else { return };
@@ -233,7 +233,7 @@ mod tests {
                     cpu::$f::<$t>(&c, $shape, $($n,)? $(crate::Operand::array(&$name),)* $($arg),*).unwrap();
                 $(let $name = b.from_ndarray($name).unwrap();)*
                 let got = $f::<$t>(&b, $shape, $($n,)? $(Operand::array(&$name),)* $($arg),*).unwrap();
-                // as text, in which a NaN equals a NaN, and other numbers of different bits differ
+                // compared as text, where NaN equals NaN, and other numbers with different bits differ
                 let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
                 let got = b.to_ndarray(&got).unwrap().mapv(|x| text(&x));
                 assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));

@@ -1,11 +1,11 @@
-//! The folds that the kernels know.
+//! The folds built into the kernels.
 
 use crate::{
     DType, DTypeKind,
     cuda::program::{Instance, KernelList, Program, ProgramSource},
 };
 
-/// Bytes of the largest accumulator.
+/// Size of the largest accumulator, in bytes.
 pub(super) const ACCUMULATOR: usize = 16;
 
 /// A reduction of many elements to one.
@@ -14,11 +14,11 @@ pub(crate) enum Fold {
     Sum,
     Product,
     Mean,
-    /// The mean in the dtype it is accumulated in.
+    /// The mean, in the dtype in which it is accumulated.
     WideMean,
-    /// Of given means.
+    /// The variance about given means.
     Variance,
-    /// Of given means.
+    /// The standard deviation about given means.
     Deviation,
     Maximum,
     Minimum,
@@ -44,12 +44,12 @@ impl Fold {
         Fold::Smallest,
     ];
 
-    /// Its name in the kernels.
+    /// The fold's name in the kernels.
     pub(crate) const fn name(self) -> &'static str {
         self.names().fold
     }
 
-    /// Its names in the kernels.
+    /// The fold's names in the kernels.
     pub(crate) const fn names(self) -> Names {
         macro_rules! names {
             ($($fold:ident)*) => {
@@ -61,7 +61,7 @@ impl Fold {
         names!(Sum Product Mean WideMean Variance Deviation Maximum Minimum Any All Largest Smallest)
     }
 
-    /// The fold that a function of the CPU's reductions has too, by the function's name.
+    /// The fold that corresponds to a CPU reduction function, by the function's name.
     pub(crate) fn of_function(name: &str) -> Option<Fold> {
         Some(match name {
             "reduction::sum_of" => Fold::Sum,
@@ -78,7 +78,7 @@ impl Fold {
         })
     }
 
-    /// Dtype of the result for elements of `of`.
+    /// Dtype of the result, for elements of dtype `of`.
     pub(crate) fn result(self, of: DType) -> DType {
         match self {
             Fold::Sum | Fold::Product => match of.kind() {
@@ -109,19 +109,19 @@ impl Fold {
     }
 }
 
-/// A fold's names in the kernels.
+/// A fold's template arguments in the kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
-    /// As a template argument.
+    /// The argument for a fold of an array.
     pub(crate) fold: &'static str,
-    /// The same, and the formula whose values are folded.
+    /// The arguments for a fold of a formula's values: the fold and the formula.
     pub(crate) of_formula: &'static str,
 }
 
-/// The names of a row's fold.
+/// The template arguments of a row's fold.
 pub(crate) const OF_ROW: Names = Names { fold: "k_fold", of_formula: "k_fold, k_row" };
 
-/// The dtype that sums of floats are accumulated in.
+/// The dtype in which sums of floats are accumulated.
 pub(crate) fn wide(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::BFloat16 => DType::Float32,

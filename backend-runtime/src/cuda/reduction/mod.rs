@@ -1,4 +1,4 @@
-//! Sums, extremes, means, scans: kernels whose results do not depend on the device they run on.
+//! Sums, extremes, means and scans, by kernels whose results do not depend on the device.
 
 mod fold;
 mod plan;
@@ -26,7 +26,7 @@ use fold::Fold;
 use plan::Plan;
 pub(super) use plan::Values;
 
-/// Sum over axes.
+/// Sum over axes; integers are summed in 64 bits.
 pub fn sum<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
     over_axes(b, "sum", x, axis, keepdims, Fold::Sum)
 }
@@ -41,12 +41,12 @@ pub fn all<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -
     over_axes(b, "all", x, axis, keepdims, Fold::All)
 }
 
-/// The largest element, over axes.
+/// Maximum over axes.
 pub fn max<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
     over_axes(b, "max", x, axis, keepdims, Fold::Maximum)
 }
 
-/// The smallest element, over axes.
+/// Minimum over axes.
 pub fn min<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
     over_axes(b, "min", x, axis, keepdims, Fold::Minimum)
 }
@@ -56,12 +56,12 @@ pub fn mean<T: Float>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) ->
     over_axes(b, "mean", x, axis, keepdims, Fold::Mean)
 }
 
-/// Index of the largest element along one axis, or of all.
+/// Index of the largest element along one axis; without an axis, of the flattened array.
 pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmax", x, axis, keepdims, Fold::Largest)
 }
 
-/// Index of the smallest element along one axis, or of all.
+/// Index of the smallest element along one axis; without an axis, of the flattened array.
 pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmin", x, axis, keepdims, Fold::Smallest)
 }
@@ -122,7 +122,7 @@ fn along_axis<T: Element, U: Element>(
     reduced(b, op, &x.raw, None, axes, keepdims, fold).map(CudaArray::of)
 }
 
-/// `fold` of `x` over axes, or of a formula's values, which would be laid out as `x` is.
+/// `fold` of `x` over axes; with `values`, of a formula's values, whose layout is that of `x`.
 fn reduced(
     b: &Cuda,
     op: &'static str,
@@ -144,8 +144,8 @@ fn reduced(
     Ok(plan.shaped(results, keepdims))
 }
 
-/// A reduction of a formula's values, which would be laid out as `x` is; none if it is not one of these kernels' with results of
-/// this dtype.
+/// A reduction of a formula's values, whose layout is that of `x`; `None` if these kernels do not have the reduction,
+/// or if its results have another dtype than `result`.
 pub(super) fn of_formula(
     b: &Cuda,
     reduction: &Reduction,
@@ -171,7 +171,7 @@ pub(super) fn of_formula(
     }
 }
 
-/// The reduction of a `fold` row over axes; its result is of the dtype `U`.
+/// The reduction of a `fold` row over axes; the result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Cuda,
     f: &F,
@@ -182,7 +182,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     fold_of(b, F::NAME, &F::CUDA, &f.params(), &x.raw, None, axis, keepdims, U::DTYPE).map(CudaArray::of)
 }
 
-#[allow(clippy::too_many_arguments)] // what a row is, and what it is called with
+#[allow(clippy::too_many_arguments)] // the parts of a row, and the arguments of its call
 fn fold_of(
     b: &Cuda,
     op: &'static str,
@@ -226,14 +226,14 @@ fn fold_of(
     map(b, op, &program, last.as_slice().into(), &[Input::Given(&results)], result)
 }
 
-/// The sum over axis 0, integers in 64 bits.
+/// The sum over axis 0; integers are summed in 64 bits.
 pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
-/// Sums of squared distances from the mean, divided by n - correction: in two passes, which loses no digits. Of a formula's values, which
-/// would be laid out as `x` is, each pass computes them.
-#[allow(clippy::too_many_arguments)] // as above
+/// The sum of squared distances from the mean, divided by n - correction, in two passes, which avoids cancellation.
+/// Each pass recomputes a formula's values; their layout is that of `x`.
+#[allow(clippy::too_many_arguments)] // the values or their formula, and the fold
 fn spread(
     b: &Cuda,
     op: &'static str,

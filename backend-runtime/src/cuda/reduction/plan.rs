@@ -1,4 +1,4 @@
-//! The plan of a fold: the reduced axes, the order of the others, and how the work is split into blocks.
+//! The plan of a fold: the reduced axes, the order of the kept axes, and the split of the work into blocks.
 
 use super::fold::{ACCUMULATOR, Fold, Names, REDUCE};
 use crate::{
@@ -15,22 +15,22 @@ use crate::{
 };
 use std::cmp::Reverse;
 
-/// The values of a formula, which are computed as they are reduced.
+/// The values of a formula, computed while they are reduced.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a> {
-    /// Its text.
+    /// The formula's text.
     pub(crate) formula: Formula,
-    /// The members of its struct.
+    /// The members of the formula's struct.
     pub(crate) members: Members<'a>,
-    /// Its arrays, each of the shape of the values.
+    /// The formula's arrays, broadcast to the shape of the values.
     pub(crate) inputs: &'a [RawArray],
 }
 
 impl Values<'_> {
-    /// Most bytes of its members: what a kernel may be given, less its other arguments.
+    /// Maximum size of the members in bytes: the limit on kernel arguments, less the other arguments.
     pub(crate) const MOST: usize = 1024;
 
-    /// The order of the elements along these axes.
+    /// A walk of the inputs along these axes.
     fn along(&self, axes: &[usize]) -> Merged {
         let part = |x: &RawArray| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -45,14 +45,14 @@ pub(crate) struct Plan {
     op: &'static str,
     x: RawArray,
     axes: Vec<usize>,
-    /// The axes that stay, from the one with the largest stride on: the order of the results in memory.
+    /// The kept axes by descending stride, which is the order of the results in memory.
     kept: Vec<usize>,
     outer: Merged,
     inner: Merged,
 }
 
 impl Plan {
-    /// `axes` are different axes of `x`; of which nothing but the layout matters if [`Values`] are reduced.
+    /// `axes` are distinct axes of `x`. If [`Values`] are reduced, only the layout of `x` matters.
     pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -68,17 +68,18 @@ impl Plan {
         self.outer.n()
     }
 
-    /// Number of elements of each result.
+    /// Number of elements reduced to each result.
     pub(crate) fn inputs(&self) -> usize {
         self.inner.n()
     }
 
-    /// The results in the order of the plan; `given` has one value for each. `over` is what the fold divides by.
+    /// Runs the fold. The results are in the order of the plan; `given` has one value per result, and `over` is the
+    /// fold's divisor.
     pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
         self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
 
-    /// As [`Plan::run`], of a formula's values.
+    /// As [`Plan::run`], for the values of a formula.
     pub(crate) fn run_formula(
         &self,
         b: &Cuda,
@@ -91,8 +92,8 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// As [`Plan::run`], with the fold of a program, and of a formula's values if there are any.
-    #[allow(clippy::too_many_arguments)] // what is run, and on what
+    /// As [`Plan::run`], with a program's fold, and optionally for the values of a formula.
+    #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,
         b: &Cuda,
@@ -123,8 +124,9 @@ impl Plan {
                 let kernel = b.kernel(op, program, Instance::new("reduce", names.fold, &[x.dtype]))?;
                 let from = x.pointer();
                 let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
-                // SAFETY: the arguments are `reduce`'s. Both walks stay within `x`; there is a result, and a given value
-                // where there are any, for each step of `outer`, and with several parts an accumulator for each part of each.
+                // SAFETY: the arguments are those of `reduce`. Both walks stay within `x`. There is a result, and a
+                // given value if there are any, for each step of `outer`, and with several parts an accumulator for
+                // each part of each result.
                 unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
             }
             Some(values) => {
@@ -143,8 +145,8 @@ impl Plan {
                                     [&values.members, &to, &parts, &given, &outer, &inner, &split_argument];
                                 let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
                                 let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
-                                // SAFETY: the arguments are `reduce_formula`'s. Both walks stay within every input; for the
-                                // rest, as above.
+                                // SAFETY: the arguments are those of `reduce_formula`. Both walks stay within every
+                                // input; the rest is as for `reduce`.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
                             more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
@@ -157,7 +159,7 @@ impl Plan {
         if parts != 0 {
             let kernel = b.kernel(op, program, Instance::new("join_parts", names.fold, &[x.dtype]))?;
             let grid = Grid::over(results.saturating_mul(32));
-            // SAFETY: the arguments are `join_parts`'; `reduce` has written all parts of all results.
+            // SAFETY: the arguments are those of `join_parts`; `reduce` has written all parts of all results.
             unsafe {
                 let (results, n) = (results as u64, split.parts as u64);
                 b.launch(op, kernel, grid, &[&parts, &to, &results, &n, &over])?;
@@ -166,14 +168,14 @@ impl Plan {
         Ok(out)
     }
 
-    /// Whether neighbouring results are nearer in memory than neighbouring elements of one.
+    /// Whether adjacent results are closer in memory than adjacent elements of one result.
     fn columns(&self) -> bool {
         let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
         self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
     }
 
-    /// How many elements can be read at once, 16 bytes of them: they follow each other, and those of every result begin
-    /// at a multiple of 16 bytes.
+    /// Number of elements that can be loaded at once, as 16 bytes; 1 unless elements are contiguous and those of every
+    /// result begin at a multiple of 16 bytes.
     fn elements_per_pack(&self) -> usize {
         let per_pack = 16 / self.x.dtype.size();
         let aligned = self.x.pointer().is_multiple_of(16)
@@ -182,7 +184,7 @@ impl Plan {
         if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
-    /// Results in the order of the plan as an array of the shape that is left.
+    /// The results, which are in the order of the plan, as an array of the reduced shape.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = rules::c_strides(&in_memory);
@@ -200,37 +202,38 @@ impl Plan {
     }
 }
 
-/// Axes of an array from the one with the largest stride on.
+/// Axes of an array by descending stride.
 fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
     axes
 }
 
-/// How the work is split into blocks and threads. It depends on sizes alone, never on the device: so do the results.
+/// The split of the work into blocks and threads. It depends only on sizes, never on the device, and so the results do
+/// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {
-    /// Binary logarithm of the results of a block.
+    /// Binary logarithm of the number of results per block.
     width: u32,
-    /// Whether neighbouring threads belong to neighbouring results.
+    /// Whether adjacent threads work on adjacent results.
     columns: bool,
-    /// Whether elements are read in packs.
+    /// Whether elements are loaded in packs of several.
     vectors: bool,
-    /// Blocks for all results.
+    /// Number of blocks for all results.
     blocks: u32,
-    /// Parts of the elements of each result, each done by a block of its own.
+    /// Number of parts that each result's elements are split into; each part has its own block.
     parts: u32,
-    /// Elements of a part.
+    /// Number of elements per part.
     chunk: usize,
 }
 
 impl Split {
-    /// Blocks that keep a large device busy.
+    /// Number of blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    /// `columns`: neighbouring results are nearer in memory than neighbouring elements of one. `per_pack`: how many
-    /// elements are read at once, or 1.
+    /// `columns` tells that adjacent results are closer in memory than adjacent elements of one result. `per_pack` is
+    /// the number of elements loaded at once, or 1.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
-        // threads of a result: each has a few elements; neighbours in a warp read neighbouring memory
+        // threads per result: each gets a few elements, and adjacent threads of a warp read adjacent memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
             256
@@ -244,7 +247,7 @@ impl Split {
         let blocks = results.div_ceil(per_block);
         let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
         let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
-        // whole packs of any dtype, so that every part begins aligned
+        // a multiple of the elements in a pack of any dtype, so that every part begins aligned
         let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
         Split {
             width: per_block.trailing_zeros(),
@@ -267,7 +270,7 @@ impl Split {
     }
 }
 
-/// The kernels' `Split`.
+/// `Split` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct KernelSplit {
@@ -295,7 +298,7 @@ mod tests {
                     let what = format!("{results} results of {n}: {s:?}");
                     let width = 1 << s.width;
                     assert!(width <= 256, "{what}");
-                    // beyond the most that a launch takes, blocks go on with further results
+                    // beyond the launch limit, each block works on further results
                     let blocks = results.div_ceil(width).min(i32::MAX as usize);
                     assert_eq!(s.blocks as usize, blocks, "{what}");
                     assert!(s.chunk.is_multiple_of(16) && s.parts as usize * s.chunk >= n, "{what}");

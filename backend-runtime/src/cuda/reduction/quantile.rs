@@ -1,4 +1,4 @@
-//! Quantiles, of sorted rows.
+//! Quantiles of sorted rows.
 
 use crate::{
     Axes, DType, Interpolation, Real, Result,
@@ -15,7 +15,7 @@ use crate::{
 
 const OP: &str = "quantile";
 
-/// Quantiles over axes, with the axes of `q` first.
+/// Quantiles over axes; the result has the axes of `q` first.
 pub fn quantile<T: Real>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -50,13 +50,13 @@ pub fn quantile<T: Real>(
         &(q.size() as u64),
         &number(method),
     ];
-    // SAFETY: the arguments are those of `quantiles`; there are sorted keys of all rows, and a result for each `q` and
-    // row.
+    // SAFETY: the arguments are those of `quantiles`; there are sorted keys of all rows, and the result has an element
+    // for each `q` and row.
     unsafe { b.launch(OP, kernel, Grid::over(out.size()), &arguments)? };
     Ok(CudaArray::of(out))
 }
 
-/// Refuses a `q` that is no part of 1. One flag comes to the host.
+/// Refuses a `q` outside 0 to 1. Copies one flag to the host.
 fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
     if q.size() == 0 {
         return Ok(());
@@ -73,7 +73,7 @@ fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
     }
 }
 
-/// The kernel's number of a method.
+/// The kernel's number for a method.
 fn number(method: Interpolation) -> u32 {
     match method {
         Interpolation::Linear => 0,

@@ -1,4 +1,4 @@
-//! Running sums and products, and differences.
+//! Running sums and products, and differences of neighbours.
 
 use super::fold::{ACCUMULATOR, Fold};
 use crate::{
@@ -36,16 +36,16 @@ pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     of(Fold::Sum).chain(of(Fold::Product)).collect()
 });
 
-/// The difference of neighbours.
+/// The difference of two neighbouring elements.
 static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
-/// Its kernels, listed for the check.
+/// The kernels of differences, listed for the check.
 pub(crate) const DIFFS: KernelList = (&DIFF, || {
     let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
 
-/// Running sum along one axis, or of all elements.
+/// Running sum along one axis; without an axis, of the flattened array.
 pub fn cumulative_sum<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -55,7 +55,7 @@ pub fn cumulative_sum<T: Element>(
     running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
 }
 
-/// Running product along one axis, or of all elements.
+/// Running product along one axis; without an axis, of the flattened array.
 pub fn cumulative_prod<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -86,14 +86,14 @@ fn running<T: Element>(
     Ok(CudaArray::of(out))
 }
 
-/// Running count of the true elements of a 1-D array, each element included.
+/// Running count of the true elements of a 1-D mask; each count includes its own element.
 pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, DType::Int64, &mask.shape)?;
     scan(b, op, mask, &out, 0, false, Fold::Sum)?;
     Ok(out)
 }
 
-/// An array of this shape for the result, laid out as `x` is.
+/// A new array of this shape for the result, with the memory order of `x`.
 fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
     b.check(op, x)?;
     let order = in_memory(x, (0..shape.len()).collect());
@@ -104,13 +104,13 @@ fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DT
     Ok(out.view(shape, strides, out.offset))
 }
 
-/// Axes from the one with the largest stride on.
+/// Axes by descending stride.
 fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
     axes
 }
 
-/// Writes the running fold of `x`, which is not empty along the axis, into `out`.
+/// Writes the running fold of `x` along the axis into `out`; the axis must not be empty.
 fn scan(
     b: &Cuda,
     op: &'static str,
@@ -131,7 +131,7 @@ fn scan(
         return Ok(());
     }
     let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
-    // a lane of few elements has no work for a block
+    // a short lane does not have enough work for a block
     let columns = nearest < x.strides[axis].unsigned_abs() || length <= 32;
     let split = Split::new(lanes.n(), length, columns);
     let kernel_scan = KernelScan {
@@ -161,13 +161,13 @@ fn scan(
             b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
         }
     }
-    // SAFETY: as above; the result has a place for each element, and with `initial` one more in each lane.
+    // SAFETY: as above; the result has room for each element, and with `initial` for one more in each lane.
     unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 
-/// How the work is split. It depends on sizes alone, never on the device: so do the results.
+/// The split of the work. It depends only on sizes, never on the device, and so the results do too.
 struct Split {
-    /// Whether a thread has a lane, so that neighbouring threads have neighbouring lanes.
+    /// Whether each thread has its own lane, so that adjacent threads have adjacent lanes.
     columns: bool,
     lanes: usize,
     chunk: usize,
@@ -176,7 +176,7 @@ struct Split {
 
 impl Split {
     fn new(lanes: usize, length: usize, columns: bool) -> Split {
-        // lanes that keep a large device busy, and elements that are worth a chunk of their own
+        // number of lanes that keep a large device busy, and number of elements that justify a chunk
         let (enough, worth) = if columns { (1 << 17, 64) } else { (1024, 4096) };
         let chunks = (enough / lanes.min(enough)).min(length.div_ceil(worth)).clamp(1, 1024);
         let chunk = length.div_ceil(chunks);
@@ -193,7 +193,7 @@ impl Split {
     }
 }
 
-/// The kernels' `Scan`.
+/// `Scan` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct KernelScan {
@@ -208,7 +208,7 @@ struct KernelScan {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelScan {}
 
-/// Differences of neighbours along one axis, `n` times.
+/// Differences of neighbouring elements along one axis, taken `n` times.
 pub fn diff<T: Numeric>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -235,7 +235,7 @@ pub fn diff<T: Numeric>(
     Ok(CudaArray::of(current))
 }
 
-/// The array with others before and after it, if there are any.
+/// The array with `before` and `after` joined to its ends; `None` if there is neither.
 fn with_edges<T: Numeric>(
     b: &Cuda,
     op: &'static str,
@@ -304,7 +304,7 @@ mod tests {
         check::<bf16>(&b, &[2, 30], 1e-2);
     }
 
-    /// Lanes that several blocks share.
+    /// Lanes long enough to be shared by several blocks.
     #[test]
     fn long_lanes() {
         let Some(b) = device() else { return };
@@ -321,7 +321,7 @@ mod tests {
     fn wrong_axes() {
         let Some(b) = device() else { return };
         let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
-        // an array of 0 dimensions has the axes 0 and -1, as in NumPy
+        // a 0-dimensional array has axes 0 and -1, as in NumPy
         let here = cpu::cumulative_sum(&CPU, &host(&b, &scalar), Some(-1), false).unwrap();
         assert_eq!(cumulative_sum(&b, &scalar, Some(-1), false).unwrap().shape(), here.shape());
         assert!(matches!(cumulative_sum(&b, &scalar, Some(1), false), Err(Error::Axis { op: "cumulative_sum", .. })));

@@ -20,7 +20,7 @@ fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
 
 const SHAPES: [&[usize]; 6] = [&[3, 4, 5], &[2, 300, 3], &[1100, 3], &[3, 1100], &[7], &[]];
 
-/// Calls the op here and there and compares.
+/// Calls the op on this backend and on the CPU, and compares the results.
 macro_rules! compare {
     ($b:ident, $a:ident, $x:ident, $what:ident, $tolerance:expr; $($f:ident($($arg:expr),*))*) => {$(
         let got = $f(&$b, &$a, $($arg),*).unwrap();
@@ -88,7 +88,7 @@ fn floats_over_all_axes_and_layouts() {
     floats::<Complex<f32>>(&b, SHAPES[3], 1e-5);
 }
 
-/// Sizes that several blocks share.
+/// Sizes that are split among several blocks.
 #[test]
 fn large_arrays() {
     let Some(b) = device() else { return };

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, by integer keys of the same order as the elements.
+//! Sorting, searching and sets, by integer keys in the same order as the elements.
 
 mod rows;
 mod unique;
@@ -17,16 +17,16 @@ use super::{
 };
 use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
 
-/// Sorted along one axis.
+/// Sorts along one axis.
 pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
     let op = "sort";
     let axis = rules::axis(op, axis, x.raw.shape.len())?;
-    // zeros and NaN keep their bits: they are moved; the values of other dtypes follow from their keys
+    // floats are moved, so that zeros and NaN keep their bits; the values of other dtypes are recovered from their keys
     let wanted = if T::DTYPE.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
     along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
 }
 
-/// Indices that sort along one axis.
+/// Indices that would sort along one axis.
 pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<i64>> {
     let wanted = Wanted::Order;
     let op = "argsort";
@@ -35,14 +35,14 @@ pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: 
     along(b, op, &x, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
 }
 
-/// The indices that sort a 1-D array, in some integer dtype that has them.
+/// The indices that would sort a 1-D array, in an integer dtype that can hold them.
 pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -> Result<RawArray> {
     let rows = Rows::sorted(b, op, x, x.shape[0], false, Wanted::Order)?;
     let order = rows.order_as(b, dtype)?;
     Ok(order.view(vec![order.size()], vec![1], 0))
 }
 
-/// Sorts rows along an axis, and brings what `result` makes of them into the shape of `x`.
+/// Sorts rows along an axis, and arranges the array that `result` makes from the sorted rows like `x`.
 fn along(
     b: &Cuda,
     op: &'static str,
@@ -62,7 +62,7 @@ fn along(
     Ok(out.permuted(&back))
 }
 
-/// Where to insert x2 into the sorted 1-D x1 so that it stays sorted.
+/// The index at which to insert each element of `x2` into the sorted 1-D `x1` so that `x1` stays sorted.
 pub fn searchsorted<T: Ordered>(
     b: &Cuda,
     x1: &CudaArray<T>,
@@ -99,8 +99,8 @@ pub fn searchsorted<T: Ordered>(
             &out.pointer(),
             &((side == Side::Right) as u32),
         ];
-        // SAFETY: the arguments are those of `search`; `n` elements are `stride` apart in `sorted`, and there is a
-        // result for each element of `x`.
+        // SAFETY: the arguments are those of `search`; `sorted` has `n` elements, `stride` apart, and the result has an
+        // element for each element of `x`.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
     }
     Ok(CudaArray::of(out))

@@ -1,4 +1,4 @@
-//! Rows of keys, and how they are sorted.
+//! Rows of keys, and their sorting.
 
 use crate::{
     DType, DTypeKind, Error, Result,
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The kernels of sorting, and of what sorted keys are used for.
+/// The kernels of sorting, and those that use sorted keys.
 pub(crate) static PROGRAM: Program = Program {
     name: "sort",
     source: ProgramSource::File(concat!(
@@ -50,7 +50,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     all
 });
 
-/// A kernel for keys, alone or with places.
+/// A kernel for keys, alone or with the elements' positions.
 fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     let tag = match (key, pairs) {
         (DType::UInt32, true) => "u32, true",
@@ -61,39 +61,39 @@ fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     Instance::new(name, tag, &[])
 }
 
-/// Longest row that is sorted in the shared memory of a block; that of the kernels.
+/// Longest row that is sorted in a block's shared memory; the kernels have the same constant.
 const SHORT: usize = 2048;
 
-/// Keys of a block, and digits; those of the kernels.
+/// Keys per block, and number of digits; the kernels have the same constants.
 const TILE: usize = 4096;
 const DIGITS: usize = 256;
 const DIGIT_BITS: usize = 8;
 
-/// Sorted rows: keys, and, if asked for, where in its row each element was.
+/// Sorted rows: keys, and optionally each element's original position in its row.
 pub(crate) struct Rows {
     op: &'static str,
-    /// The elements, rows in C order.
+    /// The elements, as rows in C order.
     x: RawArray,
     walk: Walk<1>,
     rows: usize,
     length: usize,
     descending: bool,
     keys: RawArray,
-    /// For each key, the place of its element in the row.
+    /// For each key, the original position of its element in the row.
     order: Option<RawArray>,
 }
 
-/// What to sort: elements, or their indices.
+/// Whether to keep track of the elements' positions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Values alone, without the sign of a zero or the bits of a NaN.
+    /// Only values, without the sign of a zero or the bits of a NaN.
     Values,
-    /// Also where they were.
+    /// Values and their original positions.
     Order,
 }
 
 impl Rows {
-    /// Sorts the elements of `x`, in C order, in rows of `length`, which divides their number.
+    /// Sorts the elements of `x`, taken in C order, in rows of `length`, which must divide the number of elements.
     pub(crate) fn sorted(
         b: &Cuda,
         op: &'static str,
@@ -122,7 +122,7 @@ impl Rows {
         let arguments: [&dyn Argument; 6] =
             [&x.pointer(), &sorted.walk, &sorted.keys.pointer(), &order, &(length as u64), &(descending as u32)];
         let encode = b.kernel(op, &PROGRAM, Instance::new("encode", "", &[x.dtype]))?;
-        // SAFETY: the arguments are those of `encode`; there are a key and a place for each element.
+        // SAFETY: the arguments are those of `encode`; there are a key and a position for each element.
         unsafe { b.launch(op, encode, Grid::over(n), &arguments)? };
         if length <= SHORT {
             sorted.sort_short(b)?;
@@ -132,12 +132,12 @@ impl Rows {
         Ok(sorted)
     }
 
-    /// The sorted keys, (rows, length).
+    /// The sorted keys, with shape (rows, length).
     pub(crate) fn keys(&self) -> &RawArray {
         &self.keys
     }
 
-    /// The places of the elements in their rows, (rows, length).
+    /// The original positions of the elements in their rows, with shape (rows, length).
     pub(crate) fn order(&self, b: &Cuda) -> Result<RawArray> {
         match &self.order {
             Some(order) => Ok(order.clone()),
@@ -145,7 +145,7 @@ impl Rows {
         }
     }
 
-    /// Where the place of each element is; 0 if it was not asked for.
+    /// Address of the positions; 0 if they were not requested.
     pub(crate) fn order_pointer(&self) -> u64 {
         self.order.as_ref().map_or(0, RawArray::pointer)
     }
@@ -161,7 +161,7 @@ impl Rows {
         let grid = Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         let (keys, order, rows) = (self.keys.pointer(), self.order_pointer(), self.rows as u64);
         let (length, padded) = (self.length as u32, padded as u32);
-        // SAFETY: the arguments are those of `sort_short`; rows fit its shared memory.
+        // SAFETY: the arguments are those of `sort_short`; a row fits in its shared memory.
         unsafe { b.launch(self.op, kernel, grid, &[&keys, &order, &rows, &length, &padded]) }
     }
 
@@ -193,7 +193,7 @@ impl Rows {
             let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, RawArray::pointer));
             let all = grid(self.rows * tiles);
             // SAFETY: the arguments are those of the kernels. There is a count for each row, digit and tile, and a
-            // total for each row and digit; keys and places go from one pair of arrays to the other.
+            // total for each row and digit; keys and positions move from one pair of arrays to the other.
             unsafe {
                 b.launch(op, &count, all, &[&keys, &counts, &rows, &length, &shift])?;
                 b.launch(op, &sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
@@ -207,7 +207,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Other packed elements, as many as there are of these, in the order of these.
+    /// The elements of another contiguous array of the same size, in the order of these rows.
     pub(crate) fn gathered(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, x.dtype, &[self.rows, self.length])?;
         if out.size() > 0 {
@@ -217,16 +217,16 @@ impl Rows {
         Ok(out)
     }
 
-    /// Writes elements, which `walk` goes over in C order, in the order of the keys.
+    /// Writes elements, which `walk` traverses in C order, in the order of the keys.
     fn gather(&self, b: &Cuda, x: &RawArray, walk: &Walk<1>, out: &RawArray) -> Result<()> {
         let (from, order, to) = (moved(x).pointer(), self.order_pointer(), out.pointer());
         let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(x.dtype)]))?;
         let length = self.length as u64;
-        // SAFETY: the arguments are those of `gather`; places are within the rows.
+        // SAFETY: the arguments are those of `gather`; positions are within the rows.
         unsafe { b.launch(self.op, gather, Grid::over(out.size()), &[&from, walk, &order, &to, &length]) }
     }
 
-    /// The elements in their order, (rows, length).
+    /// The elements in sorted order, with shape (rows, length).
     pub(crate) fn values(&self, b: &Cuda) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, self.x.dtype, &[self.rows, self.length])?;
         let n = out.size();
@@ -246,7 +246,7 @@ impl Rows {
         Ok(out)
     }
 
-    /// The places of the elements in their rows, in another integer dtype, (rows, length).
+    /// The original positions of the elements in their rows, converted to `dtype`, with shape (rows, length).
     pub(crate) fn order_as(&self, b: &Cuda, dtype: DType) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, dtype, &[self.rows, self.length])?;
         if let Some(order) = &self.order {
@@ -256,7 +256,7 @@ impl Rows {
     }
 }
 
-/// The dtype of the keys of a dtype.
+/// The dtype of the keys for elements of a dtype.
 fn key_dtype(dtype: DType) -> DType {
     if dtype.size() == 8 { DType::UInt64 } else { DType::UInt32 }
 }

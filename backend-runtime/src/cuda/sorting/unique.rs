@@ -1,4 +1,4 @@
-//! Distinct elements: sorted, with a mark where each value begins.
+//! Distinct elements: sorted elements, with a mark where each value begins.
 
 use super::rows::{PROGRAM, Rows, Wanted};
 use crate::{
@@ -14,27 +14,27 @@ use crate::{
     },
 };
 
-/// The distinct elements, sorted; every NaN is one of its own.
+/// The distinct elements, sorted; each NaN is distinct.
 pub fn unique_values<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
     Distinct::of(b, "unique_values", &x.raw)?.values(b).map(CudaArray::of)
 }
 
-/// The distinct elements, and how often each is there.
+/// The distinct elements, and the number of occurrences of each.
 pub fn unique_counts<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
     let distinct = Distinct::of(b, "unique_counts", &x.raw)?;
     Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.counts(b)?)))
 }
 
-/// The distinct elements, and for every element the index of its value.
+/// The distinct elements, and the index of each element's value among them.
 pub fn unique_inverse<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
     let distinct = Distinct::of(b, "unique_inverse", &x.raw)?;
     Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
 }
 
-/// The result of [`unique_all`].
+/// The result of [`unique_all`]: values, first indices, inverse, counts.
 type All<T> = (CudaArray<T>, CudaArray<i64>, CudaArray<i64>, CudaArray<i64>);
 
-/// The distinct elements, the first index of each, for every element the index of its value, and the counts.
+/// The distinct elements, the first index of each, the index of each element's value among them, and the counts.
 pub fn unique_all<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<All<T>> {
     let distinct = Distinct::of(b, "unique_all", &x.raw)?;
     Ok((
@@ -45,12 +45,12 @@ pub fn unique_all<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<All<T>> {
     ))
 }
 
-/// Sorted elements, and which of them begin a new value.
+/// Sorted elements, with marks on those that begin a new value.
 struct Distinct {
     op: &'static str,
     n: usize,
     sorted: RawArray,
-    /// Where each sorted element was.
+    /// The original index of each sorted element.
     order: RawArray,
     begins: RawArray,
     firsts: MaskIndices,
@@ -75,12 +75,12 @@ impl Distinct {
         Ok(Distinct { op, n, sorted: flat(&sorted), order: flat(&order), begins, firsts })
     }
 
-    /// The first element of each value.
+    /// The first element of each run of equal elements.
     fn values(&self, b: &Cuda) -> Result<RawArray> {
         self.firsts.elements(b, &self.sorted)
     }
 
-    /// Index of the first element of each value.
+    /// The original index of the first element of each value.
     fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = b.uninit_raw(self.op, DType::Int64, &[self.n])?;
         copy_into(b, self.op, &self.order, &order)?;
@@ -106,9 +106,9 @@ impl Distinct {
     }
 }
 
-/// Complex numbers in NumPy's order, and where they were: by real part, then by imaginary part; behind them those with an
-/// unknown imaginary part, then with an unknown real part, then with both. Stable sorts, from the least to the most
-/// important key.
+/// Sorts complex numbers in NumPy's order; returns them and their original indices. They are ordered by real part, then
+/// by imaginary part; after them come those with a NaN imaginary part, then a NaN real part, then both. Sorts stably by
+/// one key after another, the least important first.
 fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
     let n = x.size();
     let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);
@@ -124,23 +124,25 @@ fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawAr
     Ok((rows.gathered(b, &x)?, rows.gathered(b, &order)?))
 }
 
-/// The real or the imaginary parts of packed complex numbers.
+/// The real (0) or imaginary (1) parts of contiguous complex numbers, as a view.
 fn part(x: &RawArray, which: usize) -> RawArray {
     let parts = x.view(x.shape.clone(), vec![2], 2 * x.offset + which);
     RawArray { dtype: x.dtype.to_real(), ..parts }
 }
 
-/// Runs a kernel with a thread for each of `n` items. Its arguments are the kernel's, each pointer to as many elements.
+/// Runs a kernel with one thread for each of `n` items. The arguments must be those of the kernel, with pointers to as
+/// many elements.
 fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());
     }
     let kernel = b.kernel(op, &PROGRAM, kernel)?;
-    // SAFETY: the callers, all in this file, give the arguments of the kernel they name, with arrays of its items.
+    // SAFETY: the callers are all in this file; they pass the arguments of the kernel they name, with arrays of `n`
+    // items.
     unsafe { b.launch(op, kernel, Grid::over(n), arguments) }
 }
 
-/// The elements of a contiguous array as one axis.
+/// The elements of a contiguous array along one axis.
 fn flat(x: &RawArray) -> RawArray {
     x.view(vec![x.size()], vec![1], x.offset)
 }
