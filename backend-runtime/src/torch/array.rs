@@ -1,4 +1,4 @@
-//! Arrays of the backend: libtorch tensors with their dtype as a type.
+//! Arrays of the backend: libtorch tensors with their dtype in the type.
 
 use super::{
     ffi::{code, load, shim, status},
@@ -17,7 +17,7 @@ use std::{
     sync::atomic::{Ordering, fence},
 };
 
-/// An array of [`Torch`](super::Torch): a reference on a libtorch tensor of dtype `T`. Cloning shares the tensor.
+/// An array of [`Torch`](super::Torch): a reference to a libtorch tensor of dtype `T`. Cloning shares the tensor.
 #[repr(transparent)]
 pub struct TorchArray<T> {
     tensor: Tensor,
@@ -32,7 +32,7 @@ impl<T> Clone for TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
-    /// The array, if the tensor has this dtype.
+    /// Wraps a tensor; an error if it has another dtype than `T`.
     #[inline]
     pub fn new(op: &'static str, tensor: Tensor) -> Result<TorchArray<T>> {
         if tensor.code() == code(T::DTYPE) {
@@ -53,7 +53,7 @@ impl<T: Element> TorchArray<T> {
         self.tensor.shape()
     }
 
-    /// The elements in place, without a copy, for arrays on the host with any strides.
+    /// A view of the elements without a copy, with any strides; an error if the array is not on the host.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = device_name(self.tensor.device());
@@ -66,38 +66,39 @@ impl<T: Element> TorchArray<T> {
         }
         let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
         if T::DTYPE == DType::Bool {
-            // SAFETY: as below; any byte is a `u8`.
+            // SAFETY: as below; every byte is a valid `u8`.
             let bytes = unsafe { ArrayViewD::from_shape_ptr(layout.clone(), self.tensor.data().cast::<u8>()) };
             check_bools("view", bytes.iter())?;
         }
-        // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither
-        // change nor go while `self` is borrowed; the shim leaves no lazy conjugation or negation.
+        // SAFETY: the tensor has elements of this dtype (`new` checked it) at these strides, and they neither change
+        // nor are freed while `self` is borrowed; the shim resolves lazy conjugation and negation.
         Ok(unsafe { ArrayViewD::from_shape_ptr(layout, self.tensor.data().cast::<T>()) })
     }
 }
 
 impl<T: Element> TorchArray<T> {
-    /// Whether this is the only handle of memory on the host, over which a result is worth writing.
+    /// Whether a result may overwrite the memory: it is on the host, large enough to be worth reusing, and this is its
+    /// only handle.
     pub(super) fn is_alone(&self) -> bool {
         let bytes = self.tensor.size().saturating_mul(size_of::<T>());
         let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
-        // what another thread read before it gave its handle up was read before anything is written now
+        // orders reads by threads that have dropped their handles before the coming writes
         fence(Ordering::Acquire);
         alone
     }
 
-    /// The memory of a tensor on the host whose elements are what its dtype says.
+    /// A view of a tensor on the host; `None` on a GPU, or if a bool is neither 0 nor 1.
     pub(super) fn host_view(&self) -> Option<HostView<'_, T>> {
         const { assert!(size_of::<usize>() == size_of::<isize>()) };
         if self.tensor.device() >= 0 || T::DTYPE == DType::Bool && self.view().is_err() {
             return None;
         }
         let strides = self.tensor.strides();
-        // SAFETY: libtorch's strides are never negative, so that they are the same as either type.
+        // SAFETY: libtorch's strides are never negative, so they are equal as either type.
         let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
         let start = if self.tensor.size() == 0 { std::ptr::dangling() } else { self.tensor.data().cast_const().cast() };
-        // SAFETY: the tensor has its elements at these strides, of this dtype (`new` checked it), and they neither change nor go
-        // while `self` is borrowed; the shim leaves no lazy conjugation or negation.
+        // SAFETY: the tensor has elements of this dtype (`new` checked it) at these strides, and they neither change
+        // nor are freed while `self` is borrowed; the shim resolves lazy conjugation and negation.
         Some(unsafe { HostView::new(start, self.shape(), strides) })
     }
 }
@@ -130,7 +131,8 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
     }
 }
 
-/// Other bytes than 0 and 1 are no bools, though libtorch takes them: one of its ops can make them of any memory.
+/// Refuses bytes other than 0 and 1, which are not valid as `bool`. libtorch accepts them: one of its ops can
+/// reinterpret any memory as bools.
 fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) -> Result<()> {
     match bytes.find(|byte| **byte > 1) {
         None => Ok(()),
@@ -138,7 +140,7 @@ fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) ->
     }
 }
 
-/// A copy of the elements on the host, in C order. The tensor is of dtype `T`.
+/// Copies the elements to the host, in C order. The tensor must have dtype `T`.
 pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     const OP: &str = "to_ndarray";
     let shape = tensor.shape();
@@ -146,7 +148,7 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     let mut elements = Vec::<T>::new();
     elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
     if count > 0 {
-        // SAFETY: there is room for `count` elements of the tensor's dtype, and all are written where it succeeds.
+        // SAFETY: there is room for `count` elements of the tensor's dtype, and on success all are written.
         let status = unsafe { (shim().to_host)(tensor.as_ptr(), elements.as_mut_ptr().cast()) };
         if status != status::DONE {
             return Err(shim().error(OP, status, &""));
@@ -155,14 +157,14 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
             // SAFETY: `count` bytes were written, one for each bool.
             check_bools(OP, unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), count) }.iter())?;
         }
-        // SAFETY: all are written, and any bytes are an element of a dtype other than bool.
+        // SAFETY: all elements are written, the bools are checked, and any bytes are valid for the other dtypes.
         unsafe { elements.set_len(count) };
     }
     HostArray::from_shape_vec(shape, elements).map_err(|e| Error::shape(OP, shape, e.to_string()))
 }
 
-/// A tensor on the host (`device` is -1) over the array's own memory, which lives as long as the tensor; negative strides
-/// are copied. Memory that has no other handle becomes the tensor's. Or a copy on a GPU.
+/// A tensor on the host (`device` is -1) that shares the array's memory and keeps it alive, or a copy on a GPU. An
+/// array with negative strides is copied. If the memory has no other handle, the tensor becomes its only owner.
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;
@@ -173,8 +175,9 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     let strides: Vec<i64> = x.strides().iter().map(|&s| s as i64).collect();
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));
     let mut result = std::ptr::null_mut();
-    // SAFETY: `owner` keeps the elements at `data` alive and unchanged until the shim drops it, once: an ndarray that is
-    // shared copies before it changes, and what is given is the tensor's alone. Elements are `Send`, so any thread may drop them.
+    // SAFETY: `owner` keeps the elements at `data` alive and unchanged until the shim drops it, once: a shared ndarray
+    // is copied before it is changed, and a given one belongs to the tensor alone. Elements are `Send`, so any thread
+    // may drop them.
     let status = unsafe {
         (shim.from_host)(
             data.cast_mut().cast(),
@@ -192,14 +195,14 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     if status != status::DONE {
         return Err(shim.error(OP, status, &""));
     }
-    // SAFETY: the shim gave one reference.
+    // SAFETY: the shim returned one reference.
     let tensor = unsafe { Tensor::owning(result) };
     TorchArray::new(OP, tensor.ok_or_else(|| Error::library(OP, "torch", "no tensor"))?)
 }
 
-/// Drops the array that a tensor's memory belongs to.
+/// Drops the array that owns a tensor's memory.
 unsafe extern "C" fn drop_owner<T: Element>(owner: *mut c_void) {
-    // SAFETY: `owner` is the box that `from_host` gave to the shim, which calls this once.
+    // SAFETY: `owner` is the box that `from_host` passed to the shim, which calls this function once.
     drop(unsafe { Box::from_raw(owner.cast::<HostArray<T>>()) });
 }
 

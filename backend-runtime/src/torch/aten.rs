@@ -1,4 +1,4 @@
-//! `aten` mappings of the table: one row, one op of libtorch.
+//! The table's `aten` mappings: one op of libtorch per row.
 
 use super::{
     Torch, TorchArray,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{DType, Element, Error, Result, rules};
 
-/// A row's mapping: its op in libtorch, and how dtypes that this op lacks are computed.
+/// A row's mapping: its libtorch op, and the strategy for dtypes that this op lacks.
 #[derive(Debug)]
 pub struct Aten {
     op: &'static str,
@@ -18,14 +18,14 @@ pub struct Aten {
 }
 
 impl Aten {
-    /// The row `op`, mapped to libtorch's op `name` with `overload`: `Aten::new("add", "aten::add", "Tensor",
-    /// DtypeStrategy::Parts)`.
+    /// The row `op`, mapped to the overload `overload` of libtorch's op `name`: `Aten::new("add", "aten::add",
+    /// "Tensor", DtypeStrategy::Parts)`.
     pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
 
-    /// Compares the mapping with libtorch's own schema: that the op exists, writes into none of its arguments, takes `args`
-    /// arguments or more, has defaults for the rest, and returns only what [`FromTensors`] reads.
+    /// Checks the mapping against libtorch's own schema: the op exists, writes to none of its arguments, takes at least
+    /// `args` arguments, has defaults for the rest, and returns only what [`FromTensors`] reads.
     pub fn check_schema(&self, args: usize) -> Result<()> {
         let text = self.schema.text(self.op)?;
         match schema::mismatch(&text, args) {
@@ -35,13 +35,13 @@ impl Aten {
     }
 }
 
-/// What the results of libtorch's op are as a row's result: an array, a list, a tuple.
+/// Conversion of an op's results to a row's result: an array, a list, a tuple.
 pub trait FromTensors: Sized {
-    /// Takes the results in order; `back` undoes the detour of the row's dtype.
+    /// Takes the results in order; `back` undoes the row's dtype detour.
     fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
 }
 
-/// Undoes the detour that the arguments of a call took.
+/// The reverse of the dtype detour that a call's arguments took.
 pub struct Back<'b> {
     on: OpContext<'b>,
     detour: Detour,
@@ -95,8 +95,8 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
 }
 
-/// The error of a failed call: that of broadcasting, if the operands do not broadcast or their common shape is larger than any
-/// memory, else libtorch's own.
+/// The error of a failed call: a broadcasting error if the operands do not broadcast, a memory error if their common
+/// shape exceeds any memory, else libtorch's own error.
 #[cold]
 #[inline(never)]
 fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
@@ -111,8 +111,8 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     }
 }
 
-/// The arguments with infinity for numbers that float32 does not have, where libtorch computes in that: it refuses such
-/// numbers. None where all are in range.
+/// The arguments with out-of-range numbers replaced by infinity, if libtorch computes in float32, because it refuses
+/// numbers beyond float32's range. `None` if all numbers are in range.
 fn infinite_beyond_float32<'a>(dtype: DType, args: &[Arg<'a>]) -> Option<Vec<Arg<'a>>> {
     let narrow = matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64);
     let beyond = |arg: &Arg<'_>| matches!(arg, Arg::Real(x) if x.abs() > f64::from(f32::MAX));

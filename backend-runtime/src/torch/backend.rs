@@ -13,23 +13,23 @@ use crate::{
 };
 use std::fmt;
 
-/// libtorch on one device. Free to clone; clones share the random stream.
+/// libtorch on one device. Cheap to clone; clones share the random stream.
 #[derive(Clone, Debug)]
 pub struct Torch {
-    /// -1 is the CPU, else the number of the GPU.
+    /// -1 for the CPU, else the GPU's number.
     pub(super) index: i32,
-    /// Whether loops of the CPU read and write its tensors in place.
+    /// Whether CPU loops read and write this backend's tensors in place.
     pub(super) in_place: bool,
-    /// The CPU backend: it has the random stream, and computes what is made on the host.
+    /// The CPU backend: it holds the random stream, and computes the ops that run on the host.
     pub(super) host: Numpyish,
 }
 
 impl Torch {
-    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`. Finds and loads libtorch at first use.
+    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`. The first call finds and loads libtorch.
     pub fn new(device: &str) -> Result<Torch> {
         let index = device_index(device)?;
         let shim = ffi::load()?;
-        // SAFETY: it counts, and changes nothing.
+        // SAFETY: the function only counts devices.
         let count = unsafe { (shim.device_count)() };
         if index >= count.max(0) {
             let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
@@ -44,38 +44,38 @@ impl Torch {
         Torch::new("cpu")
     }
 
-    /// The same device, with a random stream of its own that starts from `seed`.
+    /// The same device with its own random stream, seeded with `seed`.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
     }
 
-    /// The same device, whose tensors are taken for a GPU's: loops of the CPU do not touch their memory, but copy to it and from it. For
-    /// tests of that, on machines without a GPU.
+    /// The same device, with its tensors treated like a GPU's: CPU loops copy to and from their memory and never access
+    /// it in place. For tests of these copies on machines without a GPU.
     #[doc(hidden)]
     #[must_use]
     pub fn copying(self) -> Torch {
         Torch { in_place: false, ..self }
     }
 
-    /// Whether loops of the CPU read and write its tensors in place.
+    /// Whether CPU loops read and write this backend's tensors in place.
     pub(super) fn is_in_place(&self) -> bool {
         self.in_place
     }
 
-    /// The CPU backend, for what is computed on the host.
+    /// The CPU backend, for ops computed on the host.
     pub(super) fn host(&self) -> &Numpyish {
         &self.host
     }
 
-    /// -1 for the CPU, else the number of the GPU.
+    /// -1 for the CPU, else the GPU's number.
     #[inline(always)]
     pub(super) fn index(&self) -> i32 {
         self.index
     }
 }
 
-/// `"cuda:1"` as a number; -1 is the CPU.
+/// Parses a device name such as `"cuda:1"`; -1 is the CPU.
 pub(super) fn device_index(device: &str) -> Result<i32> {
     let index = match device {
         "cpu" => Some(-1),
@@ -119,7 +119,7 @@ impl Arrays for Torch {
         copy: CopyMode,
     ) -> Result<ManagedTensor> {
         let tensor = exchange::export(self.index, x.into_array(), copy)?;
-        // a copy was asked for just now
+        // the copy was only just queued
         self.synchronize().map_err(|why| why.within("to_dlpack"))?;
         Ok(tensor)
     }
@@ -158,7 +158,7 @@ impl Arrays for Torch {
     }
 
     fn free_cache(&self) -> Result<()> {
-        // the CPU backend computes what libtorch lacks
+        // the CPU backend computes the ops that libtorch lacks
         self.host.free_cache()?;
         memory::free_cache(self.index)
     }
@@ -168,7 +168,7 @@ impl Arrays for Torch {
             return Ok(());
         }
         let shim = ffi::load()?;
-        // SAFETY: the device was found when the backend was made.
+        // SAFETY: the device was found when the backend was created.
         match unsafe { (shim.synchronize)(self.index) } {
             ffi::status::DONE => Ok(()),
             status => Err(shim.error("synchronize", status, self)),

@@ -1,4 +1,4 @@
-//! Compiles `shim.cpp` against the headers of the libtorch found, once per version, into a cache folder.
+//! Compilation of `shim.cpp` against the headers of the libtorch that was found, once per version, into a cache folder.
 
 use super::locate::{library, unavailable};
 use crate::{
@@ -13,31 +13,31 @@ use std::{
 
 const SOURCE: &str = include_str!("shim.cpp");
 
-/// The newest headers are in C++20, and the oldest take it too.
+/// Compiler flags: the newest headers need C++20, and the oldest compile with it too.
 const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"];
 
-/// Where headers with the version are, oldest layout last.
+/// Headers that may define the version; the oldest layout is last.
 const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"];
 
-/// A compiled shim: a file of the cache, or one in a temporary folder that is removed with this value.
+/// A compiled shim: a file in the cache, or one in a temporary folder that is removed when this value is dropped.
 pub(super) struct Built {
     /// The library.
     pub path: PathBuf,
-    /// Why it is not in the cache, and the temporary folder, which is removed with this value.
+    /// The reason why the shim is not in the cache, and the temporary folder, which is removed with this value.
     unkept: Option<(String, Private)>,
 }
 
 impl Built {
-    /// Why later runs do not find it.
+    /// The reason why later runs cannot use this shim; `None` if it is in the cache.
     pub fn unkept(&self) -> Option<&str> {
         self.unkept.as_ref().map(|(why, _)| why.as_str())
     }
 }
 
-/// The shim for this libtorch (its folder `torch`), compiled unless the cache has it.
+/// The path of the shim for this libtorch (its folder `torch`), compiled unless the cache has it.
 ///
-/// The first use of the backend does this as well; calling it earlier moves the wait to a set-up step. A missing cache folder
-/// is an error here; at first use the shim is then compiled for that run alone, with a message on stderr.
+/// The first use of the backend does this too; an earlier call moves the wait to a set-up step. Without a cache folder
+/// this function fails, whereas the first use compiles the shim for that run only, with a message on stderr.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     let torch = check::path(libtorch, Trust::Named)
         .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;
@@ -48,7 +48,7 @@ pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The shim for this libtorch, whose path has no symbolic links.
+/// The shim for this libtorch; the path must have no symbolic links.
 pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     let prefix = prefix(libtorch)?;
     let folder = match cache::folder("") {
@@ -58,7 +58,7 @@ pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     if let Some(path) = kept(&folder, &prefix) {
         return Ok(Built { path, unkept: None });
     }
-    // in the same folder, as the finished file moves only within a file system
+    // in the same folder, because a finished file can be moved only within one file system
     let work = match Private::new_in(&folder) {
         Ok(work) => work,
         Err(why) => return for_this_run(libtorch, why),
@@ -70,14 +70,14 @@ pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     }
 }
 
-/// A shim in a folder of this process alone.
+/// Compiles a shim in a temporary folder of this process.
 fn for_this_run(libtorch: &Path, why: String) -> Result<Built> {
     let work = Private::new().map_err(|second| unavailable(format!("the shim cannot be compiled: {why}; {second}")))?;
     let path = compile(libtorch, work.path())?;
     Ok(Built { path, unkept: Some((why, work)) })
 }
 
-/// Prefix of a shim's name in the cache: the hash of everything that it is compiled from.
+/// Prefix of the shim's file name in the cache: a hash of everything that it is compiled from.
 fn prefix(libtorch: &Path) -> Result<String> {
     let headers = libtorch.join("include");
     let version = version(&headers)
@@ -85,12 +85,12 @@ fn prefix(libtorch: &Path) -> Result<String> {
     Ok(format!("backends-torch-{version}-{:032x}-", key(libtorch)))
 }
 
-/// Name of a shim in the cache: the hash of its sources and that of its content, so that damage is detected.
+/// File name of a shim in the cache: the hash of its sources and the hash of its content, which reveals damage.
 fn name(prefix: &str, content: &[u8]) -> String {
     format!("{prefix}{:032x}{}", cache::hash(&[content]), env::consts::DLL_SUFFIX)
 }
 
-/// The shim in the cache whose content has the hash in its name. Damaged files are removed.
+/// The cached shim whose content matches the hash in its name. Damaged files are removed.
 fn kept(folder: &Path, prefix: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
     let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)));
@@ -103,7 +103,7 @@ fn kept(folder: &Path, prefix: &str) -> Option<PathBuf> {
     })
 }
 
-/// Gives the compiled shim its name in the cache.
+/// Stores the compiled shim under its name in the cache.
 fn keep(compiled: &Path, folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     let content = fs::read(compiled)?;
     let path = folder.join(name(prefix, &content));
@@ -111,7 +111,7 @@ fn keep(compiled: &Path, folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Compiles the shim in `folder`, which is this process's own.
+/// Compiles the shim in `folder`, which must belong to this process alone.
 fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
     let (source, output) = (folder.join("shim.cpp"), folder.join(format!("shim{}", env::consts::DLL_SUFFIX)));
     fs::write(&source, SOURCE).map_err(|why| unavailable(format!("{}: {why}", source.display())).caused_by(why))?;
@@ -119,7 +119,7 @@ fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
     let given = env::var("CXX").ok().filter(|c| !c.is_empty());
     let compilers: Vec<&str> = given.iter().map(String::as_str).chain(["g++", "c++", "clang++"]).collect();
     for compiler in &compilers {
-        // `CXX` may hold options: "ccache g++"
+        // `CXX` may contain arguments: "ccache g++"
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("g++"));
         command.args(words).args(FLAGS);
@@ -144,13 +144,13 @@ fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
     Err(unavailable(format!("no C++20 compiler: tried {}; CXX names another", compilers.join(", "))))
 }
 
-/// Whether libtorch was built with the strings from before C++11, as its older wheels were.
+/// Whether libtorch was built with the pre-C++11 string ABI, as its older wheels were.
 fn has_old_strings(libtorch: &Path) -> bool {
     const OLD: &[u8] = b"torchCheckFailEPKcS2_jRKSs";
     fs::read(library(libtorch, "c10")).is_ok_and(|bytes| bytes.windows(OLD.len()).any(|w| w == OLD))
 }
 
-/// "2.11.0", out of the headers.
+/// libtorch's version, such as "2.11.0", from the headers.
 fn version(headers: &Path) -> Option<String> {
     let text = VERSION_HEADERS.iter().find_map(|h| {
         fs::read_to_string(headers.join(h)).ok().filter(|text| text.contains("define TORCH_VERSION_MAJOR"))
@@ -162,7 +162,7 @@ fn version(headers: &Path) -> Option<String> {
     Some(format!("{}.{}.{}", number("MAJOR")?, number("MINOR")?, number("PATCH")?))
 }
 
-/// The inputs of the shim besides libtorch's version: its source, and the build of libtorch.
+/// Hash of the shim's inputs besides libtorch's version: its source, flags and compiler, and the build of libtorch.
 fn key(libtorch: &Path) -> u128 {
     let length = fs::metadata(library(libtorch, "c10")).map(|m| m.len()).unwrap_or(0).to_le_bytes();
     let compiler = env::var_os("CXX").unwrap_or_default();
@@ -171,7 +171,7 @@ fn key(libtorch: &Path) -> u128 {
     cache::hash(&[SOURCE.as_bytes(), flags.as_bytes(), path, compiler, &length])
 }
 
-/// Puts another library in the place of the shim, for a test.
+/// Replaces the cached shim by another library, for a test.
 #[cfg(test)]
 pub(super) fn plant(libtorch: &Path, library: &Path) {
     let prefix = prefix(libtorch).unwrap();
@@ -220,7 +220,7 @@ mod tests {
             assert_eq!(kept(folder, "shim-"), None, "{damaged}");
             assert!(!path.exists());
         }
-        // copied to the name of another
+        // renamed to the name of another shim
         keep(&source, folder, "shim-").unwrap();
         fs::rename(&path, folder.join(path.file_name().unwrap().to_str().unwrap().replace("shim-", "shim-0"))).unwrap();
         assert_eq!(kept(folder, "shim-"), None);

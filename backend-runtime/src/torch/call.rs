@@ -1,4 +1,4 @@
-//! Calls of libtorch's ops by name.
+//! Calls to libtorch's ops by name.
 
 use super::{
     array::TorchArray,
@@ -19,17 +19,17 @@ use std::{
     sync::OnceLock,
 };
 
-/// The most arguments an op has.
+/// Maximum number of arguments of an op.
 const MOST_ARGS: usize = 16;
 
-/// The most values an op returns.
+/// Maximum number of values that an op returns.
 const MOST_RESULTS: usize = 4;
 
-/// One of libtorch's ops: a name and an overload. It is looked up once.
+/// One of libtorch's ops: a name and an overload. It is looked up once, at the first call.
 pub struct Schema {
     name: &'static str,
     overload: &'static str,
-    /// Whether it may write into its arguments.
+    /// Whether the op may write to its arguments.
     in_place: bool,
     handle: OnceLock<Handle>,
 }
@@ -43,12 +43,13 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Schema {
-    /// The op `name` (`"aten::sum"`) with the overload (`"dim_IntList"`; `""` where it has none).
+    /// The op `name` (`"aten::sum"`) with its overload (`"dim_IntList"`, or `""` if it has none).
     pub const fn new(name: &'static str, overload: &'static str) -> Schema {
         Schema { name, overload, in_place: false, handle: OnceLock::new() }
     }
 
-    /// An op that writes into an argument. Functions of this backend may use it on a tensor to which there is no other handle.
+    /// An op that writes to an argument. Functions of this backend may use it only on a tensor that has no other
+    /// handle.
     pub(super) const fn in_place(name: &'static str, overload: &'static str) -> Schema {
         Schema { name, overload, in_place: true, handle: OnceLock::new() }
     }
@@ -62,7 +63,7 @@ impl Schema {
             |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` must be the name of an op")));
         let (name, overload) = (text(self.name)?, text(self.overload)?);
         let mut handle = std::ptr::null_mut();
-        // SAFETY: both strings live through the call, and `handle` is written where it succeeds.
+        // SAFETY: both strings live through the call, and on success `handle` is written.
         let status = unsafe { (shim.find)(name.as_ptr(), overload.as_ptr(), &mut handle) };
         let Some(handle) = NonNull::new(handle).map(Handle) else {
             return Err(shim.error(op, status, &""));
@@ -76,8 +77,8 @@ impl Schema {
         Ok(*self.handle.get_or_init(|| handle))
     }
 
-    /// The schema in libtorch's own words: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`. `op`
-    /// is the row that errors name.
+    /// The schema as libtorch writes it: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
+    /// `op` is the row named in errors.
     pub fn text(&self, op: &'static str) -> Result<String> {
         self.handle(op)?.text(op)
     }
@@ -85,7 +86,7 @@ impl Schema {
 
 impl Handle {
     fn text(self, op: &'static str) -> Result<String> {
-        // SAFETY: the handle is one of the shim's.
+        // SAFETY: the shim returned this handle.
         match unsafe { (shim().schema)(self.0.as_ptr()) } {
             status::DONE => Ok(shim().message()),
             status => Err(shim().error(op, status, &"")),
@@ -99,7 +100,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// The results of a call, taken in order. What is not taken is dropped.
+/// The results of a call, taken in order. Those not taken are dropped.
 pub struct Results {
     op: &'static str,
     values: [Value; MOST_RESULTS],
@@ -107,7 +108,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// The op that was called, in the table's words.
+    /// The row whose op was called.
     pub fn op(&self) -> &'static str {
         self.op
     }
@@ -118,15 +119,15 @@ impl Results {
         value.ok_or_else(|| Error::library(self.op, "torch", format!("result {} is no {wanted}", self.next)))
     }
 
-    /// The next result, a tensor.
+    /// Takes the next result, which must be a tensor.
     #[inline]
     pub fn tensor(&mut self) -> Result<Tensor> {
         let value = self.take(tag::TENSOR, "tensor")?;
-        // SAFETY: the shim gave one reference, which `take` hands out once.
+        // SAFETY: the shim returned one reference, which `take` hands out once.
         unsafe { Tensor::owning(value.word as *mut _) }.ok_or_else(|| undefined(self.op))
     }
 
-    /// The next result, a list of tensors.
+    /// Takes the next result, which must be a list of tensors.
     pub fn list(&mut self) -> Result<Vec<Tensor>> {
         let value = self.take(tag::TENSORS, "list of tensors")?;
         Ok(tensors(&value))
@@ -137,10 +138,10 @@ fn undefined(op: &'static str) -> Error {
     Error::library(op, "torch", "an undefined tensor")
 }
 
-/// The tensors of a list that the shim returned, which is freed.
+/// Takes the tensors of a list that the shim returned, and frees the list.
 fn tensors(value: &Value) -> Vec<Tensor> {
     let list = value.word as *mut *mut super::ffi::Impl;
-    // SAFETY: the shim gave `count` pointers with one reference each, and the list itself, once.
+    // SAFETY: the shim returned `count` pointers with one reference each, and the list itself, which are taken once.
     unsafe {
         let tensors = (0..value.count as usize).filter_map(|i| Tensor::owning(*list.add(i))).collect();
         (shim().drop_list)(list.cast());
@@ -152,7 +153,7 @@ impl Drop for Results {
     fn drop(&mut self) {
         for value in &self.values[self.next.min(MOST_RESULTS)..] {
             match value.tag {
-                // SAFETY: a reference that was not taken.
+                // SAFETY: this reference was not taken.
                 tag::TENSOR => drop(unsafe { Tensor::owning(value.word as *mut _) }),
                 tag::TENSORS => drop(tensors(value)),
                 _ => {}
@@ -161,7 +162,7 @@ impl Drop for Results {
     }
 }
 
-/// The context of one call of an op: the name that errors carry, and the backend with its device.
+/// The context of one call of an op: the name for errors, and the backend with its device.
 #[derive(Clone, Copy)]
 pub struct OpContext<'b> {
     /// The backend.
@@ -171,14 +172,14 @@ pub struct OpContext<'b> {
 }
 
 impl OpContext<'_> {
-    /// Calls libtorch's op; arguments left out at the end take its defaults.
+    /// Calls libtorch's op; omitted trailing arguments take their defaults.
     pub fn results(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Results> {
         threads::refuse_forked(Torch::NAME)?;
         foreign::release_some(Owner::Library);
         let handle = schema.handle(self.op)?;
         let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
         let mut values = [Value::NONE; MOST_ARGS];
-        // libtorch has no op with more than two lists of axes
+        // no op of libtorch has more than two lists of axes
         let (mut axes, mut spare) = ([Vec::new(), Vec::new()], Vec::new());
         let mut lists = axes.iter_mut();
         if args.len() > MOST_ARGS {
@@ -193,7 +194,8 @@ impl OpContext<'_> {
             *value = arg.value(self.op, ndim, room)?;
         }
         let (mut results, mut given) = ([Value::NONE; MOST_RESULTS], 0);
-        // SAFETY: the handle is one of the shim's; `values` borrow from `args` and `axes`, which outlive the call.
+        // SAFETY: the shim returned the handle; `values` borrow from `args`, `axes` and `spare`, which outlive the
+        // call.
         let status = unsafe {
             (shim().call)(
                 handle.0.as_ptr(),
@@ -209,7 +211,7 @@ impl OpContext<'_> {
         if status == status::DONE { Ok(results) } else { Err(self.failed(status, args)) }
     }
 
-    /// The error of a failed call: libtorch's words, then the shapes of the operands.
+    /// The error of a failed call: libtorch's message, then the shapes of the operands.
     #[cold]
     #[inline(never)]
     fn failed(self, status: i32, args: &[Arg<'_>]) -> Error {
@@ -226,24 +228,24 @@ impl OpContext<'_> {
         }
     }
 
-    /// As [`OpContext::results`], of an op that returns one tensor.
+    /// As [`OpContext::results`], for an op that returns one tensor.
     #[inline]
     pub fn call(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Tensor> {
         self.results(schema, args)?.tensor()
     }
 
-    /// As [`OpContext::results`], of an op that returns two tensors.
+    /// As [`OpContext::results`], for an op that returns two tensors.
     pub fn pair(self, schema: &Schema, args: &[Arg<'_>]) -> Result<(Tensor, Tensor)> {
         let mut results = self.results(schema, args)?;
         Ok((results.tensor()?, results.tensor()?))
     }
 
-    /// As [`OpContext::results`], of an op that returns a list of tensors.
+    /// As [`OpContext::results`], for an op that returns a list of tensors.
     pub fn list(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Vec<Tensor>> {
         self.results(schema, args)?.list()
     }
 
-    /// The array, if the tensor has this dtype.
+    /// Wraps a tensor as an array; an error if it has another dtype than `T`.
     #[inline]
     pub fn array<T: Element>(self, tensor: Tensor) -> Result<TorchArray<T>> {
         TorchArray::new(self.op, tensor)
@@ -251,7 +253,7 @@ impl OpContext<'_> {
 }
 
 impl Torch {
-    /// This op of the table, on this backend.
+    /// The context for the table's op `op` on this backend.
     #[inline(always)]
     pub(super) fn on(&self, op: &'static str) -> OpContext<'_> {
         OpContext { backend: self, op }

@@ -1,4 +1,4 @@
-//! Arrays in another dtype, by the rules of `astype`.
+//! Conversion to another dtype by the rules of `astype`.
 
 use super::{
     Torch, TorchArray,
@@ -9,26 +9,27 @@ use super::{
 };
 use crate::{DType, DTypeKind, Element, Result, rules};
 
-/// The array in another dtype.
+/// Converts the array to another dtype.
 pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
     let on = b.on("astype");
-    // an array without elements may be of lengths that a wider dtype does not have
+    // an array without elements may have lengths that are too large for a wider dtype
     rules::count("astype", x.shape(), U::DTYPE.size())?;
     on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
 }
 
-/// From one dtype to another by the rules of `astype`.
+/// Converts from one dtype to another by the rules of `astype`.
 pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<Tensor> {
     match (from.kind(), to.kind()) {
         _ if from == to => Ok(x.clone()),
-        // libtorch prints a warning when it drops imaginary parts
+        // avoids libtorch's warning about dropped imaginary parts
         (DTypeKind::Complex, DTypeKind::Bool) => on.call(&ops::NE, args![x, Number::of(0_i64)]),
         (DTypeKind::Complex, k) if k != DTypeKind::Complex => {
             convert(on, &on.call(&ops::REAL, args![x])?, from.to_real(), to)
         }
         (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
         (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
-        // libtorch goes there by way of float32, which has all integers of 16 bits, and all below the infinity of float16
+        // libtorch converts by way of float32, which holds all 16-bit integers exactly, and all integers in the range
+        // of float16
         (DTypeKind::Signed | DTypeKind::Unsigned, _) if to == DType::BFloat16 && from.size() > 2 => {
             to_bfloat16(on, x, from)
         }
@@ -36,13 +37,13 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
     }
 }
 
-/// Integers to bfloat16, rounded once: by way of float64, of which the last bit says that digits were lost.
+/// Converts integers to bfloat16 with a single rounding: by way of float64, whose last bit is set if digits were lost.
 fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     let to = DType::BFloat16;
     if from.size() < 8 {
         return narrow(on, &on.cast(x, DType::Float64)?, to);
     }
-    // of uint64 the upper half is negative in the bits of int64: halved, with the bit that is lost, it is not
+    // the upper half of uint64 is negative as int64, so it is halved; the lost bit is kept by setting the last bit
     let (mut bits, mut is_halved) = (x.clone(), None);
     if from == DType::UInt64 {
         bits = on.call(&ops::VIEW_DTYPE, args![x, DType::Int64])?;
@@ -69,7 +70,8 @@ fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     }
 }
 
-/// float64 to integers: truncated toward 0, limited to the dtype, 0 of NaN. C leaves the last two open.
+/// Converts float64 to integers: truncated toward 0 and saturated; NaN becomes 0. C leaves out-of-range values and NaN
+/// undefined.
 fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let zero = Number::of(0_f64);
     let nan = on.call(&ops::ISNAN, args![x])?;
@@ -79,7 +81,7 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
         (_, bits) => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1), bits),
     };
     if bits < 64 {
-        // max - 1 is a float64 of its own here
+        // max - 1 is exact in float64 here
         let limited = on.call(&ops::CLAMP, args![&x, min, max - 1.0])?;
         return on.cast(&on.cast(&limited, DType::Int64)?, to);
     }
@@ -88,7 +90,7 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if to == DType::Int64 {
         return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
     }
-    // uint64 in the bits of int64: the upper half is what is over 2^63, with the first bit set
+    // uint64 in the bits of int64: the upper half is the excess over 2^63 with the first bit set
     let half = Number::of(2_f64.powi(63));
     let upper = on.call(&ops::GE, args![&safe, half])?;
     let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;
@@ -98,8 +100,9 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     on.call(&ops::VIEW_DTYPE, args![&bits, DType::UInt64])
 }
 
-/// Reals and complex numbers to another precision, rounded once. libtorch goes from float64 to 16 bits by way of float32,
-/// which would round twice: there the step between is rounded to odd, which keeps what decides the second rounding.
+/// Converts reals and complex numbers to another precision with a single rounding. libtorch converts float64 to 16 bits
+/// by way of float32, which would round twice; here the intermediate float32 is rounded to odd, which preserves the
+/// information for the second rounding.
 pub fn narrow(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if !x.is(DType::Float64) || computed_in(to) == to {
         return on.cast(x, to);

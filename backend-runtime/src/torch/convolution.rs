@@ -1,4 +1,5 @@
-//! Convolutions and pools: libtorch's own, and for integers, which it lacks, the loops of [`Numpyish`](crate::numpyish::Numpyish).
+//! Convolutions and pooling: by libtorch, and for integers, which libtorch does not support, by the loops of
+//! [`Numpyish`](crate::numpyish::Numpyish).
 
 use super::{
     Torch, TorchArray,
@@ -14,7 +15,7 @@ use crate::{
     rules::{self, Convolution, WindowSteps},
 };
 
-/// The numbers of the axes that the arrays have: strides, paddings, dilations.
+/// Strides, paddings and dilations of the array's spatial axes.
 fn numbers(plan: &Convolution) -> [Vec<usize>; 3] {
     [plan.each(|axis| axis.stride), plan.each(|axis| axis.padding), plan.each(|axis| axis.dilation)]
 }
@@ -23,8 +24,8 @@ fn is_integer<T: Numeric>() -> bool {
     !matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// Sums of the kernel's products with the elements under it.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Convolution: each result is the sum of the kernel's products with the elements under it.
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn conv<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -56,8 +57,8 @@ pub fn conv<T: Numeric>(
     on.leave(via, on.call(schema, arguments)?)
 }
 
-/// The elements times the kernel, each at its place.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn conv_transpose<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -144,7 +145,8 @@ pub fn avg_pool<T: Real>(
     })
 }
 
-/// The mean of each window of a 3-D pool that is longer than the array: libtorch refuses it, whatever the padding. The padding is written down here.
+/// The mean of each window of a 3-D pool whose window is longer than the array, which libtorch refuses whatever the
+/// padding. The padding is made explicit here.
 fn mean_of_padded<T: Real>(
     on: OpContext<'_>,
     x: &Tensor,
@@ -158,7 +160,7 @@ fn mean_of_padded<T: Real>(
         let arguments = args![&padded, &taps[..], &stride[..], &[0_usize; 3][..], false, true, 1_i64];
         on.call(&ops::AVG_POOL3D, arguments)
     };
-    // in the dtype in which the pool computes
+    // in the dtype in which the pooling computes
     let full = |shape: &[usize], value: f64| match T::DTYPE {
         DType::Float64 => on.full(shape, value),
         _ => on.full(shape, value as f32),
@@ -170,7 +172,7 @@ fn mean_of_padded<T: Real>(
     on.call(&ops::DIV, args![&sums(x)?, &counts])
 }
 
-/// The planes of an array through one of libtorch's pools, as channels of one array: a batch may be empty.
+/// Runs one of libtorch's pooling ops; returns zeros without a call if the batch is empty.
 fn pooled<T: Real>(
     on: OpContext<'_>,
     x: &TorchArray<T>,

@@ -1,4 +1,4 @@
-//! New arrays: filled, counted, from bytes.
+//! New arrays: constants, ranges, and arrays from bytes.
 
 use super::{
     Torch, TorchArray,
@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// An array from one of the host: without a copy on the CPU.
+/// An array from a host array; on the CPU without a copy.
 pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
     b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
@@ -34,24 +34,24 @@ fn one<T: Element>() -> T {
     T::from_i64(1)
 }
 
-/// Zeros.
+/// An array of zeros.
 pub fn zeros<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
     filled(b, "zeros", shape, T::default())
 }
 
-/// Ones.
+/// An array of ones.
 pub fn ones<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
     filled(b, "ones", shape, one())
 }
 
-/// No promised values.
+/// An array with unspecified elements.
 pub fn empty<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("empty");
     rules::count(on.op, shape, size_of::<T>())?;
     on.array(on.call(&ops::EMPTY, args![shape, T::DTYPE, Arg::None, Arg::Device])?)
 }
 
-/// One value.
+/// An array with `value` in every element.
 pub fn full<T: Element>(b: &Torch, shape: &[usize], value: T) -> Result<TorchArray<T>> {
     filled(b, "full", shape, value)
 }
@@ -66,17 +66,17 @@ pub fn ones_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<
     filled(b, "ones_like", x.shape(), one())
 }
 
-/// No promised values, in the shape of `x`.
+/// Unspecified elements in the shape of `x`.
 pub fn empty_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     empty(b, x.shape())
 }
 
-/// One value in the shape of `x`.
+/// `value` in every element, in the shape of `x`.
 pub fn full_like<T: Element>(b: &Torch, x: &TorchArray<T>, value: T) -> Result<TorchArray<T>> {
     filled(b, "full_like", x.shape(), value)
 }
 
-/// `start + i * step`, as NumPy computes it: in the dtype itself, 16-bit floats in float32.
+/// `start + i * step`, computed as in NumPy: in the dtype itself, but in float32 for 16-bit floats.
 pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<TorchArray<T>> {
     let on = b.on("arange");
     let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
@@ -87,7 +87,7 @@ pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<T
         let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
         let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
         let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, T::DTYPE)?;
-        // the first element is the start, also where an infinite step times 0 is none
+        // the first element is `start`, even if the step is infinite and times 0 gives NaN
         let first = on.call(&ops::EQ, args![&index, Number::of(0_i64)])?;
         return on.array(on.select(&first, &on.number(Number::of(start))?, &sum)?);
     }
@@ -108,7 +108,7 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
     let part = |start: f64, end: f64| -> Result<Tensor> {
         let (start, stop) = (start / double, end / double);
         let (difference, step) = (stop - start, (stop - start) / intervals);
-        // a step that underflows is applied in two steps
+        // if the step underflows, dividing by the intervals comes first
         let scaled = match step {
             0.0 => on.call(
                 &ops::MUL,
@@ -131,26 +131,26 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
     on.array(narrow(on, &values, T::DTYPE)?)
 }
 
-/// Ones on diagonal `k`.
+/// A matrix with ones on diagonal `k` and zeros elsewhere.
 pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
     let on = b.on("eye");
     let n_cols = n_cols.unwrap_or(n_rows);
     if rules::count(on.op, &[n_rows, n_cols], size_of::<T>())? == 0 {
         return on.array(on.full(&[n_rows, n_cols], T::default())?);
     }
-    // a diagonal beyond the corners is as far as one just beyond them
+    // all diagonals beyond the corners are equivalent
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
     let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
     let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;
     on.array(on.cast(&ones, T::DTYPE)?)
 }
 
-/// The lower triangle.
+/// The lower triangle of each matrix: zeros above diagonal `k`.
 pub fn tril<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
     triangle(b.on("tril"), &ops::TRIL, x, k)
 }
 
-/// The upper triangle.
+/// The upper triangle of each matrix: zeros below diagonal `k`.
 pub fn triu<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
     triangle(b.on("triu"), &ops::TRIU, x, k)
 }
@@ -161,7 +161,7 @@ fn triangle<T: Element>(on: OpContext<'_>, op: &Schema, x: &TorchArray<T>, k: is
     on.leave(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
 }
 
-/// Coordinate grids: each array along its own axis, repeated along the others without a copy.
+/// Coordinate grids: each array varies along its own axis, and is repeated along the others without a copy.
 pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshIndexing) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("meshgrid");
     let axis = |i: usize| {

@@ -1,5 +1,5 @@
-//! Elementwise ops that libtorch lacks for some dtypes, or defines otherwise than NumPy; those of rows with expressions only are loops
-//! over the host's memory.
+//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Rows with only an expression
+//! run as loops over host memory.
 
 pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Complex, DType, DTypeKind, Element, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
 
-/// The number 0 of libtorch's default integer, which is 0 in any dtype it meets.
+/// The number 0 as a default integer of libtorch, which adapts to the dtype of the other operand.
 const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
@@ -27,12 +27,12 @@ pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'
     from_integers(on, quotient::<T>(on, &x, &y)?)
 }
 
-/// What `floor_divide` leaves, with the sign of the divisor.
+/// The remainder of `floor_divide`, with the sign of the divisor.
 pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("remainder");
     if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
-        // C's remainder has the sign of x, and is exact; a zero has the sign of y too, as in NumPy
+        // C's remainder is exact and has the sign of x; a zero takes the sign of y, as in NumPy
         let rest = real_fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
@@ -45,7 +45,7 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
     from_integers(on, integer_remainder::<T>(on, &x, &y)?)
 }
 
-/// What the floored quotient of what [`integers`] gave leaves.
+/// The remainder of the floored quotient, for operands from [`integers`].
 fn integer_remainder<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let product = on.call(&ops::MUL, args![&quotient::<T>(on, x, y)?, y])?;
     let rest = on.call(&ops::SUB, args![x, &product])?;
@@ -53,7 +53,7 @@ fn integer_remainder<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) 
     on.select(&no_divisor, &on.call(&ops::ZEROS_LIKE, args![&rest])?, &rest)
 }
 
-/// What the quotient rounded toward 0 leaves, with the sign of the dividend.
+/// The remainder of the quotient rounded toward 0, with the sign of the dividend.
 pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("fmod");
     if T::DTYPE.kind() == DTypeKind::Real {
@@ -65,7 +65,7 @@ pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -
     if T::DTYPE.kind() == DTypeKind::Unsigned {
         return from_integers(on, rest);
     }
-    // where the signs differ, and something is left, the quotient was one too small
+    // if the signs differ and the remainder is not 0, the floored quotient was one too small
     let below = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
     let other_sign = on.call(&ops::NE, args![&below(&rest)?, &below(&x)?])?;
     let some = on.call(&ops::NE, args![&rest, Number::of(ZERO)])?;
@@ -73,8 +73,9 @@ pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -
     from_integers(on, on.select(&on.call(&ops::LOGICAL_AND, args![&other_sign, &some])?, &moved, &rest)?)
 }
 
-/// C's remainder. On the CPU libtorch has NaN where the quotient overflows: multiples of the divisor, which leave the same,
-/// go first; they are infinite, and leave x, where the quotient is small enough without them.
+/// C's remainder. libtorch returns NaN on the CPU if the quotient overflows, so x is first reduced by multiples of the
+/// divisor, which have the same remainder. If the quotient is small, these multiples are infinite and leave x
+/// unchanged.
 fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
     if on.backend.index() >= 0 {
@@ -89,7 +90,8 @@ fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     step(&step(&step(x, &larger)?, &large)?, y)
 }
 
-/// Integer operands in a dtype that libtorch divides: uint16 and uint32 as int64, uint64 as the bits of int64.
+/// Converts integer operands to a dtype that libtorch can divide: uint16 and uint32 to int64, and uint64 to the bits of
+/// int64.
 fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
     let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
     match T::DTYPE {
@@ -102,7 +104,7 @@ fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'
     }
 }
 
-/// Back from the dtype that [`integers`] gave, keeping the low bits.
+/// Converts back from the dtype of [`integers`], keeping the low bits.
 fn from_integers<T: RealNumeric>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
     on.array(match T::DTYPE {
         DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
@@ -110,8 +112,8 @@ fn from_integers<T: RealNumeric>(on: OpContext<'_>, x: Tensor) -> Result<TorchAr
     })
 }
 
-/// The integer quotient of what [`integers`] gave. The divisors that a processor traps at, 0 and -1 of the smallest
-/// number, are kept from it.
+/// The integer quotient, for operands from [`integers`]. Divisors 0 and -1 are replaced first, because the processor
+/// traps on division by 0 and of the smallest number by -1.
 fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     let one = on.call(&ops::ONES_LIKE, args![y])?;
@@ -130,35 +132,35 @@ fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result
     on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&q])?, &q)
 }
 
-/// x / y of uint64 in the bits of int64, y not 0.
+/// x / y for uint64 in the bits of int64; y must not be 0.
 fn unsigned_quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let at_least = |x: &Tensor, y: &Tensor| {
         let [x, y] = [flip_first(on, x)?, flip_first(on, y)?];
         on.cast(&on.call(&ops::GE, args![&x, &y])?, DType::Int64)
     };
-    // half of x fits int64; twice its quotient is right or one too small
+    // half of x fits in int64; twice its quotient is exact or one too small
     let huge = on.call(&ops::LT, args![y, Number::of(ZERO)])?;
     let small = on.select(&huge, &on.call(&ops::ONES_LIKE, args![y])?, y)?;
     let half = on.call(&ops::FLOOR_DIVIDE, args![&half(on, x)?, &small])?;
     let q = on.call(&ops::SHIFT_LEFT, args![&half, Number::of(1_i64)])?;
     let rest = on.call(&ops::SUB, args![x, &on.call(&ops::MUL, args![&q, &small])?])?;
     let q = on.call(&ops::ADD, args![&q, &at_least(&rest, &small)?])?;
-    // a divisor over 2^63 goes into x once or not at all
+    // for a divisor of 2^63 or more, the quotient is 0 or 1
     on.select(&huge, &at_least(x, y)?, &q)
 }
 
-/// uint64 in the bits of int64, so that int64's order is theirs.
+/// uint64 in the bits of int64, with the first bit flipped so that comparing as int64 gives the unsigned order.
 fn flip_first(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::BITWISE_XOR, args![x, Number::of(i64::MIN)])
 }
 
-/// Half of a uint64 in the bits of int64.
+/// Half of a uint64, in the bits of int64.
 fn half(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let shifted = on.call(&ops::SHIFT_RIGHT, args![x, Number::of(1_i64)])?;
     on.call(&ops::BITWISE_AND, args![&shifted, Number::of(i64::MAX)])
 }
 
-/// 0 below 0, 1 above, and `x2` at 0; libtorch has 0 for NaN.
+/// 0 for negative `x1`, 1 for positive `x1`, and `x2` at 0. NaN gives NaN, whereas libtorch returns 0.
 pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("heaviside");
     let [x, at_zero] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
@@ -166,7 +168,7 @@ pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> 
     on.array(on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)?)
 }
 
-/// The cube root: the power 1/3, and what the rounding of that 1/3 lost.
+/// The cube root: the power 1/3, corrected for the rounding error of 1/3.
 pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("cbrt");
     let via = DtypeStrategy::Float32;
@@ -180,13 +182,13 @@ pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let log = on.call(&ops::LOG, args![&size])?;
     let correction = on.call(&ops::MUL, args![&on.scaled(&log, lost)?, &root])?;
     let value = on.call(&ops::ADD, args![&root, &correction])?;
-    // 0 and infinity are their own
+    // 0 and infinity are their own roots
     let finite = on.call(&ops::ISFINITE, args![&log])?;
     let value = on.select(&finite, &value, &size)?;
     on.leave(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
 }
 
-/// The way from `x1` to `x2`.
+/// Linear interpolation from `x1` to `x2`, where `weight` 1 gives `x2`.
 pub fn lerp<T: Real>(
     b: &Torch,
     x1: Operand<'_, T>,
@@ -198,7 +200,8 @@ pub fn lerp<T: Real>(
     on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
 }
 
-/// Whether `|x1 - x2| <= atol + rtol |x2|`; libtorch refuses negative tolerances, with which nothing but equal elements is close.
+/// Whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only equal elements
+/// close.
 pub fn isclose<T: Float>(
     b: &Torch,
     x1: Operand<'_, T>,
@@ -225,13 +228,13 @@ pub fn isclose<T: Float>(
     })
 }
 
-/// `x1` to the power of `x2`; integers wrap.
+/// `x1` to the power `x2`; integers wrap.
 pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("pow");
     match T::DTYPE {
         DType::UInt64 => {
             let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
-            // the exponent as twice a half that fits int64, and a bit
+            // split the exponent into twice a half that fits in int64, and the last bit
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
             on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
@@ -241,7 +244,7 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.array(on.cast(&power, T::DTYPE)?)
         }
-        // libtorch's complex power loses digits, of which complex128 has some to spare
+        // libtorch's complex power is inaccurate, and complex128 has digits to spare
         DType::Complex64 | DType::Complex128 => {
             let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
@@ -255,7 +258,8 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
     }
 }
 
-/// The power of complex numbers, with those of 0 as NumPy has them: 1 to 0, 0 to what has a positive real part, else NaN.
+/// The complex power, with NumPy's powers of 0: exponent 0 gives 1, an exponent with a positive real part gives 0, any
+/// other NaN.
 fn powers_of_zero(on: OpContext<'_>, x: &Tensor, y: &Tensor, power: &Tensor) -> Result<Tensor> {
     let number = |x: f64, y: f64| on.number(Number::of(Complex::new(x, y)));
     let zero = |x: &Tensor| on.call(&ops::EQ, args![x, Number::of(ZERO)]);
@@ -265,20 +269,20 @@ fn powers_of_zero(on: OpContext<'_>, x: &Tensor, y: &Tensor, power: &Tensor) -> 
     on.select(&zero(x)?, &of_zero, power)
 }
 
-/// Real and imaginary part.
+/// The real and imaginary parts.
 fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((on.call(&ops::REAL, args![x])?, on.call(&ops::IMAG, args![x])?))
 }
 
-/// `1 / x`. Of complex numbers the conjugate over the square of the magnitude: libtorch's quotient loses signs of zeros, and
-/// overflows.
+/// `1 / x`. For complex numbers, the conjugate over the squared magnitude: libtorch's quotient loses the signs of
+/// zeros, and overflows.
 pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("reciprocal");
     let x = x.tensor();
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::RECIPROCAL, args![x])?);
     }
-    // both parts, scaled away from overflow and from lost bits
+    // scale both parts to avoid overflow and lost bits
     let (huge, tiny, down, up) = match T::DTYPE {
         DType::Complex128 => (2_f64.powi(510), 2_f64.powi(-450), 2_f64.powi(-600), 2_f64.powi(600)),
         _ => (2_f64.powi(62), 2_f64.powi(-50), 2_f64.powi(-70), 2_f64.powi(100)),
@@ -296,13 +300,13 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
     let scaled = on.call(&ops::MUL, args![&real, &scale])?;
     let square = on.call(&ops::SUM, args![&on.call(&ops::MUL, args![&scaled, &scaled])?, last, true])?;
     let quotient = on.call(&ops::MUL, args![&on.call(&ops::DIV, args![&scaled, &square])?, &scale])?;
-    // of what is infinite, zeros
+    // the reciprocal of infinity is 0, with signs
     let zeros = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&real])?, &real])?;
     let limited = on.select(&on.call(&ops::ISINF, args![&larger])?, &zeros, &quotient)?;
     on.array(on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])?)
 }
 
-/// `exp(x) - 1`. Of complex numbers libtorch has NaN for the limits.
+/// `exp(x) - 1`. For complex numbers at the limits, where libtorch returns NaN, the result is corrected.
 pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("expm1");
     let value = on.call(&ops::EXPM1, args![x])?;
@@ -312,7 +316,7 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
     let no_angle = on.call(&ops::EQ, args![&angle, Number::of(ZERO)])?;
     let known = on.call(&ops::ISFINITE, args![&angle])?;
-    // an infinite or unknown angle changes neither -1 nor infinity
+    // an infinite or NaN angle does not change the limits -1 and infinity
     let infinite = on.call(&ops::ISINF, args![&x])?;
     let lost = on.call(&ops::GT, args![&infinite, &known])?;
     let re = on.select(&on.call(&ops::BITWISE_OR, args![&no_angle, &lost])?, &on.call(&ops::EXPM1, args![&x])?, &re)?;
@@ -323,7 +327,7 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
-/// Inverse cosine. Of complex numbers the imaginary part has the other sign than that of x, also where it is 0.
+/// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of x, even if it is 0.
 pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("acos");
     let value = on.call(&ops::ACOS, args![x])?;
@@ -335,7 +339,7 @@ pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
-/// `minimum(high, maximum(x, low))`
+/// Limits `x` to `low .. high`: `minimum(high, maximum(x, low))`.
 pub fn clip<T: Ordered>(
     b: &Torch,
     x: Operand<'_, T>,
@@ -348,28 +352,29 @@ pub fn clip<T: Ordered>(
     on.leave(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
 }
 
-/// Shifted left; 0 where the shift is the width or more, or negative.
+/// Left shift; 0 if the shift is negative, or at least the width of the dtype.
 pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_left_shift");
     let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
     on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
-/// Shifted right with the sign; only the sign is left where the shift is the width or more, or negative.
+/// Arithmetic right shift; only sign bits remain if the shift is negative, or at least the width of the dtype.
 pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
     let on = b.on("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {
         return from_integers(on, on.call(&ops::SHIFT_RIGHT, args![&x, &by])?);
     }
-    // one bit first, which makes room for a sign of 0; a shift over 2^63 is negative here, and as large as one of 64
+    // shifts by one bit first, so that the sign bit is 0; a shift of 2^63 or more is negative here, and acts like one
+    // of 64
     let less = on.call(&ops::SUB, args![&by, Number::of(1_i64)])?;
     let shifted = on.call(&ops::SHIFT_RIGHT, args![&half(on, &x)?, &less])?;
     let none = on.call(&ops::EQ, args![&by, Number::of(ZERO)])?;
     from_integers(on, on.select(&none, &x, &shifted)?)
 }
 
-/// Magnitude.
+/// Magnitude of each element.
 pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
     let on = b.on("abs");
     if is_wide_unsigned(T::DTYPE) {
@@ -378,7 +383,7 @@ pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Mag
     on.array(on.call(&ops::ABS, args![x])?)
 }
 
-/// -1, 0 or 1; `x / |x|` of complex numbers; NaN of NaN.
+/// -1, 0 or 1 for reals, `x / |x|` for complex numbers, and NaN for NaN.
 pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sign");
     on.array(match T::DTYPE.kind() {
@@ -389,7 +394,7 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     })
 }
 
-/// NumPy's sign of complex numbers: an infinite part points along its axis, two of them nowhere.
+/// NumPy's sign of complex numbers: a number with one infinite part points along that axis; with two, the sign is NaN.
 fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
     let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
@@ -404,7 +409,7 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     join_parts(on, on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&parts])?, &sign)?)
 }
 
-/// To the nearest integer, halves to even; each part of complex numbers.
+/// Rounds to the nearest integer, and halves to even; complex numbers by parts.
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
@@ -421,13 +426,13 @@ pub fn real<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Ma
     on.array(part(on, x.tensor(), T::DTYPE, 0)?)
 }
 
-/// The imaginary part; zeros of real numbers.
+/// The imaginary part; zeros for reals.
 pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
     let on = b.on("imag");
     on.array(part(on, x.tensor(), T::DTYPE, 1)?)
 }
 
-/// Part 0 or 1 of the elements.
+/// The real (0) or imaginary (1) part of the elements.
 fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
     match (dtype.kind(), index) {
         (DTypeKind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
@@ -445,21 +450,21 @@ pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     }
 }
 
-/// Angle of each number: pi of negative reals, -0.0 among them.
+/// The angle of each number: pi for negative reals, including -0.0.
 pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
     let on = b.on("angle");
     let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
     on.array(on.call(&ops::ATAN2, args![&im, &re])?)
 }
 
-/// Complex numbers from their parts.
+/// Complex numbers from real and imaginary parts.
 pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
     let on = b.on("complex");
     let [re, im] = on.operands(DtypeStrategy::Float32, [re, im])?;
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
-/// `log(1 + x)`; of complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
+/// `log(1 + x)`; for complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
 pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("log1p");
     if T::DTYPE.kind() != DTypeKind::Complex {
@@ -470,7 +475,7 @@ pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let shifted = on.call(&ops::ADD, args![&re, one])?;
     let angle = on.call(&ops::ATAN2, args![&im, &shifted])?;
     let far = on.call(&ops::LOG, args![&on.call(&ops::HYPOT, args![&shifted, &im])?])?;
-    // |1 + x|^2 - 1 = re (2 + re) + im^2, small where x is
+    // |1 + x|^2 - 1 = re (2 + re) + im^2, which is small if x is
     let product = on.call(&ops::MUL, args![&re, &on.call(&ops::ADD, args![&re, Number::of(2_i64)])?])?;
     let excess = on.call(&ops::ADD, args![&product, &on.call(&ops::MUL, args![&im, &im])?])?;
     let near = on.call(&ops::MUL, args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)])?;

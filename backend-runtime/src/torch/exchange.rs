@@ -1,4 +1,4 @@
-//! Tensors from and to other libraries, in the memory where they are.
+//! Tensors shared with other libraries through DLPack, without a copy of their memory.
 
 use super::{
     array::{TorchArray, from_host},
@@ -17,12 +17,13 @@ use std::borrow::Cow;
 const TO: &str = "to_dlpack";
 const FROM: &str = "from_dlpack";
 
-/// libtorch's strides, which are never negative, as an ndarray's.
+/// Converts libtorch's strides, which are never negative, to ndarray's type.
 fn signed(strides: &[usize]) -> Vec<isize> {
     strides.iter().map(|&stride| stride as isize).collect()
 }
 
-/// A tensor on the host as an ndarray over its memory, where that is worth it and can be.
+/// A host tensor as an ndarray that shares its memory; `None` if the tensor is on a GPU, too small to be worth sharing,
+/// or in a layout or with bools that an ndarray cannot have.
 pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let tensor = x.tensor();
     if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {
@@ -31,17 +32,17 @@ pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let strides = signed(tensor.strides());
     let first = tensor.data().cast_const().cast::<T>();
     let fits = first.is_aligned() && !rules::overlaps(tensor.shape(), &strides);
-    // what is no bool is an error of the copy
+    // the copy then reports invalid bools as an error
     if !fits || T::DTYPE == DType::Bool && x.view().is_err() {
         return None;
     }
     let of = if tensor.is_owned() { Owner::Library } else { Owner::Foreign };
-    // SAFETY: the tensor has its elements at these strides, of this dtype, and lives as long as the array; with this handle it is not
-    // alone, so that nobody writes to it.
+    // SAFETY: the tensor has elements of this dtype at these strides, and lives as long as the array; because of this
+    // second handle nobody writes to it.
     Some(unsafe { foreign::array(first, tensor.shape(), &strides, Box::new(tensor.clone()), of) })
 }
 
-/// A tensor of DLPack over the memory of an array on the device `index` (-1 is the host).
+/// Exports an array on the device `index` (-1 is the host) as a DLPack tensor over the same memory.
 pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
     let tensor = x.tensor();
     if tensor.device() != index {
@@ -54,23 +55,23 @@ pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: Co
         _ => READ_ONLY,
     };
     let mut made = std::ptr::null_mut();
-    // SAFETY: the tensor is alive; the result is written where it succeeds.
+    // SAFETY: the tensor is alive; on success the result is written.
     let status = unsafe { (shim().to_dlpack)(tensor.as_ptr(), (copy == CopyMode::Always).into(), &mut made) };
     if status != status::DONE {
         return Err(shim().error(TO, status, &""));
     }
-    // SAFETY: libtorch gave a tensor, with a handle that keeps the elements; nobody writes to them, as there is that handle, and
-    // lazy conjugation and negation are carried out in all tensors of this backend.
+    // SAFETY: libtorch returned a tensor with a handle that keeps the elements alive; because of that handle nobody
+    // writes to them. Lazy conjugation and negation are resolved in all tensors of this backend.
     unsafe { ManagedTensor::from_legacy(made, flags) }.map_err(|why| why.within(TO))
 }
 
-/// An array over the memory of a tensor of DLPack, which is on the device `index`.
+/// Imports a DLPack tensor on the device `index` as an array over the same memory.
 pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMode) -> Result<TorchArray<T>> {
     let shim = load()?;
     foreign::release_some(Owner::Foreign);
     let (layout, device) = (tensor.layout(), tensor.device());
     layout.expect(T::DTYPE)?;
-    // 2 is CUDA, 10 what libtorch has under that name on GPUs of AMD
+    // 2 is CUDA; 10 is ROCm, which libtorch presents as CUDA on AMD GPUs
     let on_gpu = matches!(device.device_type, 2 | 10) && device.device_id == index;
     layout.expect_device(if index < 0 { device.is_host() } else { on_gpu }, device_name(index))?;
     let tensor = match tensor.into_owner::<HostArray<T>>() {
@@ -96,13 +97,13 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
         return Err(Error::argument(FROM, why));
     }
     if index < 0 && T::DTYPE == DType::Bool {
-        // SAFETY: the tensor has its elements on the host, for as long as it lives.
+        // SAFETY: the tensor's elements are on the host and stay alive as long as it does.
         unsafe { dlpack::check_bools(layout)? };
     }
     let (source, reversed) = tensor.into_raw_upward();
     let mut result = std::ptr::null_mut();
-    // SAFETY: the shim takes the tensor over, and calls its deleter once, also where it fails; its memory is there until then, and nobody
-    // writes to it. The result is written where it succeeds.
+    // SAFETY: the shim takes ownership of the tensor, and calls its deleter once, even on failure; the memory is valid
+    // until then, and nobody writes to it. On success the result is written.
     let status = unsafe {
         (shim.from_dlpack)(
             source,
@@ -116,7 +117,7 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
     if status != status::DONE {
         return Err(shim.error(FROM, status, &""));
     }
-    // SAFETY: the shim gave one reference.
+    // SAFETY: the shim returned one reference.
     let made = unsafe { Tensor::owning(result) };
     TorchArray::new(FROM, made.ok_or_else(|| Error::library(FROM, "torch", "no tensor"))?)
 }

@@ -22,7 +22,7 @@ pub struct Impl {
     _opaque: [u8; 0],
 }
 
-/// What a [`Value`] is: the numbers of `Tag` in the shim.
+/// The kinds of [`Value`], numbered as in the shim's `Tag`.
 pub mod tag {
     #![allow(missing_docs)]
     pub const NONE: i32 = 0;
@@ -37,7 +37,7 @@ pub mod tag {
     pub const TEXT: i32 = 9;
 }
 
-/// What the shim's functions return: the numbers of `Status` there.
+/// The status codes of the shim's functions, numbered as in its `Status`.
 pub mod status {
     #![allow(missing_docs)]
     use std::ffi::c_int;
@@ -47,15 +47,15 @@ pub mod status {
     pub const UNSUPPORTED: c_int = 4;
 }
 
-/// An argument or a result on its way through the shim.
+/// An argument or a result that passes through the shim.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
     /// The kind of value: one of the constants of [`tag`].
     pub tag: i32,
-    /// dtype of a scalar.
+    /// Code of the dtype, for a scalar.
     pub aux: i32,
-    /// An integer, the bits of a double, a pointer.
+    /// An integer, the bits of a double, or a pointer.
     pub word: u64,
     /// Number of elements behind the pointer.
     pub count: u64,
@@ -66,7 +66,7 @@ impl Value {
     pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
 }
 
-/// Function pointers of one library, each under its name in the shim.
+/// Declares the function pointers of a library, each under its name in the shim.
 macro_rules! shim {
     ($($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?,)*) => {
         /// The shim's functions.
@@ -76,9 +76,10 @@ macro_rules! shim {
 
         #[cfg(unix)]
         impl Shim {
-            /// The functions of an open library.
+            /// Looks up the functions in an open library.
             fn of(library: &libloading::os::unix::Library) -> std::result::Result<Shim, libloading::Error> {
-                // SAFETY: the types are those of the same names in shim.cpp, which this crate holds and compiled.
+                // SAFETY: the types are those of the functions with these names in shim.cpp, which this crate contains
+                // and compiled.
                 unsafe { Ok(Shim { $($name: *library.get(concat!("backends_", stringify!($name)).as_bytes())?,)* }) }
             }
         }
@@ -114,19 +115,19 @@ shim! {
     free_cache: fn(c_int) -> c_int,
 }
 
-/// Of what is asked of the allocator of its GPUs.
+/// The subject of the error for GPU memory queries that libtorch does not support.
 const OLD_GPUS: &str = "the GPUs of a libtorch before 2.10";
 
 impl Shim {
-    /// Why the last call of this thread failed.
+    /// The reason why this thread's last call failed.
     pub fn message(&self) -> String {
-        // SAFETY: the shim gives a string that ends in 0 and lives until this thread's next failure.
+        // SAFETY: the shim returns a NUL-terminated string that lives until this thread's next failure.
         unsafe { CStr::from_ptr((self.message)()) }.to_string_lossy().into_owned()
     }
 
-    /// The version of libtorch: `"2.11.0"`.
+    /// The version of libtorch, such as `"2.11.0"`.
     pub fn version_text(&self) -> String {
-        // SAFETY: the shim gives a constant text that ends in 0.
+        // SAFETY: the shim returns a constant NUL-terminated text.
         unsafe { CStr::from_ptr((self.version)()) }.to_string_lossy().into_owned()
     }
 
@@ -144,7 +145,7 @@ impl Shim {
     }
 }
 
-/// The size in "you tried to allocate 123 bytes"; `usize::MAX` where the message has another form.
+/// The size in "you tried to allocate 123 bytes"; `usize::MAX` if the message has another form.
 fn bytes_in(message: &str) -> usize {
     let number = message.split_once(" bytes").and_then(|(before, _)| before.rsplit(' ').next());
     number.and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
@@ -152,7 +153,7 @@ fn bytes_in(message: &str) -> usize {
 
 static SHIM: OnceLock<Result<Shim>> = OnceLock::new();
 
-/// Finds and loads libtorch and the shim, at the first call; later ones repeat its answer.
+/// Finds and loads libtorch and the shim on the first call; later calls return the same result.
 pub fn load() -> Result<&'static Shim> {
     let open = || {
         threads::watch_forks();
@@ -161,7 +162,8 @@ pub fn load() -> Result<&'static Shim> {
     SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
-/// The loaded shim. To be called only where a tensor exists, which means that it was loaded.
+/// The loaded shim; panics if it is not loaded. Call it only where a tensor exists, which proves that the shim was
+/// loaded.
 #[inline(always)]
 pub fn shim() -> &'static Shim {
     match SHIM.get() {
@@ -179,7 +181,7 @@ fn open(_: &Place) -> Result<Shim> {
 fn open(place: &Place) -> Result<Shim> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
     let dlopen = |path: &Path, scope| {
-        // SAFETY: libtorch's initialisers are made to run at load; the shim has none.
+        // SAFETY: libtorch's initialisers are designed to run at load time; the shim has none.
         unsafe { Library::open(Some(path), RTLD_NOW | scope) }.map_err(|e| {
             locate::unavailable(format!("{} does not load: {}", path.display(), with_causes(&e))).caused_by(e)
         })
@@ -193,7 +195,7 @@ fn open(place: &Place) -> Result<Shim> {
     if let Some(why) = built.unkept() {
         cache::say_once(why);
     }
-    // a libtorch without CUDA, or one whose CUDA libraries are missing, serves the CPU; a damaged one does not
+    // a libtorch without CUDA, or with missing CUDA libraries, still serves the CPU; a damaged one does not
     let cuda = locate::library(&place.torch, "torch_cuda");
     let cuda = if cuda.is_file() { dlopen(&examine(&cuda)?, RTLD_GLOBAL).ok() } else { None };
     let load = |path: &Path| {
@@ -213,15 +215,16 @@ fn open(place: &Place) -> Result<Shim> {
         loaded => loaded?,
     };
     check_version(&cpu, &functions)?;
-    // tensors and their functions may live as long as the process
+    // never unloaded, because tensors and their functions may live as long as the process
     std::mem::forget((cpu, cuda, library));
     Ok(functions)
 }
 
-/// Refuses a shim whose headers are not those of the libtorch loaded. Before 2.7 libtorch does not say its version.
+/// Refuses a shim built for another version than the loaded libtorch. A libtorch before 2.7 does not report its
+/// version, and is accepted.
 #[cfg(unix)]
 fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()> {
-    // SAFETY: the function has this type since it exists, and no side effect.
+    // SAFETY: the function has always had this type, and no side effects.
     let Ok(version) = (unsafe { cpu.get::<unsafe extern "C" fn() -> u64>(b"aoti_torch_abi_version") }) else {
         return Ok(());
     };
@@ -235,7 +238,7 @@ fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()>
     Err(locate::unavailable(format!("libtorch is {}, its headers are of {}", name(loaded), name(built))))
 }
 
-/// Code of a dtype in libtorch (`c10::ScalarType`).
+/// libtorch's code of a dtype (`c10::ScalarType`).
 pub const fn code(dtype: DType) -> i32 {
     match dtype {
         DType::UInt8 => 0,

@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Half, Transform},
 };
 
-/// The array in a dtype that libtorch transforms.
+/// Converts the array to a dtype that libtorch can transform.
 fn input<T: Float>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     on.enter(DtypeStrategy::Float32, x)
 }
@@ -39,17 +39,17 @@ along_one_axis! {
     fft<Float> -> Complex = FFT, half: Neither;
     /// Inverse of `fft`.
     ifft<Float> -> Complex = IFFT, half: Neither;
-    /// `fft` of real x: the non-negative frequencies.
+    /// `fft` of real `x`: the non-negative frequencies.
     rfft<Real> -> Complex = RFFT, half: Result;
     /// Inverse of `rfft`.
     irfft<ComplexFloat> -> Real = IRFFT, half: Input;
-    /// `fft` of a signal with Hermitian symmetry.
+    /// `fft` of a signal with Hermitian symmetry, given by its first half.
     hfft<ComplexFloat> -> Real = HFFT, half: Input;
     /// Inverse of `hfft`.
     ihfft<Real> -> Complex = IHFFT, half: Result;
 }
 
-/// Transforms along one axis after the other: `along` is the one that a half spectrum is part of, `complex` are the others.
+/// Transforms along one axis after another: `along` for the axis with the half spectrum, `complex` for the other axes.
 fn one_by_one(
     on: OpContext<'_>,
     x: Tensor,
@@ -91,13 +91,13 @@ over_several_axes! {
     fftn<Float> -> Complex = FFTN, FFT, FFT, half: Neither;
     /// Inverse of `fftn`.
     ifftn<Float> -> Complex = IFFTN, IFFT, IFFT, half: Neither;
-    /// `fftn` of real x: the last axis keeps its non-negative frequencies.
+    /// `fftn` of real `x`: the last axis keeps its non-negative frequencies.
     rfftn<Real> -> Complex = RFFTN, RFFT, FFT, half: Result;
     /// Inverse of `rfftn`.
     irfftn<ComplexFloat> -> Real = IRFFTN, IRFFT, IFFT, half: Input;
 }
 
-/// The zero frequency moved to the middle.
+/// Moves the zero frequency to the middle of the axes.
 pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
     centred(b.on("fftshift"), x, axes, |n| n / 2)
 }
@@ -116,7 +116,7 @@ fn centred<T: Element>(
     on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
-/// `count` integers over `n * d`.
+/// `count` integers divided by `n * d`.
 fn frequencies<T: Real>(
     on: OpContext<'_>,
     n: usize,
@@ -131,7 +131,7 @@ fn frequencies<T: Real>(
     on.array(narrow(on, &scaled, T::DTYPE)?)
 }
 
-/// Sample frequencies of `fft`.
+/// Sample frequencies of `fft`, for samples `d` apart.
 pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     let positive = n - n / 2;
     frequencies(b.on("fftfreq"), n, n, d, |on| {
@@ -141,7 +141,7 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     })
 }
 
-/// Sample frequencies of `rfft`.
+/// Sample frequencies of `rfft`, for samples `d` apart.
 pub fn rfftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     frequencies(b.on("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }

@@ -1,5 +1,5 @@
-//! Ops that libtorch lacks, by the loops of [`Numpyish`](crate::numpyish::Numpyish) over the memory of tensors on the host. Tensors of a
-//! GPU are copied there, and the results back.
+//! Ops that libtorch lacks, run by the loops of [`Numpyish`](crate::numpyish::Numpyish) on host memory. Tensors on a
+//! GPU are copied to the host, and the results back.
 
 use super::{
     Torch, TorchArray,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The elements of a tensor on the host: its own, or a copy of those on a GPU.
+/// A tensor's elements on the host: its own memory, or a copy from a GPU.
 pub(super) enum Hosted<'a, T: Element> {
     Here(View<'a>),
     Copied(HostArray<T>),
@@ -29,7 +29,7 @@ impl<T: Element> Hosted<'_, T> {
     }
 }
 
-/// The elements of an array of this backend.
+/// The elements of an array of this backend, on the host.
 pub(super) fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchArray<T>) -> Result<Hosted<'a, T>> {
     let device = x.tensor().device();
     if device != b.index() {
@@ -41,7 +41,7 @@ pub(super) fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchAr
     }
 }
 
-/// The result of a loop, on the backend's device.
+/// Moves the result of a loop to the backend's device.
 pub(super) fn placed<T: Element>(b: &Torch, array: Result<RawArray>) -> Result<TorchArray<T>> {
     from_host(typed(array)?, b.index())
 }

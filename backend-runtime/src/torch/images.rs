@@ -1,5 +1,5 @@
-//! Images: libtorch has no splines, and its samplers know few edges. The loops are those of [`Numpyish`](crate::numpyish::Numpyish), over the
-//! memory of tensors on the host; tensors of a GPU are copied there and back.
+//! Images: libtorch has no splines, and its samplers support few boundary modes. The loops of
+//! [`Numpyish`](crate::numpyish::Numpyish) run on host memory instead; tensors on a GPU are copied there and back.
 
 use super::{
     Torch, TorchArray,
@@ -10,7 +10,7 @@ use crate::{
     numpyish::images::{self as loops, Spline},
 };
 
-/// The coefficients of the spline of this order through the elements.
+/// The coefficients of the interpolating spline of this order.
 pub fn spline_filter<T: WideFloat>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -20,7 +20,7 @@ pub fn spline_filter<T: WideFloat>(
     placed(b, loops::spline_filter_of(hosted(b, "spline_filter", x)?.view(), order, mode))
 }
 
-/// The values at coordinates whose first axis has one for each axis of `x`.
+/// The values at `coordinates`, whose first axis has one entry per axis of `x`.
 pub fn map_coordinates<T: WideFloat>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -36,7 +36,7 @@ pub fn map_coordinates<T: WideFloat>(
     placed(b, loops::map_coordinates_of(x.view(), coordinates.view(), spline))
 }
 
-/// The values of a batch of grids with channels at coordinates, linear between the elements.
+/// Linear interpolation of a batch of grids with channels at given coordinates.
 pub fn grid_sample<T: WideFloat>(
     b: &Torch,
     grid: &TorchArray<T>,
@@ -49,8 +49,8 @@ pub fn grid_sample<T: WideFloat>(
     placed(b, loops::grid_sample_of(grid.view(), coordinates.view(), mode, cval))
 }
 
-/// The last axes through an affine map: `y[o] = x[matrix o + offset]`.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn affine_transform<T: WideFloat>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -69,8 +69,8 @@ pub fn affine_transform<T: WideFloat>(
     placed(b, loops::affine_transform_of(x.view(), matrix.view(), offset.as_ref().map(Hosted::view), shape, spline))
 }
 
-/// The array on another grid over the same extent.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Resamples the array on another grid over the same extent.
+#[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn zoom<T: WideFloat>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -123,8 +123,9 @@ pub fn minimum_filter<T: RealNumeric>(
     placed(b, loops::extreme_of(op, hosted(b, op, x)?.view(), size, mode, cval, false))
 }
 
-/// The regions of elements that are not zero, numbered from 1 on in the order of their first elements, and how many there are.
-#[allow(clippy::type_complexity)] // both results
+/// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
+/// number of regions.
+#[allow(clippy::type_complexity)] // a pair of arrays
 pub fn label<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -137,7 +138,7 @@ pub fn label<T: Element>(
     Ok((placed(b, Ok(labels))?, placed(b, Ok(count))?))
 }
 
-/// The Euclidean distance of each element that is true to the nearest that is false.
+/// The Euclidean distance of each true element to the nearest false one.
 pub fn distance_transform_edt<T: Precision>(
     b: &Torch,
     x: &TorchArray<bool>,

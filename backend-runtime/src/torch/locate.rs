@@ -1,4 +1,4 @@
-//! Where libtorch is: a folder `torch` with `lib/` and `include/`, as its wheel lays it out.
+//! Location of libtorch: a folder `torch` with `lib/` and `include/`, as in its wheel.
 
 use crate::{
     Error, Result,
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The advice for a missing or incomplete libtorch.
+/// Advice for a missing or incomplete libtorch.
 pub const ADVICE: &str = "`cargo xtask setup` fetches libtorch; or `pip install torch` and set \
                           LIBTORCH to its folder `torch`";
 
@@ -18,22 +18,23 @@ pub fn unavailable(why: impl std::fmt::Display) -> Error {
     Error::unavailable("torch", format!("{why}. {ADVICE}"))
 }
 
-/// The name of one of libtorch's libraries in its folder.
+/// Path of one of libtorch's libraries in its folder.
 pub fn library(torch: &Path, name: &str) -> PathBuf {
     torch.join("lib").join(format!("{}{name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX))
 }
 
-/// A folder of libtorch that may be loaded from.
+/// A libtorch folder that may be loaded from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The folder `torch`, without symbolic links.
     pub torch: PathBuf,
-    /// Who named the folder, which decides what is checked before it is loaded.
+    /// How the folder was found, which determines the checks before loading.
     pub trust: Trust,
 }
 
-/// Where the libraries are that one of libtorch's is linked to: beside it, and in the packages of NVIDIA's that its wheel
-/// depends on. The library's path has no symbolic links, as the loader starts from there.
+/// The folders with the libraries that one of libtorch's libraries is linked to: its own folder, and NVIDIA's packages
+/// that libtorch's wheel depends on. The path must have no symbolic links, because the loader starts from the real
+/// path.
 pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     let Some(beside) = library.parent() else { return Vec::new() };
     let packages = beside.ancestors().nth(2).map(|above| fs::read_dir(above.join("nvidia")));
@@ -42,13 +43,13 @@ pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     std::iter::once(beside.to_path_buf()).chain(folders).collect()
 }
 
-/// The folder of libtorch: `$LIBTORCH`, else `libtorch/torch` in the program's project, else the torch of the Python that is
-/// active.
+/// The folder of libtorch: `$LIBTORCH`, else `libtorch/torch` in the program's project, else the package of the active
+/// Python.
 pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// As [`libtorch`], with who named the folder.
+/// As [`libtorch`], with the trust in the folder.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);
@@ -70,7 +71,7 @@ pub fn find() -> Result<Place> {
     )))
 }
 
-/// The first folder that may be used; the reasons why others were refused are added to `refused`.
+/// The first usable folder; the reasons why earlier ones were refused are added to `refused`.
 fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) -> Option<Place> {
     folders.into_iter().find_map(|folder| {
         in_folder(&folder, Trust::Found).unwrap_or_else(|why| {
@@ -80,7 +81,7 @@ fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) 
     })
 }
 
-/// The folder itself, or `torch` in it, if it has libtorch; an error if it has but must not be loaded from.
+/// The folder itself, or `torch` in it, if it contains libtorch; an error if it does but is not trusted.
 fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
     let folders = [folder.to_path_buf(), folder.join("torch")];
     let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };

@@ -1,6 +1,7 @@
-//! Rows of expressions that have no op of libtorch: the loops of [`Numpyish`](crate::numpyish::Numpyish) over the memory of tensors on
-//! the host. The result is written over a tensor that was given by value, where nothing else uses its memory, or is an array of its
-//! own, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied back.
+//! Rows with expressions that no op of libtorch computes: the loops of [`Numpyish`](crate::numpyish::Numpyish) run on
+//! host memory. The result overwrites a tensor that was passed by value if nothing else uses its memory; otherwise it
+//! is a new array, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is
+//! copied back.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -29,7 +30,7 @@ macro_rules! run {
     }};
 }
 
-/// Any `each` row with one operand.
+/// Evaluates an `each` row with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -43,7 +44,7 @@ pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     run!(b, kernel::<1, T, F>(), f, x: T)
 }
 
-/// Any `each` row with two operands.
+/// Evaluates an `each` row with two operands.
 pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -53,7 +54,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     run!(b, kernel::<2, T, F>(), f, x1: T, x2: T)
 }
 
-/// Any `each` row with three operands.
+/// Evaluates an `each` row with three operands.
 pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -64,7 +65,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     run!(b, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Any `each` row with one operand, as a tuple.
+/// Evaluates an `each` row with one operand, passed as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -73,7 +74,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     run!(b, kernel_of::<(A,), F>(), f, x: A)
 }
 
-/// Any `each` row with two operands of any dtypes.
+/// Evaluates an `each` row with two operands of any dtypes.
 pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -83,7 +84,7 @@ pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     run!(b, kernel_of::<(X, Y), F>(), f, x1: X, x2: Y)
 }
 
-/// Any `each` row with three operands of any dtypes.
+/// Evaluates an `each` row with three operands of any dtypes.
 pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -94,7 +95,7 @@ pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachS
     run!(b, kernel_of::<(X, Y, Z), F>(), f, x1: X, x2: Y, x3: Z)
 }
 
-/// The reduction of a `fold` row; its result is of the dtype `U`.
+/// The reduction of a `fold` row over axes; the result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Torch,
     f: &F,
@@ -107,11 +108,11 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
         .map_err(|why| why.within(F::NAME))
 }
 
-/// An operand where the host's loops can read it.
+/// An operand that the host's loops can read.
 pub(super) enum OnHost<'a, T: Element> {
-    /// The memory of a tensor, and the tensor if it was given by value.
+    /// The memory of a tensor, and the tensor itself if it was passed by value.
     InPlace(View<'a>, Option<&'a TorchArray<T>>),
-    /// A copy of what is not on the host.
+    /// A copy of a tensor that the loops cannot read in place.
     Copy(HostArray<T>),
     /// One value for all elements.
     Scalar(&'a T),
@@ -135,12 +136,12 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
         match x.host_view() {
             Some(view) => Ok(OnHost::InPlace(view.view(), is_given.then_some(x))),
-            // a tensor of bool whose bytes are none
+            // a tensor of bools with a byte that is neither 0 nor 1
             None => Err(x.view().err().map_or_else(|| Error::unsupported(op, "torch"), |why| why.within(op))),
         }
     }
 
-    /// Its elements.
+    /// A view of the operand's elements.
     pub(super) fn view(&self) -> View<'_> {
         match self {
             OnHost::InPlace(view, _) => *view,
@@ -149,7 +150,7 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    /// As an operand of an op whose result is of the dtype `U`.
+    /// The operand of an op whose result has the dtype `U`.
     fn given<U: Element>(&self) -> Given<'_> {
         let over = match self {
             OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),
@@ -159,10 +160,10 @@ impl<'a, T: Element> OnHost<'a, T> {
     }
 }
 
-/// An operand whose dtype is known at run time.
+/// An operand whose dtype is known only at run time.
 struct Given<'a> {
     view: View<'a>,
-    /// The tensor, if the result may be written over its memory.
+    /// The tensor, if the result may overwrite its memory.
     over: Option<&'a Tensor>,
 }
 
@@ -177,7 +178,7 @@ unsafe fn run<U: Element, const N: usize>(
     let views = operands.each_ref().map(|operand| operand.view);
     for Given { view, over } in operands {
         if let Some(tensor) = over
-            // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else is in its memory.
+            // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else uses its memory.
             && unsafe { run_over(kernel, op, &views, view) }
         {
             return TorchArray::new(kernel.name(), tensor.clone());

@@ -1,4 +1,4 @@
-//! Shapes: reordering, joining, splitting, repeating. Views where libtorch has them.
+//! Shapes: reordering, joining, splitting, repeating. The results are views if libtorch can make them.
 
 use super::{
     Torch, TorchArray,
@@ -24,34 +24,34 @@ pub fn flatten<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>
     on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)
 }
 
-/// The axes in another order.
+/// The array with its axes in another order.
 pub fn permute_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
     let on = b.on("permute_dims");
     on.array(on.permute(x.tensor(), &rules::permutation(on.op, axes, x.shape())?)?)
 }
 
-/// The axes in reverse order.
+/// The array with its axes in reverse order.
 pub fn transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("transpose");
     let order: Vec<usize> = (0..x.shape().len()).rev().collect();
     on.array(on.permute(x.tensor(), &order)?)
 }
 
-/// The last two axes swapped.
+/// The array with its last two axes swapped.
 pub fn matrix_transpose<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matrix_transpose");
     rules::matrix(on.op, x.shape())?;
     on.array(on.call(&ops::TRANSPOSE, args![x, -2_i64, -1_i64])?)
 }
 
-/// Axes moved to other places.
+/// The array with axes moved to other positions; the other axes keep their order.
 pub fn moveaxis<T: Element>(b: &Torch, x: &TorchArray<T>, source: Axes, destination: Axes) -> Result<TorchArray<T>> {
     let on = b.on("moveaxis");
     let order = rules::moved(on.op, source, destination, x.shape().len())?;
     on.array(on.permute(x.tensor(), &order)?)
 }
 
-/// New axes of length 1.
+/// The array with new axes of length 1.
 pub fn expand_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("expand_dims");
     let mut lengths = x.shape().to_vec();
@@ -59,13 +59,13 @@ pub fn expand_dims<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Resu
     on.array(on.reshape(x.tensor(), &lengths)?)
 }
 
-/// Without these axes of length 1.
+/// The array without these axes, which must have length 1.
 pub fn squeeze<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("squeeze");
     on.array(on.call(&ops::SQUEEZE, args![x, &rules::single_axes(on.op, axis, x.shape())?])?)
 }
 
-/// Repeated along new and length-1 axes, without copies.
+/// The array repeated along new axes and along axes of length 1, without a copy.
 pub fn broadcast_to<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("broadcast_to");
     rules::check_broadcast_to(on.op, x.shape(), shape)?;
@@ -73,7 +73,7 @@ pub fn broadcast_to<T: Element>(b: &Torch, x: &TorchArray<T>, shape: &[usize]) -
     on.array(on.call(&ops::EXPAND, args![x, shape])?)
 }
 
-/// All arrays in one shape.
+/// All arrays broadcast to a common shape, without copies.
 pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("broadcast_arrays");
     let shape = rules::broadcast_all(on.op, xs.iter().map(|x| x.shape()))?;
@@ -81,7 +81,7 @@ pub fn broadcast_arrays<T: Element>(b: &Torch, xs: &[&TorchArray<T>]) -> Result<
     xs.iter().map(|x| on.array(on.call(&ops::EXPAND, args![*x, &shape])?)).collect()
 }
 
-/// Arrays joined along one axis, or as rows.
+/// Joins arrays along one axis; without an axis, flattens them first.
 pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: Option<isize>) -> Result<TorchArray<T>> {
     let on = b.on("concat");
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
@@ -94,7 +94,7 @@ pub fn concat<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: Option<isize>)
     on.array(on.call(&ops::CAT, args![xs, axis])?)
 }
 
-/// Arrays of one shape joined along a new axis.
+/// Joins arrays of the same shape along a new axis.
 pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Result<TorchArray<T>> {
     let on = b.on("stack");
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape()).collect();
@@ -102,7 +102,7 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
     on.array(on.call(&ops::STACK, args![xs, axis])?)
 }
 
-/// The slices along one axis.
+/// The slices along one axis, without the axis.
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
@@ -111,14 +111,14 @@ pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
 
-/// Repeated as a whole along each axis.
+/// Repeats the array as a whole along each axis.
 pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> Result<TorchArray<T>> {
     let on = b.on("tile");
     let repeats = rules::tiled(on.op, x.shape(), repetitions, size_of::<T>())?;
     repeated(on, x, &repeats)
 }
 
-/// Every element repeated along one axis, or in a row.
+/// Repeats every element along one axis; without an axis, in the flattened array.
 pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: Option<isize>) -> Result<TorchArray<T>> {
     let on = b.on("repeat");
     let row = [x.tensor().size()];
@@ -135,7 +135,8 @@ fn repeated<T: Element>(on: OpContext<'_>, x: &TorchArray<T>, repeats: &Repeats)
     on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &repeats.target])?, &repeats.shape)?)
 }
 
-/// Elements shifted along axes, around the ends. All axes are those of the flattened array.
+/// Shifts elements along axes; those pushed beyond one end reappear at the other. `Axes::All` rolls the flattened
+/// array.
 pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("roll");
     match rules::roll(on.op, shift, axis, x.shape())? {
@@ -147,7 +148,7 @@ pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axe
     }
 }
 
-/// Rolls by a shift for each axis.
+/// Rolls each axis by its shift.
 pub(super) fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
     if x.size() == 0 || shifts.iter().all(|&shift| shift == 0) {
         return Ok(x.clone());
@@ -156,14 +157,14 @@ pub(super) fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<
     on.on_bits(x, |x| on.call(&ops::ROLL, args![x, shifts, &axes]))
 }
 
-/// The order reversed along axes.
+/// Reverses the order of elements along axes.
 pub fn flip<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("flip");
     let axes = axis.resolve(on.op, x.shape().len())?;
     on.array(on.reverse(x.tensor(), &axes)?)
 }
 
-/// A border around the array.
+/// Pads the array with a border.
 pub fn pad<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -180,7 +181,7 @@ pub fn pad<T: Element>(
         return on.array(on.full(&padded, T::default())?);
     }
     if mode == PadMode::Constant {
-        // libtorch begins with the last axis
+        // libtorch expects the widths of the last axis first
         let amounts: Vec<usize> = pairs.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
         let bits = on.enter(DtypeStrategy::Wrap, x)?;
         let value = DtypeStrategy::Wrap.detour(T::DTYPE).enter_number(Number::of(value));
@@ -197,11 +198,11 @@ pub fn pad<T: Element>(
     on.array(result)
 }
 
-/// Which of `n` elements is at each place of the padded axis.
+/// The index in `0 .. n` of the source element for each position of the padded axis.
 fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
-    // the way back of a period that runs there and back: `last - i` where i is beyond the end
+    // for a period that runs forth and back: an index `i` beyond the end becomes `last - i`
     let mirrored = |period: i64, last: i64| {
         let there = modulo(period)?;
         let back = on.call(&ops::SUB, args![&on.number(Number::of(last))?, &there])?;

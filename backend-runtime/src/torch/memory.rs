@@ -1,5 +1,5 @@
-//! What a device of libtorch is, and what its memory holds: the host's, or that of a GPU as libtorch's allocator counts it.
-//! Devices are numbers here: -1 is the CPU.
+//! Description and memory use of libtorch's devices: for the CPU the host's, for a GPU as counted by libtorch's
+//! allocator. Devices are numbers here: -1 is the CPU.
 
 use super::{ffi, tensor::device_name};
 #[cfg(feature = "cuda")]
@@ -7,7 +7,7 @@ use crate::cuda::info::info as gpu;
 use crate::{DeviceInfo, MemoryInfo, Result, device::host};
 use std::ffi::c_int;
 
-/// What a device is.
+/// Describes a device.
 pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
     let shim = ffi::load()?;
     let mut info = match usize::try_from(index) {
@@ -18,34 +18,34 @@ pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
     Ok(info)
 }
 
-/// A GPU without what the driver says of it, which the backend `Cuda` asks for.
+/// Describes a GPU without the driver's information, which needs the feature of the backend `Cuda`.
 #[cfg(not(feature = "cuda"))]
 fn gpu(backend: &'static str, device: String, _: usize) -> Result<DeviceInfo> {
     Ok(DeviceInfo::new(backend, device, crate::DeviceKind::Gpu, "GPU"))
 }
 
-/// What its memory holds.
+/// The memory use of a device.
 pub(super) fn memory(backend: &'static str, index: i32) -> Result<MemoryInfo> {
     if index < 0 {
         return host::memory(backend);
     }
     let mut bytes = [0; 5];
-    // SAFETY: there is room for five numbers.
+    // SAFETY: the array has room for five numbers.
     on_gpu("memory", index, |shim| unsafe { (shim.memory)(index, bytes.as_mut_ptr()) })?;
     let [in_use, peak, cached, free, total] = bytes;
     Ok(MemoryInfo::new(in_use, peak, cached, free.saturating_add(cached).min(total), total))
 }
 
-/// Begins the measurement of the most bytes in use anew.
+/// Resets the peak number of bytes in use.
 pub(super) fn reset_peak(backend: &'static str, index: i32) -> Result<()> {
     if index < 0 {
         return host::reset_peak(backend);
     }
-    // SAFETY: the function takes any number, and refuses those of no GPU.
+    // SAFETY: the function accepts any number, and refuses one that is not a GPU's.
     on_gpu("reset_peak_memory", index, |shim| unsafe { (shim.reset_peak)(index) })
 }
 
-/// Gives back what libtorch keeps of a GPU. On the CPU it keeps nothing.
+/// Frees GPU memory that libtorch caches. On the CPU it caches nothing.
 pub(super) fn free_cache(index: i32) -> Result<()> {
     if index < 0 {
         return Ok(());
@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    /// A libtorch that has no such GPU, or none at all, says so, and the process goes on.
+    /// If libtorch has no such GPU, or no GPU at all, it returns an error, and the process continues.
     #[test]
     fn a_gpu_that_is_not_there_is_an_error() {
         if available("torch", Torch::cpu()).is_none() {

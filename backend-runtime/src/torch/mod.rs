@@ -1,16 +1,16 @@
-//! libtorch, loaded at run time: any of its ops by name, on the CPU and on its GPUs.
+//! libtorch, loaded at run time: any of its ops by name, on the CPU and on GPUs.
 //!
-//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` is the function `sum` in
-//! `reduction.rs`, composed of libtorch's ops where it has no such op.
+//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` calls the function
+//! `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no equivalent op.
 //!
 //! # Finding libtorch
 //!
-//! Nothing of libtorch is needed to build this crate. At the first [`Torch::new`] it is looked for in `$LIBTORCH` (its folder
-//! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s packages; never
-//! where another user may have put it. A shim of some hundred lines is then compiled against its headers, with `$CXX`, `g++`,
-//! `c++` or `clang++`, and kept for later runs in `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if there
-//! is one. Where something is missing, [`Torch::new`] returns [`Error::Unavailable`](crate::Error::Unavailable), whose
-//! message says what to do.
+//! No part of libtorch is needed to build this crate. The first [`Torch::new`] looks for it in `$LIBTORCH` (its folder
+//! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s
+//! packages; never in a place where another user may have put it. A shim of some hundred lines is then compiled against
+//! its headers, with `$CXX`, `g++`, `c++` or `clang++`, and kept for later runs in `$BACKENDS_CACHE`, else in
+//! `backends` of the user's cache folder, if there is one. If something is missing, [`Torch::new`] returns
+//! [`Error::Unavailable`](crate::Error::Unavailable), whose message says what to do.
 
 mod array;
 pub mod aten;
@@ -54,5 +54,5 @@ pub use locate::libtorch;
 pub use strategy::DtypeStrategy;
 pub use tensor::{Arg, Tensor};
 
-/// What a function of this backend gets for an `operand` parameter.
+/// The type of an `operand` parameter in this backend's functions.
 pub type Operand<'a, T> = crate::Operand<'a, Torch, T>;

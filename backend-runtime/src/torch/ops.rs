@@ -1,4 +1,4 @@
-//! The ops of libtorch that the functions of this backend are composed of.
+//! The libtorch ops that the functions of this backend are composed of.
 
 use super::call::Schema;
 
@@ -168,8 +168,8 @@ ops! {
     ZEROS_LIKE = "zeros_like";
 }
 
-/// `copy_`, which writes into its argument: only for tensors to which there is no other handle.
+/// `copy_`, which writes to its argument: only for tensors without another handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");
 
-/// `index_put_`, as above.
+/// `index_put_`, which also writes to its argument.
 pub static INDEX_PUT_IN_PLACE: Schema = Schema::in_place("aten::index_put_", "");

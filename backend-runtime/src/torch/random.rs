@@ -1,5 +1,6 @@
-//! Random numbers by the recipe of [`crate::random`], the same on every backend: on the CPU by its very code, on a GPU by
-//! libtorch's integer ops, where the logarithms and sines of normal numbers may differ in the last places.
+//! Random numbers, generated as described in [`crate::random`], the same on every backend: on the CPU by the same code,
+//! and on a GPU by libtorch's integer ops, where the logarithms and sines of normal numbers may differ in the last
+//! digits.
 
 mod distributions;
 
@@ -20,7 +21,7 @@ use crate::{Arrays, DType, DTypeKind, Element, Float, Integer, Real, Result, num
 /// The low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
-/// Uniform in [low, high).
+/// Uniform random numbers in [low, high).
 pub fn random_uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
         return b
@@ -31,7 +32,7 @@ pub fn random_uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64)
     uniform_on_device(b.on("random_uniform"), shape, low, high)
 }
 
-/// Normally distributed.
+/// Normally distributed random numbers.
 pub fn random_normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     if b.index() < 0 {
         return b
@@ -42,7 +43,7 @@ pub fn random_normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) 
     normal_on_device(b.on("random_normal"), shape, mean, std)
 }
 
-/// Uniform integers in [low, high).
+/// Uniform random integers in [low, high).
 pub fn random_integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
     if b.index() < 0 {
         return b
@@ -53,7 +54,7 @@ pub fn random_integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) 
     integers_on_device(b.on("random_integers"), shape, low, high)
 }
 
-/// A random order of 0 .. n - 1.
+/// A random permutation of 0 .. n - 1.
 pub fn random_permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
     if b.index() < 0 {
         return b.from_ndarray(random::random_permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
@@ -63,11 +64,11 @@ pub fn random_permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<
     permutation_on_device(on, n)
 }
 
-/// The words of as many blocks as give `n` elements, `each` of one block.
+/// The random words of enough blocks for `n` elements, with `each` elements per block.
 struct Words {
     /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
     even: Tensor,
-    /// Words 1 and 3.
+    /// Words 1 and 3 of the blocks, likewise.
     odd: Tensor,
 }
 
@@ -100,13 +101,13 @@ impl Words {
         Ok(Words { even, odd })
     }
 
-    /// Two words as 64 bits, the even one first: two of a block.
+    /// Pairs of words as 64 bits, with the even word high: two per block.
     fn bits(&self, on: OpContext<'_>) -> Result<Tensor> {
         let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
         on.call(&ops::BITWISE_OR, args![&high, &self.odd])
     }
 
-    /// float64 in [0, 1) of the 53 high bits of two words: two of a block.
+    /// float64 in [0, 1) from the high 53 bits of two words: two per block.
     fn units64(&self, on: OpContext<'_>) -> Result<Tensor> {
         let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
         let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
@@ -114,24 +115,24 @@ impl Words {
     }
 }
 
-/// float32 in [0, 1) of the 24 high bits of each word.
+/// float32 in [0, 1) from the high 24 bits of each word.
 fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     let bits = on.call(&ops::SHIFT_RIGHT, args![words, Number::of(8_i64)])?;
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
-/// Elements in order from members of shape (.., blocks): the first `n`.
+/// The first `n` elements, block by block, from members of shape (.., blocks).
 fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
 }
 
-/// How many reals an array of this dtype takes, after a check of its size.
+/// Number of reals in an array of this dtype; checks its size.
 fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
     Ok(rules::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
 }
 
-/// The array of reals in order, two of them for each complex number.
+/// An array from reals in order; each complex number takes two.
 fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.reshape(reals, shape)?);
@@ -155,7 +156,7 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
         scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
     };
     let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
-    // values that rounding moves up to `high` become the one below it
+    // values that rounding moves up to `high` become the next number below it
     let [from, to] = [low, high].map(<T::Real as Element>::from_f64);
     let below = if from == to { to } else { to.nextafter(from) };
     let beyond = on.call(&ops::EQ, args![&values, Number::of(to)])?;
@@ -164,7 +165,7 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
 
 fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
-    // Box and Muller's formula: 1 - u is in (0, 1], its logarithm is finite
+    // the Box-Muller transform: 1 - u is in (0, 1], so its logarithm is finite
     let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
         let rest = on.call(&ops::ADD, args![&on.call(&ops::NEG, args![u])?, one])?;
         let squared = on.call(&ops::MUL, args![&on.call(&ops::LOG, args![&rest])?, minus_two])?;
@@ -213,7 +214,7 @@ fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, hi
 
 fn permutation_on_device<T: Integer>(on: OpContext<'_>, n: usize) -> Result<TorchArray<T>> {
     let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
-    // the keys are unsigned
+    // flip the first bit, since the keys are unsigned
     let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
     let (_, order) = on.pair(&ops::SORT, args![&keys, true, 0_i64, false])?;
     on.array(convert(on, &order, DType::Int64, T::DTYPE)?)
@@ -227,7 +228,7 @@ mod tests {
         torch::tests::{host, torch},
     };
 
-    /// The numbers of a seed as the CPU computes them, and as the code for a GPU does.
+    /// The numbers for a seed, computed by the CPU code and by the code for GPUs.
     fn both<T: Element>(
         b: &Torch,
         cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,

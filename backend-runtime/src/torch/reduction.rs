@@ -1,4 +1,4 @@
-//! Reductions over axes, scans along one axis.
+//! Reductions over axes, and scans along one axis.
 
 pub use super::loops::fold;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Axes, DType, DTypeKind, Element, Float, Interpolation, Numeric, Ordered, Real, Result, rules};
 
-/// The axes of a reduction, prepared for libtorch, where no axes mean all of them.
+/// The axes of a reduction, adapted for libtorch, which takes an empty list for all axes.
 struct ReductionAxes {
     x: Tensor,
     axes: Vec<usize>,
@@ -26,22 +26,22 @@ impl ReductionAxes {
         if !axes.is_empty() {
             return Ok(ReductionAxes { x, axes, keepdims });
         }
-        // over no axis: each element alone, along an axis of its own
+        // reduction over no axis: each element is reduced alone, along a new axis of length 1
         let ndim = x.ndim();
         Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
 
-    /// Number of elements that each result is computed from.
+    /// Number of elements reduced to each result.
     fn count(&self) -> usize {
         self.axes.iter().map(|&a| self.x.shape()[a]).product()
     }
 
-    /// An op that takes axes and `keepdims`.
+    /// Calls an op that takes axes and `keepdims`.
     fn call(&self, on: OpContext<'_>, schema: &Schema) -> Result<Tensor> {
         on.call(schema, args![&self.x, &self.axes, self.keepdims])
     }
 
-    /// The elements of each result along one last axis, and the shape of the result.
+    /// The array with each result's elements along a last axis, and the shape of the result.
     fn flat(&self, on: OpContext<'_>) -> Result<(Tensor, Vec<usize>)> {
         let shape = self.x.shape();
         let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
@@ -53,7 +53,7 @@ impl ReductionAxes {
     }
 }
 
-/// The array in the dtype of its sums; unsigned sums run in the bits of int64, which wrap alike.
+/// Converts the array to the dtype of its sums; uint64 is summed in the bits of int64, which wraps in the same way.
 fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     match T::DTYPE {
         DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
@@ -64,7 +64,7 @@ fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     }
 }
 
-/// A sum of [`to_sum`]'s elements as an array.
+/// Converts a sum in [`to_sum`]'s dtype to an array.
 fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
     on.array(match T::Sum::DTYPE {
         DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
@@ -72,14 +72,14 @@ fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Su
     })
 }
 
-/// Sum; integers and bool in 64 bits.
+/// Sum over axes; integers and bools are summed in 64 bits.
 pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("sum");
     let over = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?;
     from_sum::<T>(on, over.call(on, &ops::SUM)?)
 }
 
-/// Product; integers and bool in 64 bits.
+/// Product over axes; integers and bools are multiplied in 64 bits.
 pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
     let on = b.on("prod");
     let (flat, shape) = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
@@ -87,7 +87,7 @@ pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool
     from_sum::<T>(on, on.reshape(&product, &shape)?)
 }
 
-/// Arithmetic mean.
+/// Arithmetic mean over axes.
 pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     let on = b.on("mean");
     let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
@@ -106,12 +106,12 @@ fn extreme<T: Ordered>(
     on.leave(DtypeStrategy::Order, over.call(on, schema)?)
 }
 
-/// The largest element; NaN where there is one.
+/// Maximum over axes; NaN if an element is NaN.
 pub fn max<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     extreme(b.on("max"), &ops::AMAX, x, axis, keepdims)
 }
 
-/// The smallest element; NaN where there is one.
+/// Minimum over axes; NaN if an element is NaN.
 pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
     extreme(b.on("min"), &ops::AMIN, x, axis, keepdims)
 }
@@ -147,7 +147,7 @@ fn spread<T: Float>(
     on.array(on.cast(&result, T::Real::DTYPE)?)
 }
 
-/// Variance.
+/// Variance over axes.
 pub fn var<T: Float>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -158,7 +158,7 @@ pub fn var<T: Float>(
     spread(b.on("var"), &ops::VAR, x, axis, correction, keepdims)
 }
 
-/// Standard deviation.
+/// Standard deviation over axes.
 pub fn std<T: Float>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -192,7 +192,7 @@ fn index_of<T: Ordered>(
     on.array(on.call(schema, args![&x, axis, keepdims])?)
 }
 
-/// Index of the largest element, the first of equals; NaN is the largest.
+/// Index of the largest element, the first one in case of a tie; NaN counts as the largest.
 pub fn argmax<T: Ordered>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -202,7 +202,7 @@ pub fn argmax<T: Ordered>(
     index_of(b.on("argmax"), &ops::ARGMAX, x, axis, keepdims)
 }
 
-/// Index of the smallest element, the first of equals; NaN is the smallest.
+/// Index of the smallest element, the first one in case of a tie; NaN counts as the smallest.
 pub fn argmin<T: Ordered>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -229,12 +229,12 @@ fn scan<T: Element>(
     };
     let mut first = scanned.shape().to_vec();
     first[axis] = 1;
-    // the leading element is a tensor that libtorch fills; the scan may be empty, so no slice of it can serve
+    // the initial element is a tensor that libtorch fills; the scan may be empty, so a slice of it would not do
     let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }
 
-/// Running sum along one axis, or of all elements.
+/// Running sum along one axis; without an axis, of the flattened array.
 pub fn cumulative_sum<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -244,7 +244,7 @@ pub fn cumulative_sum<T: Element>(
     scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
-/// Running product along one axis, or of all elements.
+/// Running product along one axis; without an axis, of the flattened array.
 pub fn cumulative_prod<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -254,7 +254,7 @@ pub fn cumulative_prod<T: Element>(
     scan(b.on("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
 }
 
-/// Differences of neighbours along one axis, `n` times.
+/// Differences of neighbouring elements along one axis, taken `n` times.
 pub fn diff<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -279,7 +279,7 @@ pub fn diff<T: Numeric>(
     on.leave(DtypeStrategy::Parts, d)
 }
 
-/// The array with others before and after it, if there are any.
+/// The array with `before` and `after` joined to its ends; `None` if there is neither.
 fn with_edges<T: Numeric>(
     b: &Torch,
     op: &'static str,
@@ -300,7 +300,7 @@ fn with_edges<T: Numeric>(
     concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
 }
 
-/// Quantiles over axes, with the axes of `q` first.
+/// Quantiles over axes; the result has the axes of `q` first.
 pub fn quantile<T: Real>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -322,7 +322,7 @@ pub fn quantile<T: Real>(
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
     let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
     let found = between(on, &sorted, &places(on, &quantiles, n, dtype)?, method)?;
-    // NaN is sorted to the end
+    // NaN sorts to the end
     let last = on.narrow(&sorted, sorted.ndim() - 1, n - 1, 1)?;
     let found = on.select(&on.call(&ops::ISNAN, args![&last])?, &last, &found)?;
     let found = on.call(&ops::MOVEDIM, args![&found, -1_i64, 0_i64])?;
@@ -342,13 +342,14 @@ fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> 
     }
 }
 
-/// Where the quantiles lie among `n` sorted elements, rounded as NumPy rounds it: in the dtype, where that has all indices.
+/// Fractional positions of the quantiles among `n` sorted elements, rounded as in NumPy: to the dtype, if it can
+/// represent all indices.
 fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
     let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
     if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
 }
 
-/// What lies at these places of the sorted last axis.
+/// The interpolated values at these positions of the sorted last axis.
 fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
     let axis = sorted.ndim() - 1;
     let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
@@ -363,16 +364,16 @@ fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpol
             on.call(&ops::MUL, args![&apart, Number::of(0.5_f64)])?
         }
     };
-    // the axes of the lanes decide the dtype; `part` is rounded to it as NumPy's is
+    // the dtype is that of the lanes; `part` is rounded to it, as in NumPy
     let (low, high) = (at(&floor)?, at(&ceil)?);
     let part = on.call(&ops::TO_OTHER, args![&part, &low])?;
     let step = on.call(&ops::SUB, args![&high, &low])?;
-    // from the nearer of both, so that each is met exactly
+    // interpolate from the nearer end, so that both ends are reproduced exactly
     let left = on.call(&ops::SUB, args![&on.call(&ops::ONES_LIKE, args![&part])?, &part])?;
     let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
     let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
     let found = on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)?;
-    // where the distance is beyond all numbers, one is infinite, or they are large and of opposite signs
+    // if the step is infinite, use weights: one end is infinite, or both are large with opposite signs
     let shares = |x: &Tensor, share: &Tensor| on.call(&ops::MUL, args![x, share]);
     let weighted = on.call(&ops::ADD, args![&shares(&low, &left)?, &shares(&high, &part)?])?;
     let weighted = on.select(&on.call(&ops::EQ, args![&part, Number::of(1.0_f32)])?, &high, &weighted)?;

@@ -1,10 +1,11 @@
-//! libtorch's schemas, which say of each op what it takes, what it returns, and what it does to its arguments:
+//! libtorch's schemas, which describe an op's parameters, its results, and its effects on its arguments:
 //! `aten::zero_(Tensor(a!) self) -> Tensor(a!)`.
 
-/// The complaint about an op that a row must not call because it changes an argument, which other handles may show.
+/// The reason why a row must not call an op that changes an argument, which other handles may share; `None` if it
+/// changes none.
 ///
-/// `(a!)` marks an argument that is written, as `out`, `zero_`, `set_` and `resize_` have it. An argument that is marked
-/// `(a)` marks memory shared with the result, as in views: safe, because no op writes into its arguments.
+/// `(a!)` marks an argument that is written, as in `out`, `zero_`, `set_` and `resize_`. `(a)` marks an argument that
+/// shares memory with the result, as in views: this is safe, because no op writes to its arguments.
 pub fn written(text: &str) -> Option<String> {
     if !text.starts_with("aten::") {
         return Some("is none of libtorch's own ops, whose schemas say what is written".into());
@@ -16,11 +17,11 @@ pub fn written(text: &str) -> Option<String> {
     })
 }
 
-/// Arguments that are written though the schema does not say so: the statistics that training updates, and the noise that
-/// `rrelu_with_noise` keeps.
+/// Arguments that are written without a mark in the schema: the statistics that training updates, and the noise that
+/// `rrelu_with_noise` stores.
 const WRITTEN_UNSAID: [&str; 3] = ["running_mean", "running_var", "noise"];
 
-/// How a call with this many arguments would not fit the schema.
+/// The reason why a call with this many arguments does not fit the schema; `None` if it does.
 pub fn mismatch(text: &str, args: usize) -> Option<&'static str> {
     let (params, returns) = parts(text);
     if params.len() < args {
@@ -33,14 +34,14 @@ pub fn mismatch(text: &str, args: usize) -> Option<&'static str> {
     (!tensors).then_some("does not return tensors")
 }
 
-/// The parameters of a schema, and what it returns.
+/// The parameters of a schema, and its return type.
 fn parts(text: &str) -> (Vec<&str>, &str) {
     let (params, returns) = text.rsplit_once(" -> ").unwrap_or((text, ""));
     let params = params.split_once('(').map_or("", |(_, p)| p.strip_suffix(')').unwrap_or(p));
     (split(params).into_iter().filter(|p| !p.is_empty() && *p != "*").collect(), returns)
 }
 
-/// Split at commas that are in no brackets.
+/// Splits at commas outside brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (i, c) in text.char_indices() {
@@ -58,7 +59,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The name of a parameter: `other` of `Tensor(a -> *) other=None`.
+/// The name of a parameter: `other` for `Tensor(a -> *) other=None`.
 fn name(param: &str) -> &str {
     param.split('=').next().unwrap_or_default().trim().rsplit(' ').next().unwrap_or_default()
 }

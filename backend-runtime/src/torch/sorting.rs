@@ -1,4 +1,4 @@
-//! Sorting, searching and sets. Everything is built on one stable sort.
+//! Sorting, searching and sets, all built on one stable sort.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{DType, DTypeKind, Element, Ordered, Result, Side, rules};
 
-/// The elements as libtorch sorts them.
+/// Converts the elements to a dtype that libtorch can sort, in the same order.
 fn sortable<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Order, x)?;
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
@@ -21,7 +21,7 @@ fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<
     if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
-/// Sorted elements and their indices, stable, NaN last.
+/// Sorted elements and their indices; stable, with NaN last.
 fn ordered<T: Element>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
@@ -30,32 +30,32 @@ fn ordered<T: Element>(
 ) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // libtorch loops over all lanes even if they have no elements, and there may be 2^60 of them
+        // libtorch loops over all lanes even if they have no elements, and there may be 2^60 lanes
         let indices = on.full(x.shape(), 0_i64)?;
         return Ok((x, indices));
     }
-    // libtorch has NaN first where it sorts downwards; negated floats go upwards
+    // descending sorts of libtorch put NaN first, so floats are negated and sorted in ascending order
     let negated = descending && T::DTYPE.kind() == DTypeKind::Real;
     let keys = if negated { on.call(&ops::NEG, args![&x])? } else { x };
     let (sorted, indices) = on.pair(&ops::SORT, args![&keys, true, axis, descending && !negated])?;
     Ok((if negated { on.call(&ops::NEG, args![&sorted])? } else { sorted }, indices))
 }
 
-/// Sorted along one axis.
+/// Sorts along one axis.
 pub fn sort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<T>> {
     let on = b.on("sort");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
     from_sortable(on, ordered(on, x, axis, descending)?.0)
 }
 
-/// Indices that sort along one axis.
+/// Indices that would sort along one axis.
 pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<i64>> {
     let on = b.on("argsort");
     let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, false, size_of::<i64>())?;
     on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
 }
 
-/// Indices at which to insert x2 into the sorted x1.
+/// The index at which to insert each element of `x2` into the sorted `x1` so that `x1` stays sorted.
 pub fn searchsorted<T: Ordered>(
     b: &Torch,
     x1: &TorchArray<T>,
@@ -80,12 +80,14 @@ pub fn searchsorted<T: Ordered>(
     on.array(on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])?)
 }
 
-/// Contiguous integers in the order of the elements, all NaN last and equal: libtorch's search takes NaN as the smallest.
+/// Contiguous integers in the order of the elements, with all NaN equal and last: libtorch's search would treat NaN as
+/// the smallest.
 fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     if T::DTYPE.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
-    // the sum makes 0 of -0; negative numbers, whose bits run the other way, are inverted but for the sign
+    // the sum turns -0 into 0; the bits of negative numbers run in the opposite order, so all except the sign are
+    // inverted
     let integer = signed(T::DTYPE);
     let plus_zero = on.call(&ops::ADD, args![x, Number::of(0_i64)])?;
     let bits = on.call(&ops::VIEW_DTYPE, args![&plus_zero, integer])?;
@@ -97,12 +99,12 @@ fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     on.call(&ops::CONTIGUOUS, args![&keys])
 }
 
-/// Complex numbers of one axis in NumPy's order, and where they were: by real part, then by imaginary part; behind them those
-/// with an unknown imaginary part, then with an unknown real part, then with both.
+/// Sorts complex numbers along one axis in NumPy's order; returns them and their original indices. They are ordered by
+/// real part, then by imaginary part; after them come those with a NaN imaginary part, then a NaN real part, then both.
 fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let order_of = |key: &Tensor| Ok(on.pair(&ops::SORT, args![key, true, 0_i64, false])?.1);
     let unknown = |part: &Tensor| on.cast(&on.call(&ops::ISNAN, args![part])?, DType::UInt8);
-    // stable sorts, from the least to the most important key
+    // stable sorts by one key after another, the least important first
     let mut order = order_of(&on.call(&ops::IMAG, args![x])?)?;
     let mut sorted = on.pick(x, 0, &order)?;
     for step in 0..2 {
@@ -120,15 +122,15 @@ fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((sorted, order))
 }
 
-/// The distinct elements of an array, and where they are.
+/// The sorted elements of an array, and the positions of the distinct ones.
 struct Distinct {
     /// The flattened elements, sorted.
     sorted: Tensor,
-    /// Index that each sorted element had before.
+    /// Original index of each sorted element.
     order: Tensor,
     /// For each sorted element, whether it is the first of its value.
     is_first: Tensor,
-    /// Indices of these, among the sorted ones.
+    /// Indices of the first elements, among the sorted ones.
     firsts: Tensor,
 }
 
@@ -143,7 +145,7 @@ impl Distinct {
         let is_first = if n == 0 {
             on.call(&ops::NE, args![&order, &order])?
         } else {
-            // NaN is unequal to its neighbour, so each is a first one
+            // NaN differs from its neighbour, so each NaN is a first element
             let differs =
                 on.call(&ops::NE, args![&on.narrow(&sorted, 0, 1, n - 1)?, &on.narrow(&sorted, 0, 0, n - 1)?])?;
             on.call(&ops::CAT, args![&[on.full(&[1], true)?, differs][..], 0_i64])?
@@ -164,17 +166,17 @@ impl Distinct {
         on.array(on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])?)
     }
 
-    /// For each element of the array, in its shape, the index of its value.
+    /// The index of each element's value among the distinct ones, in the shape of the array.
     fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<TorchArray<i64>> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;
-        // each place is written once, as the order is a permutation
+        // each index is written once, because the order is a permutation
         let inverse =
             on.call(&ops::SCATTER, args![&on.call(&ops::ZEROS_LIKE, args![&rank])?, 0_i64, &self.order, &rank])?;
         on.array(on.reshape(&inverse, shape)?)
     }
 
-    /// Where the first of each value is in the flattened array.
+    /// The index of the first occurrence of each value in the flattened array.
     fn indices(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
         on.array(on.pick(&self.order, 0, &self.firsts)?)
     }
@@ -186,21 +188,21 @@ pub fn unique_values<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchAr
     Distinct::of(on, x)?.values(on)
 }
 
-/// The distinct elements and how often each is there.
+/// The distinct elements, and the number of occurrences of each.
 pub fn unique_counts<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
     let on = b.on("unique_counts");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.counts(on)?))
 }
 
-/// The distinct elements and the index of every element's value.
+/// The distinct elements, and the index of each element's value among them.
 pub fn unique_inverse<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
     let on = b.on("unique_inverse");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.inverse(on, x.shape())?))
 }
 
-/// What [`unique_all`] gives: values, first indices, inverse, counts.
+/// The result of [`unique_all`]: values, first indices, inverse, counts.
 type All<T> = (TorchArray<T>, TorchArray<i64>, TorchArray<i64>, TorchArray<i64>);
 
 /// The distinct elements, the first index of each, the inverse and the counts.

@@ -1,4 +1,4 @@
-//! Interpolation, and special functions that libtorch lacks or has with less accuracy.
+//! Interpolation, and special functions that libtorch lacks or computes less accurately.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -10,7 +10,7 @@ use super::{
 use crate::{DType, Precision, Real, Result, Side, rules};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Linear interpolation of points, in float64 as NumPy does it.
+/// Linear interpolation between points, computed in float64 as in NumPy.
 pub fn interp<T: Precision>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -30,7 +30,7 @@ pub fn interp<T: Precision>(
     };
     let (left, right) = (end(left, 0)?, end(right, n - 1)?);
     let at = |points: &Tensor, index: &Tensor| on.call(&ops::TAKE, args![points, index]);
-    // the interval of each x: points low and low + 1, both the last one at the right end
+    // the interval of each x lies between the points low and low + 1; at the right end, both are the last point
     let low = on.call(&ops::SUB, args![&after, Number::of(1_i64)])?;
     let low = on.call(&ops::CLAMP, args![&low, 0_i64, n - 1])?;
     let high = on.call(&ops::CLAMP, args![&on.call(&ops::ADD, args![&low, Number::of(1_i64)])?, 0_i64, n - 1])?;
@@ -41,7 +41,7 @@ pub fn interp<T: Precision>(
         |x0: &Tensor, y0: &Tensor| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&slope, &sub(&x, x0)?])?, y0]);
     let is_nan = |y: &Tensor| on.call(&ops::ISNAN, args![y]);
     let mut y = line(&x0, &y0)?;
-    // NumPy's way out of infinite points: from the other end, then the value that both ends have
+    // for infinite points, as in NumPy: try from the other end, then take the value if both ends have the same
     y = on.select(&is_nan(&y)?, &line(&x1, &y1)?, &y)?;
     let level = on.call(&ops::EQ, args![&y0, &y1])?;
     y = on.select(&on.call(&ops::LOGICAL_AND, args![&is_nan(&y)?, &level])?, &y0, &y)?;
@@ -53,7 +53,8 @@ pub fn interp<T: Precision>(
     on.array(on.cast(&y, T::DTYPE)?)
 }
 
-/// `sin(pi x) / (pi x)`, by the distance from the nearest whole number: 0 at these.
+/// `sin(pi x) / (pi x)`, computed from the distance to the nearest integer, so that it is exactly 0 at nonzero
+/// integers.
 pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("sinc");
     let via = DtypeStrategy::Float32;
@@ -68,7 +69,7 @@ pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
-/// `x` times the share of a normal distribution below it. libtorch's own cancels for negative `x`.
+/// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.
 pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<TorchArray<T>> {
     let on = b.on("gelu");
     let via = DtypeStrategy::Float32;

@@ -1,4 +1,4 @@
-//! How dtypes are computed that libtorch lacks for an op. Nothing leaves the device.
+//! Computation of dtypes that libtorch lacks for an op, without leaving the device.
 
 use super::{
     call::{OpContext, args},
@@ -7,38 +7,39 @@ use super::{
 };
 use crate::{DType, Result, bf16, f16};
 
-/// How an op treats dtypes that libtorch's op lacks, or computes otherwise than NumPy.
+/// The treatment of dtypes that a libtorch op lacks, or computes differently from NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DtypeStrategy {
-    /// libtorch has every dtype of the row.
+    /// libtorch supports every dtype of the row.
     Direct,
-    /// uint16, uint32 and uint64 as the signed integers of the same bits: for ops that only see bits, or wrap.
+    /// Computes uint16, uint32 and uint64 as the signed integers with the same bits: for ops that only move bits, or
+    /// wrap.
     Wrap,
-    /// uint16, uint32 and uint64 as signed integers in the same order, the first bit flipped.
+    /// Maps uint16, uint32 and uint64 to signed integers in the same order, by flipping the first bit.
     Order,
-    /// 16-bit floats in float32, rounded once at the end.
+    /// Computes 16-bit floats in float32, with a single rounding at the end.
     Float32,
-    /// As `Wrap`, and complex numbers as pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
+    /// As `Wrap`, and complex numbers become pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
     Parts,
 }
 
-/// How one dtype goes through an op.
+/// The conversion of one dtype around an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
-    /// The dtype as it is.
+    /// No conversion.
     None,
-    /// As a signed integer of the same bits.
+    /// Through the signed integer with the same bits.
     Bits(DType),
-    /// As a signed integer in the same order.
+    /// Through a signed integer in the same order.
     Flipped(DType),
-    /// As float32.
+    /// Through float32.
     Float32(DType),
-    /// As reals, with an axis of length 2 at the end.
+    /// Through reals, with a last axis of length 2.
     Parts(DType),
 }
 
 impl DtypeStrategy {
-    /// How this dtype goes through the op.
+    /// The conversion of this dtype around the op.
     #[inline]
     pub fn detour(self, dtype: DType) -> Detour {
         match (self, dtype) {
@@ -64,20 +65,20 @@ pub fn signed(dtype: DType) -> DType {
     }
 }
 
-/// An argument after a detour: its own tensors, where it has any.
+/// An argument after a detour; it owns its tensors, if it has new ones.
 pub enum Entered {
-    /// The argument as it was given.
+    /// The original argument.
     Same,
-    /// Another tensor.
+    /// A converted tensor.
     Tensor(Tensor),
-    /// Other tensors.
+    /// Converted tensors.
     Tensors(Vec<Option<Tensor>>),
-    /// Another number.
+    /// A converted number.
     Number(Number),
 }
 
 impl Entered {
-    /// The argument to use.
+    /// The argument to pass to the op.
     pub fn arg<'a>(&'a self, old: &Arg<'a>) -> Arg<'a> {
         match self {
             Entered::Same => old.clone(),
@@ -98,7 +99,7 @@ impl Detour {
         }
     }
 
-    /// The tensor that goes through the op in place of `x`; one of another dtype goes as it is.
+    /// Converts the tensor `x` for the op; a tensor of another dtype than the detour's stays unchanged.
     pub fn enter(self, on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
         match self {
             Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),
@@ -109,7 +110,7 @@ impl Detour {
         }
     }
 
-    /// The result in the row's dtype.
+    /// Converts a result back to the row's dtype.
     pub fn leave(self, on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
         match self {
             Detour::None => Ok(x),
@@ -120,7 +121,7 @@ impl Detour {
         }
     }
 
-    /// The dtype that goes through the op in place of this one.
+    /// The dtype in which the op computes arrays of this dtype.
     pub fn carrier(self, dtype: DType) -> DType {
         match self {
             Detour::None => dtype,
@@ -130,7 +131,8 @@ impl Detour {
         }
     }
 
-    /// A number of the row's dtype, where a number can stand for it.
+    /// Converts a number of the row's dtype for the op; with `Parts` it stays unchanged, as no number can represent the
+    /// parts.
     pub fn enter_number(self, n: Number) -> Number {
         let code = |d: DType| super::ffi::code(signed(d));
         match self {
@@ -142,7 +144,7 @@ impl Detour {
         }
     }
 
-    /// An argument of the op.
+    /// Converts an argument for the op.
     pub fn enter_arg(self, on: OpContext<'_>, arg: &Arg<'_>) -> Result<Entered> {
         Ok(match arg {
             Arg::Tensor(x) => Entered::Tensor(self.enter(on, x)?),
@@ -165,13 +167,13 @@ fn first_bit(dtype: DType) -> u64 {
     1 << (8 * dtype.size() - 1)
 }
 
-/// The first bit of each signed integer flipped, which maps the order of unsigned integers to that of signed ones.
+/// Flips the first bit of each signed integer, which maps the order of unsigned integers to that of signed ones.
 fn flip(on: OpContext<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
     let first_bit = Number { code: super::ffi::code(signed(dtype)), bytes: [1 << (8 * dtype.size() - 1), 0] };
     on.call(&ops::BITWISE_XOR, args![x, first_bit])
 }
 
-/// Complex numbers from reals with an axis of length 2 at the end.
+/// Joins reals with a last axis of length 2 to complex numbers.
 pub fn join_parts(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
     let strides = x.strides();
     let pairs = strides.split_last().is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));

@@ -1,28 +1,28 @@
-//! A reference on a libtorch tensor, whatever its dtype, and the arguments of libtorch's ops.
+//! References to libtorch tensors of any dtype, and the arguments of libtorch's ops.
 
 use super::ffi::{self, Impl, Value, shim, tag};
 use crate::{Axes, DType, Element, Result};
 use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
 
-/// A reference on a tensor. Cloning shares the tensor.
+/// A reference to a tensor. Cloning shares the tensor.
 #[repr(transparent)]
 pub struct Tensor(NonNull<Impl>);
 
-// SAFETY: the reference count is atomic, and no function of this crate changes a tensor that is shared.
+// SAFETY: the reference count is atomic, and no function of this crate changes a shared tensor.
 unsafe impl Send for Tensor {}
 // SAFETY: as for `Send`; reading lengths, strides and elements changes nothing.
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
-    /// Takes over the reference that the shim returned.
+    /// Takes ownership of a reference that the shim returned; `None` if it is null.
     ///
     /// # Safety
-    /// The pointer owns one reference on a live tensor.
+    /// The pointer is null, or owns one reference to a live tensor.
     pub(super) unsafe fn owning(pointer: *mut Impl) -> Option<Tensor> {
         NonNull::new(pointer).map(Tensor)
     }
 
-    /// The tensor, for the shim.
+    /// The pointer to the tensor, for the shim.
     #[inline(always)]
     pub(super) fn as_ptr(&self) -> *mut Impl {
         self.0.as_ptr()
@@ -33,15 +33,15 @@ impl Tensor {
     pub fn shape(&self) -> &[usize] {
         const { assert!(size_of::<usize>() == size_of::<i64>(), "libtorch's lengths are 64-bit") };
         let mut ndim = 0;
-        // SAFETY: lengths are never negative and live as long as the tensor, which nobody resizes; an empty list may
-        // be null, which a slice must not be.
+        // SAFETY: lengths are never negative, and live as long as the tensor, which nobody resizes. The pointer of an
+        // empty list may be null, which a slice does not allow.
         unsafe {
             let lengths = (shim().lengths)(self.as_ptr(), &mut ndim);
             if ndim == 0 { &[] } else { std::slice::from_raw_parts(lengths.cast(), ndim) }
         }
     }
 
-    /// Strides of the axes, in elements; libtorch has no negative ones.
+    /// Strides of the axes, in elements; libtorch has no negative strides.
     pub fn strides(&self) -> &[usize] {
         let ndim = self.shape().len();
         // SAFETY: as for `shape`.
@@ -60,7 +60,7 @@ impl Tensor {
         self.shape().iter().product()
     }
 
-    /// libtorch's code of the dtype.
+    /// libtorch's code of the tensor's dtype.
     #[inline]
     pub fn code(&self) -> i32 {
         // SAFETY: the tensor is alive.
@@ -73,31 +73,32 @@ impl Tensor {
         self.code() == ffi::code(dtype)
     }
 
-    /// -1 for the host, else the number of the GPU.
+    /// -1 for the host, else the GPU's number.
     pub fn device(&self) -> i32 {
         // SAFETY: the tensor is alive.
         unsafe { (shim().device)(self.as_ptr()) }
     }
 
-    /// Where in its memory the first element is, in elements.
+    /// Offset of the first element in the tensor's memory, in elements.
     pub fn offset(&self) -> usize {
         // SAFETY: the tensor is alive.
         unsafe { (shim().offset)(self.as_ptr()) as usize }
     }
 
-    /// Whether this many handles of the tensor are all that sees its memory, and libtorch allocated it, or was given it.
+    /// Whether `handles` handles of this tensor are the only users of its memory, and libtorch allocated or owns that
+    /// memory.
     pub(super) fn is_alone(&self, handles: usize) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }
     }
 
-    /// Whether libtorch allocated the memory, or was given it: freeing it runs nobody else's code.
+    /// Whether libtorch allocated or owns the memory, so that freeing it runs no foreign code.
     pub(super) fn is_owned(&self) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().owned)(self.as_ptr()) != 0 }
     }
 
-    /// The first element; may be null where there is none.
+    /// Pointer to the first element; may be null if the tensor is empty.
     pub(super) fn data(&self) -> *mut c_void {
         // SAFETY: the tensor is alive.
         unsafe { (shim().data)(self.as_ptr()) }
@@ -107,7 +108,7 @@ impl Tensor {
 impl Clone for Tensor {
     #[inline]
     fn clone(&self) -> Tensor {
-        // SAFETY: the tensor is alive; the count goes up by the reference that the clone owns.
+        // SAFETY: the tensor is alive; the clone owns the reference added here.
         unsafe { (shim().share)(self.as_ptr()) };
         Tensor(self.0)
     }
@@ -116,7 +117,7 @@ impl Clone for Tensor {
 impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this reference is owned, and not used again.
+        // SAFETY: this reference is owned, and is not used again.
         unsafe { (shim().drop)(self.as_ptr()) };
     }
 }
@@ -127,26 +128,26 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// The name of a device: `"cpu"`, `"cuda:0"`.
+/// The name of a device, such as `"cpu"` or `"cuda:0"`.
 pub(super) fn device_name(index: i32) -> String {
     if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
 }
 
-/// One element, as bytes, on its way to become a tensor of 0 dimensions or a libtorch `Scalar`, as the op wants.
+/// One element as bytes, to be passed as a 0-dimensional tensor or as a libtorch `Scalar`, depending on the op.
 #[derive(Clone, Copy, Debug)]
 pub struct Number {
     /// libtorch's code of the dtype.
     pub code: i32,
-    /// The bytes, in the place of the first ones.
+    /// The element's bytes, followed by zeros.
     pub bytes: [u64; 2],
 }
 
 impl Number {
-    /// The element.
+    /// Wraps an element.
     pub fn of<T: Element>(x: T) -> Number {
         const { assert!(size_of::<T>() <= 16) };
         let mut bytes = [0_u64; 2];
-        // SAFETY: an element is at most 16 plain bytes, none of them padding.
+        // SAFETY: an element is at most 16 bytes, without padding.
         unsafe {
             std::ptr::copy_nonoverlapping((&raw const x).cast::<u8>(), bytes.as_mut_ptr().cast(), size_of::<T>())
         };
@@ -157,19 +158,19 @@ impl Number {
 /// An argument of one of libtorch's ops.
 #[derive(Clone, Debug)]
 pub enum Arg<'a> {
-    /// None.
+    /// libtorch's `None`.
     None,
     /// A tensor.
     Tensor(&'a Tensor),
-    /// A list of tensors, of which some may be none.
+    /// A list of tensors, some of which may be `None`.
     Tensors(Tensors<'a>),
-    /// A number: a tensor of 0 dimensions or a `Scalar`, as the op wants.
+    /// A number, passed as a 0-dimensional tensor or as a `Scalar`, depending on the op.
     Number(Number),
-    /// An integer; also the code of a dtype.
+    /// An integer, or the code of a dtype.
     Int(i64),
-    /// A real.
+    /// A real number.
     Real(f64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A list of integers.
     Ints(Cow<'a, [i64]>),
@@ -191,10 +192,10 @@ impl<'a> Tensors<'a> {
         Tensors(tensors.into_iter().map(|t| t.map(|t| t.0)).collect(), PhantomData)
     }
 
-    /// The tensors, in order.
+    /// Iterates over the tensors, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&Tensor>> {
         let tensor = |pointer: &NonNull<Impl>| {
-            // SAFETY: a `Tensor` is transparent over its pointer, and this one lives for `'a`.
+            // SAFETY: `Tensor` is a transparent wrapper of its pointer, and the tensor behind this one lives for `'a`.
             unsafe { &*std::ptr::from_ref(pointer).cast::<Tensor>() }
         };
         self.0.iter().map(move |t| t.as_ref().map(tensor))
@@ -207,7 +208,8 @@ impl Arg<'_> {
         Arg::Number(Number::of(x))
     }
 
-    /// The argument for the shim; it borrows from `self`. `first` has the axes that [`Arg::Axes`] are of.
+    /// The argument in the shim's form; it borrows from `self`. [`Arg::Axes`] are resolved for `ndim` axes and stored
+    /// in `axes`.
     pub(super) fn value(&self, op: &'static str, ndim: usize, axes: &mut Vec<i64>) -> Result<Value> {
         let value = |tag, word, count| Value { tag, aux: 0, word, count };
         Ok(match self {
@@ -247,7 +249,7 @@ impl<'a, A: Into<Arg<'a>>> From<Option<A>> for Arg<'a> {
     }
 }
 
-/// Lengths and indices over `i64::MAX` become `i64::MAX`, which fits no array.
+/// Converts a length or an index. Values over `i64::MAX` become `i64::MAX`, which fits no array.
 fn int(x: usize) -> i64 {
     i64::try_from(x).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The steps that most functions of this backend are made of, by short names.
+//! Short names for the steps that most functions of this backend are composed of.
 
 use super::{
     Operand, TorchArray,
@@ -10,17 +10,17 @@ use super::{
 use crate::{DType, Element, Error, Result, rules};
 
 impl OpContext<'_> {
-    /// The array as the detour has it.
+    /// Converts the array for an op, by the detour of its dtype.
     pub fn enter<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
         via.detour(T::DTYPE).enter(self, x.tensor())
     }
 
-    /// The result of an op whose argument came from [`OpContext::enter`], back in the row's dtype.
+    /// Converts the result of an op whose argument came from [`OpContext::enter`] back to the row's dtype.
     pub fn leave<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
         self.array(via.detour(T::DTYPE).leave(self, x)?)
     }
 
-    /// Operands that fit each other, as tensors of this device, each as the detour has it.
+    /// Operands that broadcast to each other, as tensors of this device, each converted by the detour of its dtype.
     pub fn operands<T: Element, const N: usize>(
         self,
         via: DtypeStrategy,
@@ -39,23 +39,24 @@ impl OpContext<'_> {
         tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
     }
 
-    /// A number as an array of 0 dimensions on this device.
+    /// A number as a 0-dimensional tensor on this device.
     pub fn number(self, x: Number) -> Result<Tensor> {
         self.call(&ops::ALIAS, args![x])
     }
 
-    /// `x` times a number, in the dtype of `x`, float32 or float64: an array of 0 dimensions would take that of the number.
+    /// `x` times a number, in the dtype of `x`, which must be float32 or float64: a 0-dimensional `x` would otherwise
+    /// take the dtype of the number.
     pub fn scaled(self, x: &Tensor, by: f64) -> Result<Tensor> {
         let by = if x.is(DType::Float64) { Number::of(by) } else { Number::of(by as f32) };
         self.call(&ops::MUL, args![x, by])
     }
 
-    /// In another dtype, as C converts; the same tensor if it is of this one.
+    /// Converts to another dtype, as C does; returns the same tensor if it already has this dtype.
     pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
         if x.is(dtype) { Ok(x.clone()) } else { self.call(&ops::TO_DTYPE, args![x, dtype]) }
     }
 
-    /// A new tensor of one value.
+    /// A new tensor filled with one value.
     pub fn full<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
         rules::count(self.op, shape, size_of::<T>())?;
         let (detour, value) = (DtypeStrategy::Wrap.detour(T::DTYPE), Number::of(value));
@@ -63,52 +64,52 @@ impl OpContext<'_> {
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
-    /// 0, 1 .. n - 1 as int64. Where a result of fewer bytes per element would fit and these do not, it is this memory that
-    /// is refused.
+    /// 0, 1 .. n - 1 as int64. If these do not fit in memory, the error is about them, even if the result has smaller
+    /// elements and would fit.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
         let refused = |_| Error::Memory { op: self.op, bytes: isize::MAX as usize };
         rules::count(self.op, &[n], size_of::<i64>()).map_err(refused)?;
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 
-    /// The elements, in C order, in this shape.
+    /// The elements, in C order, in another shape.
     pub fn reshape(self, x: &Tensor, shape: &[usize]) -> Result<Tensor> {
         self.call(&ops::RESHAPE, args![x, shape])
     }
 
-    /// The axes in this order.
+    /// The tensor with its axes in this order.
     pub fn permute(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
         self.call(&ops::PERMUTE, args![x, axes])
     }
 
-    /// A part of one axis.
+    /// `len` indices of one axis, beginning with `start`.
     pub fn narrow(self, x: &Tensor, axis: usize, start: usize, len: usize) -> Result<Tensor> {
         self.call(&ops::NARROW, args![x, axis, start, len])
     }
 
-    /// `x` where the condition is true, else `y`.
+    /// `x` where the condition is true, `y` elsewhere.
     pub fn select<'a>(self, condition: &Tensor, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Tensor> {
         self.call(&ops::WHERE, &[condition.into(), x.into(), y.into()])
     }
 
-    /// The elements at these int64 indices, 0 or more, along one axis.
+    /// The elements at these non-negative int64 indices along one axis.
     pub fn pick(self, x: &Tensor, axis: usize, indices: &Tensor) -> Result<Tensor> {
         self.on_bits(x, |x| self.call(&ops::INDEX_SELECT, args![x, axis, indices]))
     }
 
-    /// The order reversed along axes.
+    /// Reverses the order of elements along axes.
     pub fn reverse(self, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
         if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
     }
 
-    /// Moves elements of any dtype with an op that lacks most unsigned integers.
+    /// Applies an op that only moves elements, but that does not support the wide unsigned integers, to any dtype.
     pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
         let detour = unsigned.map_or(Detour::None, |d| DtypeStrategy::Wrap.detour(d));
         detour.leave(self, run(&detour.enter(self, x)?)?)
     }
 
-    /// An integer or truth value of a tensor of one element; on a GPU it waits for it.
+    /// The integer or boolean value of a tensor with one element; waits for a GPU.
     pub fn item(self, x: &Tensor) -> Result<i64> {
         let x = TorchArray::<i64>::new(self.op, self.cast(x, DType::Int64)?)?;
         super::array::to_host(x.tensor())?
@@ -117,13 +118,13 @@ impl OpContext<'_> {
             .ok_or_else(|| Error::shape(self.op, x.shape(), "must have an element"))
     }
 
-    /// Whether a tensor of the row's dtype `T` is not 0, as bool.
+    /// Whether each element of a tensor is not 0, as bools.
     pub fn is_nonzero<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
         self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
     }
 }
 
-/// The dtype that 16-bit floats are computed in; others in their own.
+/// The dtype in which a dtype is computed: float32 for 16-bit floats, otherwise the dtype itself.
 pub fn computed_in(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::BFloat16 => DType::Float32,
@@ -131,7 +132,7 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Whether it is an unsigned integer other than uint8; libtorch has few ops for those.
+/// Whether the dtype is an unsigned integer other than uint8; libtorch has few ops for these.
 pub fn is_wide_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
 }

@@ -1,5 +1,5 @@
-//! Parts of arrays by lists of indices. The axes that arrays choose from are brought together first: where libtorch would put
-//! their axes, and what it makes of numbers among them, differs from NumPy.
+//! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in where
+//! it puts the axes of index arrays, and in how it treats numbers among them.
 
 use super::from_zero;
 use crate::torch::{
@@ -14,7 +14,8 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// What a list of indices selects: a view where there are only slices, numbers and new axes, and none runs backwards.
+/// The part that a list of indices selects: a view if the list has only slices, numbers and new axes, and no slice runs
+/// backwards.
 pub fn get<T: Element>(b: &Torch, x: &TorchArray<T>, index: Indices<'_, Torch>) -> Result<TorchArray<T>> {
     let on = b.on("get");
     let selection = Selection::of(on.op, b, x.shape(), index.iter())?;
@@ -30,7 +31,7 @@ pub fn get<T: Element>(b: &Torch, x: &TorchArray<T>, index: Indices<'_, Torch>) 
     on.leave(DtypeStrategy::Wrap, got)
 }
 
-/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+/// Writes values to the elements that a list of indices selects; for equal indices the last value wins.
 pub fn set<T: Element>(
     b: &Torch,
     x: &mut TorchArray<T>,
@@ -40,14 +41,14 @@ pub fn set<T: Element>(
     put(b.on("set"), x, index, values, DtypeStrategy::Wrap, false)
 }
 
-/// Adds values to what a list of indices selects; all of equal indices count.
+/// Adds values to the elements that a list of indices selects; for equal indices all values are added.
 pub fn add_at<T: Numeric>(
     b: &Torch,
     x: &mut TorchArray<T>,
     index: Indices<'_, Torch>,
     values: Operand<'_, T>,
 ) -> Result<()> {
-    // 16-bit floats add up in float32, complex numbers by parts
+    // 16-bit floats are summed in float32, and complex numbers by parts
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     put(b.on("add_at"), x, index, values, via, true)
 }
@@ -71,7 +72,7 @@ fn put<T: Element>(
     }
     let detour = via.detour(T::DTYPE);
     let mut target = x.tensor().clone();
-    // the handle that was just made is the second one
+    // 2, because `target` itself is a second handle
     if !target.is_alone(2) || rules::overlaps(target.shape(), &signed(target.strides())) {
         let copy = on.call(&ops::CLONE, args![&DtypeStrategy::Wrap.detour(T::DTYPE).enter(on, &target)?])?;
         target = DtypeStrategy::Wrap.detour(T::DTYPE).leave(on, copy)?;
@@ -81,7 +82,7 @@ fn put<T: Element>(
     let part = Part::of(on, &entered, &selection, &picked, has_parts)?;
     let more: &[usize] = if has_parts { &[2] } else { &[] };
     let values = detour.enter(on, &on.reshape(&values, &kept)?)?;
-    // axes in front, so that those of the parts stay the last
+    // new axes in front, so that the axis of complex parts stays last
     let full = [&vec![1; picked.shape.len() - kept.len()], values.shape()].concat();
     let values = on.call(&ops::EXPAND, args![&on.reshape(&values, &full)?, &[&picked.shape, more].concat()])?;
     let behind = |axis: &usize| if *axis < selection.before { *axis } else { axis - part.chosen + picked.arrays.len() };
@@ -105,13 +106,14 @@ fn signed(strides: &[usize]) -> Vec<isize> {
     strides.iter().map(|&stride| stride as isize).collect()
 }
 
-/// The arrays of a list of indices.
+/// The index arrays of a list of indices.
 struct Picked {
-    /// Each axis that is chosen from, the indices, and whether one may be outside. Without an axis it is a mask of no axes.
+    /// For each indexed axis: the axis, its indices, and whether an index may be out of range. `None` stands for a mask
+    /// without axes.
     along: Vec<(Option<usize>, Tensor, bool)>,
-    /// Of the result.
+    /// Shape of the result.
     shape: Vec<usize>,
-    /// Of the arrays together.
+    /// Common shape of the index arrays, after broadcasting.
     arrays: Vec<usize>,
 }
 
@@ -126,7 +128,7 @@ impl Picked {
                     shapes.push(x.shape().to_vec());
                 }
                 Index::Mask(x) => {
-                    // a row for each true element
+                    // one row per true element
                     let rows = on.call(&ops::NONZERO, args![x])?;
                     let n = rows.shape()[0];
                     shapes.push(vec![n]);
@@ -144,19 +146,21 @@ impl Picked {
         Ok(Picked { along, shape, arrays })
     }
 
-    /// The indices from 0 on, of an array of this shape. Where the arrays together have none, none is looked at.
+    /// The indices, checked and made non-negative, for an array of this shape. If the index arrays are empty after
+    /// broadcasting, no index is checked.
     fn checked(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Vec<Tensor>> {
         let none = self.arrays.contains(&0);
         let one = |(axis, indices, may_miss): &(Option<usize>, Tensor, bool)| match axis {
             Some(axis) if *may_miss && !none => from_zero(on, indices, *axis, shape[*axis]),
-            // no place of an empty list is outside
+            // an empty list of indices has none out of range
             _ if none => on.full(&self.arrays, 0_i64),
             _ => Ok(indices.clone()),
         };
         self.along.iter().map(one).collect()
     }
 
-    /// For each index the value of the last one that leads to the same place: in whatever order libtorch writes.
+    /// The values to write, where each is replaced by the last value for the same element, so that libtorch's order of
+    /// writes does not matter.
     fn last(
         &self,
         on: OpContext<'_>,
@@ -187,11 +191,11 @@ impl Picked {
     }
 }
 
-/// The part of an array that a list of indices is about, as a view: the axes of the result before those of the arrays, the axes
-/// that are chosen from, the axes behind.
+/// A view of the part of an array that a list of indices selects from: the result's axes before those of the index
+/// arrays, then the indexed axes, then the remaining axes.
 struct Part {
     view: Tensor,
-    /// Number of axes before, and of those that are chosen from.
+    /// Number of axes before the indexed ones.
     before: usize,
     chosen: usize,
     /// The axes of the view that run backwards in the result.
@@ -199,7 +203,7 @@ struct Part {
 }
 
 impl Part {
-    /// `has_parts` says that a last axis of two is there for complex numbers.
+    /// `has_parts` says that `x` has a last axis of length 2 for the parts of complex numbers.
     fn of(on: OpContext<'_>, x: &Tensor, selection: &Selection, picked: &Picked, has_parts: bool) -> Result<Part> {
         let (spans, strides) = (&selection.spans, x.strides());
         let mut offset = x.offset();
@@ -234,7 +238,7 @@ impl Part {
         Ok(Part { view, before: before.len(), chosen: picked.along.len(), backwards })
     }
 
-    /// libtorch's list of indices: none for the axes before.
+    /// libtorch's list of indices: `None` for the axes before the indexed ones.
     fn all<'a>(&self, chosen: &'a [Tensor]) -> Vec<Option<&'a Tensor>> {
         std::iter::repeat_n(None, self.before).chain(chosen.iter().map(Some)).collect()
     }
@@ -245,7 +249,7 @@ mod tests {
     use super::*;
     use crate::{Arrays, DType, Slice, available};
 
-    /// The only handle of libtorch's own memory keeps it; no other one sees a change.
+    /// An array that is the only handle of libtorch's own memory is changed in place; other handles never see a change.
     #[test]
     fn in_place_where_nobody_else_looks() {
         let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -261,7 +265,7 @@ mod tests {
         let view = get(&b, &x, Indices::Slices(&part)).unwrap();
         set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(3.0)).unwrap();
         assert!(x.tensor().data() != start && b.to_ndarray(&view).unwrap().as_slice() == Some(&[2.0, 2.0]));
-        // memory of the host belongs to whoever made it
+        // memory allocated by the host belongs to its owner
         let host = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
         let mut x = b.from_ndarray(host.clone()).unwrap();
         set(&b, &mut x, Indices::Slices(&[]), Operand::Scalar(0.0)).unwrap();

@@ -1,4 +1,4 @@
-//! Parts of arrays: slices, gathers, scatters, masks.
+//! Indexing: slices, gathers, scatters and masks.
 
 mod gather;
 
@@ -18,7 +18,7 @@ use crate::{
     rules::{self, Along, Masked, Span},
 };
 
-/// A part of the array: a view, unless an axis runs backwards.
+/// A slice of the array: a view, unless an axis runs backwards.
 pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
     let on = b.on("getitem");
     let spans = rules::spans(on.op, slices, x.shape())?;
@@ -26,14 +26,14 @@ pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Re
     on.array(on.reverse(&part, &backwards)?)
 }
 
-/// The view of these spans with all axes forward, and which axes of it run backwards.
+/// The view of these spans with all axes forward, and those of its axes that must be reversed.
 fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
     let empty = spans.iter().any(|s| s.len == 0);
     for (span, &stride) in spans.iter().zip(x.strides()) {
         let step = span.step.unsigned_abs();
-        // a step beyond the axis has no second element to go to; an empty part has none at all
+        // a step beyond the axis has no second element to go to; an empty span has no element at all
         let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
         if !empty {
             let back = if span.step < 0 { (len - 1) * step } else { 0 };
@@ -51,7 +51,8 @@ fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor
     Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
 }
 
-/// Indices from 0, after a check of their bounds; negative ones count from the end of an axis of length `len`.
+/// Checks the bounds of indices, and returns them made non-negative; negative ones count from the end of an axis of
+/// length `len`.
 fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
         return Ok(indices.clone());
@@ -66,7 +67,7 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Re
     }
 }
 
-/// Refuses indices that are not from 0 to `len` - 1.
+/// Refuses indices outside 0 to `len` - 1.
 pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<()> {
     if indices.size() == 0 {
         return Ok(());
@@ -78,7 +79,8 @@ pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, 
     Ok(())
 }
 
-/// The error that names the first index in C order that is below `least` or behind the axis; the caller knows that there is one.
+/// The error for the first index in C order that is smaller than `least` or at least `len`; the caller must know that
+/// there is one.
 #[cold]
 fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;
@@ -90,7 +92,7 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, l
     Ok(Error::index(on.op, index, axis, len))
 }
 
-/// Elements at `indices` along one axis, or of the array as a row.
+/// Elements at `indices` along one axis; without an axis, of the flattened array.
 pub fn take<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -108,7 +110,7 @@ pub fn take<T: Element>(
     on.array(on.reshape(&picked, &result)?)
 }
 
-/// Elements at `indices` along one axis, one index per position.
+/// Elements at `indices` along one axis, one index per position; the other axes broadcast.
 pub fn take_along_axis<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -123,7 +125,8 @@ pub fn take_along_axis<T: Element>(
     on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
-/// The axis and the indices from 0 of a scatter, whose values have the shape of x with the number of indices.
+/// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, except one value per
+/// index along the axis.
 fn places<T: Element>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
@@ -135,7 +138,7 @@ fn places<T: Element>(
     Ok((axis, from_zero(on, indices.tensor(), axis, x.shape()[axis])?))
 }
 
-/// A copy of x to which `values` are added at `indices`; equal indices add up.
+/// A copy of `x` with `values` added at `indices` along one axis; equal indices add up.
 pub fn scatter_add<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -145,13 +148,13 @@ pub fn scatter_add<T: Numeric>(
 ) -> Result<TorchArray<T>> {
     let on = b.on("scatter_add");
     let (axis, indices) = places(on, x, indices, values, axis)?;
-    // 16-bit floats add up in float32, complex numbers by parts
+    // 16-bit floats are summed in float32, and complex numbers by parts
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
 }
 
-/// A copy of x whose elements at `indices` are multiplied by `values`.
+/// A copy of `x` with the elements at `indices` along one axis multiplied by `values`.
 pub fn scatter_mul<T: Numeric>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -161,7 +164,7 @@ pub fn scatter_mul<T: Numeric>(
 ) -> Result<TorchArray<T>> {
     let op = "scatter_mul";
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // which libtorch does not multiply at indices
+        // libtorch has no such op for complex numbers
         let (x, indices, values) = (hosted(b, op, x)?, hosted(b, op, indices)?, hosted(b, op, values)?);
         return placed(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis));
     }
@@ -169,7 +172,7 @@ pub fn scatter_mul<T: Numeric>(
     combined(b.on(op), x, indices, values, axis, "prod", via)
 }
 
-/// A copy of x with the largest of its elements and of `values` at `indices`.
+/// A copy of `x` where each element at `indices` along one axis is the maximum of itself and the values.
 pub fn scatter_max<T: Ordered>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -180,7 +183,7 @@ pub fn scatter_max<T: Ordered>(
     combined(b.on("scatter_max"), x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
-/// A copy of x with the smallest of its elements and of `values` at `indices`.
+/// A copy of `x` where each element at `indices` along one axis is the minimum of itself and the values.
 pub fn scatter_min<T: Ordered>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -191,7 +194,7 @@ pub fn scatter_min<T: Ordered>(
     combined(b.on("scatter_min"), x, indices, values, axis, "amin", DtypeStrategy::Order)
 }
 
-/// A copy of x with whose elements `values` are combined by one of libtorch's reductions.
+/// A copy of `x` with its elements at `indices` and `values` combined by one of libtorch's reductions.
 fn combined<T: Element>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
@@ -203,7 +206,7 @@ fn combined<T: Element>(
 ) -> Result<TorchArray<T>> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
     if T::DTYPE == DType::Bool {
-        // libtorch has no order of truth values here, but of the bytes that they are
+        // libtorch's op does not order bools, but it orders their bytes
         let (x, values) = (on.cast(x.tensor(), DType::UInt8)?, on.cast(values.tensor(), DType::UInt8)?);
         let bytes = on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?;
         return on.array(on.cast(&bytes, DType::Bool)?);
@@ -212,7 +215,8 @@ fn combined<T: Element>(
     on.leave(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
 }
 
-/// A copy of x in which elements at `indices` are replaced; of equal indices the last counts.
+/// A copy of `x` with the elements at `indices` along one axis replaced by `values`; for equal indices the last value
+/// wins.
 pub fn scatter<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -225,7 +229,8 @@ pub fn scatter<T: Element>(
     if indices.size() == 0 {
         return on.array(on.call(&ops::CLONE, args![x])?);
     }
-    // for each place the last of the values that go there, -1 where none does: in whatever order libtorch writes
+    // for each index of the axis, the last value written there, or -1, so that libtorch's order of writes does not
+    // matter
     let len = x.shape()[axis];
     let none = on.full(&[len], -1_i64)?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
@@ -237,7 +242,7 @@ pub fn scatter<T: Element>(
     on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
-/// The elements, in C order, where a mask is true: single ones, or of the axes that the mask does not have.
+/// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
 pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
     let on = b.on("boolean_mask");
     let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;

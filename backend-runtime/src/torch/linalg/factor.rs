@@ -1,6 +1,6 @@
-//! Factorizations, by libtorch's `linalg`. It goes through all matrices of a stack even if they have no elements, and there may be 2^45
-//! of them: results of such stacks are made here. Its own errors have words of their own: what it refuses is asked for beforehand, or it
-//! says in a tensor of codes which matrices it could not factorize.
+//! Factorizations with libtorch's `linalg`. It loops over all matrices of a stack even if they have no elements, and
+//! there may be 2^45 of them, so the results for such stacks are made here. To give the same errors as other backends,
+//! invalid input is checked before a call, and failures are read from a tensor of codes, one per matrix.
 
 use crate::{
     Axes, Float, Numeric, QrMode, Result, WideFloat,
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Whether an element of a tensor is not 0.
+/// Whether any element of a tensor is not 0.
 fn any(on: OpContext<'_>, x: &Tensor) -> Result<bool> {
     if x.size() == 0 {
         return Ok(false);
@@ -34,7 +34,7 @@ fn identities<T: WideFloat>(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor
     on.call(&ops::TRIU, args![&on.call(&ops::TRIL, args![&ones, 0_i64])?, 0_i64])
 }
 
-/// Cholesky factors of Hermitian matrices, of which one triangle is read.
+/// Cholesky factors of Hermitian matrices; only one triangle is read.
 pub fn cholesky<T: WideFloat>(b: &Torch, x: &TorchArray<T>, upper: bool) -> Result<TorchArray<T>> {
     let on = b.on("cholesky");
     rules::square(on.op, x.shape())?;
@@ -42,25 +42,26 @@ pub fn cholesky<T: WideFloat>(b: &Torch, x: &TorchArray<T>, upper: bool) -> Resu
         return on.array(on.full(x.shape(), T::ZERO)?);
     }
     let (factor, codes) = on.pair(&ops::LINALG_CHOLESKY_EX, args![x, upper, false])?;
-    // of a matrix with NaN in it libraries do not always say so
+    // libtorch does not always report a matrix that contains NaN
     let unknown = any(on, &codes)? || any(on, &on.call(&ops::ISNAN, args![&factor])?)?;
     if unknown { Err(rules::not_positive_definite(on.op)) } else { on.array(factor) }
 }
 
-/// The right sides of a system, as matrices for every matrix: libtorch takes some shapes for stacks of vectors.
+/// The right-hand sides of a system, as one matrix for each left-hand matrix: libtorch would take some shapes for
+/// stacks of vectors.
 fn right_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> {
     let x = if system.is_vector { on.reshape(x, &[system.rows, 1])? } else { x.clone() };
     let shape = [&system.batches[..], &[system.rows, system.columns]].concat();
     on.call(&ops::EXPAND, args![&x, &shape])
 }
 
-/// The matrices of a system, for every right side.
+/// The matrices of a system, broadcast to the right-hand sides.
 fn left_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> {
     let shape = [&system.batches[..], &[system.rows, system.unknowns]].concat();
     on.call(&ops::EXPAND, args![x, &shape])
 }
 
-/// Solutions of systems of equations.
+/// Solutions of square linear systems.
 pub fn solve<T: WideFloat>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("solve");
     let system = System::square(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
@@ -75,7 +76,7 @@ pub fn solve<T: WideFloat>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) ->
     on.array(on.reshape(&x, &system.shape())?)
 }
 
-/// Solutions of systems of equations with triangular matrices.
+/// Solutions of triangular linear systems.
 pub fn solve_triangular<T: WideFloat>(
     b: &Torch,
     x1: &TorchArray<T>,
@@ -100,7 +101,7 @@ pub fn solve_triangular<T: WideFloat>(
     on.array(on.reshape(&x, &system.shape())?)
 }
 
-/// Determinants.
+/// Determinants of square matrices.
 pub fn det<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("det");
     rules::square(on.op, x.shape())?;
@@ -110,7 +111,7 @@ pub fn det<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> 
     on.array(on.call(&ops::LINALG_DET, args![x])?)
 }
 
-/// Signs of determinants, and the logarithms of their magnitudes.
+/// Signs of determinants, and logarithms of their magnitudes.
 pub fn slogdet<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<T::Real>)> {
     let on = b.on("slogdet");
     rules::square(on.op, x.shape())?;
@@ -122,7 +123,7 @@ pub fn slogdet<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray
     Ok((on.array(sign)?, on.array(log)?))
 }
 
-/// Factors with orthonormal columns, and upper triangular ones.
+/// QR factorization: factors with orthonormal columns, and upper triangular factors.
 pub fn qr<T: WideFloat>(b: &Torch, x: &TorchArray<T>, mode: QrMode) -> Result<(TorchArray<T>, TorchArray<T>)> {
     let on = b.on("qr");
     let [of_q, of_r] = rules::qr(on.op, x.shape(), mode == QrMode::Complete, size_of::<T>())?;
@@ -133,10 +134,10 @@ pub fn qr<T: WideFloat>(b: &Torch, x: &TorchArray<T>, mode: QrMode) -> Result<(T
     Ok((on.array(q)?, on.array(r)?))
 }
 
-/// What [`svd`] gives: vectors, values, vectors.
+/// The result of [`svd`]: left singular vectors, values, right singular vectors.
 type Svd<T> = (TorchArray<T>, TorchArray<<T as Float>::Real>, TorchArray<T>);
 
-/// Singular vectors and values.
+/// Singular value decomposition: singular vectors and values.
 pub fn svd<T: WideFloat>(b: &Torch, x: &TorchArray<T>, full_matrices: bool) -> Result<Svd<T>> {
     let on = b.on("svd");
     let shapes = rules::Svd::of(on.op, x.shape(), full_matrices, size_of::<T>())?;
@@ -164,7 +165,7 @@ pub fn svdvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<
     on.array(on.call(&ops::LINALG_SVDVALS, args![x, Arg::None])?)
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues and eigenvectors of Hermitian matrices; only the lower triangle is read.
 pub fn eigh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T::Real>, TorchArray<T>)> {
     let on = b.on("eigh");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
@@ -176,7 +177,7 @@ pub fn eigh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T:
     Ok((on.array(w)?, on.array(v)?))
 }
 
-/// Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+/// Eigenvalues of Hermitian matrices; only the lower triangle is read.
 pub fn eigvalsh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
     let on = b.on("eigvalsh");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
@@ -187,10 +188,10 @@ pub fn eigvalsh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray
     on.array(on.call(&ops::LINALG_EIGVALSH, args![x, "L"])?)
 }
 
-/// What [`eig`] gives: values, vectors.
+/// The result of [`eig`]: eigenvalues, eigenvectors.
 type Eig<T> = (TorchArray<<T as Float>::Complex>, TorchArray<<T as Float>::Complex>);
 
-/// Eigenvalues and eigenvectors.
+/// Eigenvalues and eigenvectors of square matrices.
 pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
     let on = b.on("eig");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
@@ -203,7 +204,7 @@ pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
     Ok((on.array(w)?, on.array(v)?))
 }
 
-/// Eigenvalues.
+/// Eigenvalues of square matrices.
 pub fn eigvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Complex>> {
     let on = b.on("eigvals");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;

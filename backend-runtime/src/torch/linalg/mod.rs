@@ -1,4 +1,4 @@
-//! Linear algebra: products of matrices here, factorizations in `factor`.
+//! Linear algebra: matrix products here, factorizations in `factor`, sparse products in `sparse`.
 
 mod factor;
 mod sparse;
@@ -18,7 +18,7 @@ use crate::{
     rules::{self, Product},
 };
 
-/// The diagonals of the matrices that two axes make, along a last axis.
+/// The diagonals of the matrices that two axes form, along a new last axis.
 pub fn diagonal<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -29,12 +29,12 @@ pub fn diagonal<T: Element>(
     let on = b.on("diagonal");
     let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
     let [rows, columns] = diagonal.axes;
-    // one that lies beyond the matrix is empty; libtorch's own offsets do not go as far
+    // a diagonal beyond the matrix is empty; libtorch does not accept offsets that far
     let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
     on.array(on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])?)
 }
 
-/// Matrix product over the last two axes.
+/// Matrix product over the last two axes; the leading axes broadcast.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("matmul");
     let product = Product::of(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
@@ -47,13 +47,14 @@ pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> 
     on.leave(DtypeStrategy::Wrap, product)
 }
 
-/// Bits of a limb: sums of up to [`MOST_TERMS`] products of two stay exact in float64.
+/// Bits per limb: sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
 const LIMB: i64 = 16;
 
-/// Largest number of products of limbs whose sum fits 53 bits.
+/// Maximum number of products of limbs whose sum fits in 53 bits.
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
-/// The integer product, wrapping, where libtorch multiplies floats only: as sums of exact products of 16-bit limbs.
+/// The integer product, which wraps, on devices where libtorch multiplies only float matrices: as sums of exact
+/// products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
     let dtype = DType::ALL.into_iter().find(|d| crate::torch::ffi::code(*d) == code).unwrap_or(DType::Int64);
@@ -69,7 +70,7 @@ fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     for start in (0..terms.max(1)).step_by(MOST_TERMS) {
         let count = (terms - start).min(MOST_TERMS);
         let (x, y) = (on.narrow(&x, x_axis, start, count)?, on.narrow(&y, y_axis, start, count)?);
-        // limbs whose product begins beyond the dtype's bits do not show
+        // products of limbs that begin beyond the dtype's bits do not contribute
         for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| (i + j) * LIMB < bits) {
             let product = on.call(&ops::MATMUL, args![&limb(&x, i)?, &limb(&y, j)?])?;
             let placed =

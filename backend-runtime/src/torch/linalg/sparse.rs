@@ -1,4 +1,5 @@
-//! Products with sparse matrices: by the host's loops where the tensors are there, by gathers and scatters of libtorch on its GPUs.
+//! Products with sparse matrices: by the loops of the host for tensors on the host, by libtorch's gathers and scatters
+//! on GPUs.
 
 use crate::{
     DType, DTypeKind, Numeric, Result,
@@ -15,7 +16,7 @@ use crate::{
     },
 };
 
-/// The product of a matrix of compressed rows with a vector or a matrix.
+/// The product of a compressed sparse row matrix with a vector or a matrix.
 pub fn csr_matmul<T: Numeric>(
     b: &Torch,
     values: &TorchArray<T>,
@@ -45,7 +46,7 @@ fn csr_of_ops<T: Numeric>(
     summed::<T>(on, &weighted(on, &on.enter(computed::<T>(), values)?, &x)?, &rows, &p.shape)
 }
 
-/// The product of its transpose.
+/// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
 pub fn csc_matmul<T: Numeric>(
     b: &Torch,
     values: &TorchArray<T>,
@@ -78,7 +79,7 @@ fn csc_of_ops<T: Numeric>(
     summed::<T>(on, &weighted(on, &on.enter(computed::<T>(), values)?, &x)?, indices.tensor(), &p.shape)
 }
 
-/// Single elements of a product of dense matrices.
+/// Selected elements of a product of dense matrices.
 pub fn sampled_matmul<T: Numeric>(
     b: &Torch,
     indices: &TorchArray<i64>,
@@ -123,12 +124,12 @@ fn is_on_host<T: Numeric>(x: &TorchArray<T>) -> bool {
     x.host_view().is_some()
 }
 
-/// How products of a dtype are computed: those of 16-bit floats are rounded once, those of integers wrap.
+/// The strategy for products of a dtype: 16-bit floats are rounded once, and integers wrap.
 fn computed<T: Numeric>() -> DtypeStrategy {
     if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap }
 }
 
-/// The dtype that they are computed in.
+/// The dtype in which products are computed.
 fn carrier<T: Numeric>() -> DType {
     computed::<T>().detour(T::DTYPE).carrier(T::DTYPE)
 }
@@ -141,18 +142,18 @@ fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor>
     on.call(&ops::MUL, args![&on.reshape(values, &[values.size(), 1])?, rows])
 }
 
-/// The sums of the terms that go to each row of the result.
+/// Sums the terms for each row of the result.
 fn summed<T: Numeric>(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     let via = computed::<T>();
     let zeros = via.detour(T::DTYPE).enter(on, &on.full::<T>(shape, T::ZERO)?)?;
-    // a complex sum of libtorch's own makes NaN of an infinite part
+    // libtorch's own complex sum makes NaN of an infinite part
     let parts = DtypeStrategy::Parts.detour(carrier::<T>());
     let (zeros, terms) = (parts.enter(on, &zeros)?, parts.enter(on, terms)?);
     let sum = on.call(&ops::INDEX_ADD, args![&zeros, 0_usize, rows, &terms])?;
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// The row of each stored element, after a check of the pointers and indices.
+/// The row of each stored element; checks the pointers and indices.
 fn rows_of_elements(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, p: &Compressed) -> Result<Tensor> {
     let end = |at: usize| on.item(&on.narrow(indptr, 0, at, 1)?);
     let (before, behind) = (on.narrow(indptr, 0, 0, p.rows)?, on.narrow(indptr, 0, 1, p.rows)?);
@@ -174,7 +175,8 @@ mod tests {
         torch::tests::{array, host, torch},
     };
 
-    /// What the loops and the ops give of one matrix; the tensors are on the host, for want of a GPU.
+    /// Compares the results of the loops and of the ops for one matrix; the tensors are on the host, since no GPU is
+    /// needed.
     fn compared<T: Numeric>(b: &Torch, values: &[T], x: &[T]) {
         let (indices, indptr) = (array(b, vec![0_i64, 2, 1, 1]), array(b, vec![0_i64, 3, 3, 4]));
         let values = array(b, values.to_vec());

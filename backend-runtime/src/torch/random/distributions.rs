@@ -1,6 +1,6 @@
-//! Distributions whose numbers take a varying number of draws, by the very code of the CPU ([`samplers`](crate::random::samplers)): also for
-//! a GPU, because libtorch has no loop that ends at another time for each element. What is copied there is the result; parameters that
-//! are arrays on a GPU are copied to the host.
+//! Distributions whose numbers take a varying number of draws, computed by the code of the CPU
+//! ([`samplers`](crate::random::samplers)). This holds for GPUs too, because libtorch has no loop with a separate end
+//! for each element: the result is copied to the GPU, and array parameters on a GPU are copied to the host.
 
 use super::super::{Operand, Torch, TorchArray, array::from_host, loops::OnHost};
 use crate::{
@@ -21,7 +21,7 @@ pub fn random_exponential<T: Real>(b: &Torch, shape: &[usize], scale: f64) -> Re
     made(b, op, Distribution::Exponential, shape, &[], [scale, 0.0])
 }
 
-/// Gamma distributed random numbers.
+/// Gamma-distributed random numbers.
 pub fn random_gamma<T: Real>(b: &Torch, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<TorchArray<T>> {
     let op = "random_gamma";
     rules::check_gamma(op, &alpha, scale)?;
@@ -29,7 +29,7 @@ pub fn random_gamma<T: Real>(b: &Torch, shape: &[usize], alpha: Operand<'_, T>, 
     made(b, op, Distribution::Gamma, shape, &[alpha.view()], [scale, 0.0])
 }
 
-/// Beta distributed random numbers.
+/// Beta-distributed random numbers.
 pub fn random_beta<T: Real>(
     b: &Torch,
     shape: &[usize],
@@ -42,7 +42,7 @@ pub fn random_beta<T: Real>(
     made(b, op, Distribution::Beta, shape, &[alpha.view(), beta.view()], [0.0; 2])
 }
 
-/// Poisson distributed random counts.
+/// Poisson-distributed random counts.
 pub fn random_poisson<T: Real>(b: &Torch, shape: &[usize], rate: Operand<'_, T>) -> Result<TorchArray<i64>> {
     let op = "random_poisson";
     rules::check_poisson(op, &rate)?;
@@ -58,7 +58,7 @@ pub fn random_binomial<T: Real>(b: &Torch, shape: &[usize], n: i64, p: Operand<'
     made(b, op, Distribution::Binomial, shape, &[p.view()], [n as f64, 0.0])
 }
 
-/// How many of `n` trials each category gets.
+/// Multinomial random counts: how many of `n` trials fall into each category.
 pub fn random_multinomial<T: Real>(
     b: &Torch,
     shape: &[usize],

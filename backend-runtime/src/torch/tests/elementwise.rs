@@ -1,4 +1,4 @@
-//! Integers and reals of every bit pattern against the scalar vocabulary.
+//! Integers and reals of all bit patterns, compared with the scalar functions.
 
 use super::{array, host, torch};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     torch::{Torch, TorchArray, casting, elementwise},
 };
 
-/// Random bits, and among them the values that integer ops trip over.
+/// Random bits, and values that are critical for integer ops.
 fn bits(n: usize) -> Vec<u64> {
     let random = (0..n as u64).flat_map(|i| {
         let w = philox(7, i);
@@ -18,7 +18,7 @@ fn bits(n: usize) -> Vec<u64> {
     random.chain(edges).collect()
 }
 
-/// Pairs of all of the first with all of the last values, and of random ones.
+/// All pairs of the last values, and random pairs of all.
 fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     let n = values.len();
     let edges = (0..400).map(|i| (values[n - 1 - i % 20], values[n - 1 - i / 20]));
@@ -26,7 +26,7 @@ fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     (ndarray::arr1(&x).into_dyn().into_shared(), ndarray::arr1(&y).into_dyn().into_shared())
 }
 
-/// NaN, of any dtype.
+/// Whether an element of any dtype is NaN.
 fn is_nan<T: Element>(x: T) -> bool {
     x.cast::<Complex<f64>>().is_nan()
 }
@@ -41,7 +41,7 @@ fn check2<T: Element>(b: &Torch, name: &str, f: Binary<T>, values: &[T], word: f
         let want = word(x, y);
         assert!(same(g, want), "{name} of {x:?} and {y:?} in {}: {g:?} instead of {want:?}", T::DTYPE);
     }
-    // a number in place of an array
+    // a number instead of an array
     let number = values[0];
     let got = host(b, &f(b, Operand::array(&tx), Operand::Scalar(number)).unwrap());
     assert!(x.iter().zip(&got).all(|(&x, &g)| same(g, word(x, number))), "{name} with a number in {}", T::DTYPE);
@@ -72,7 +72,7 @@ fn clip<T: Ordered>(b: &Torch, values: &[T]) {
     }
 }
 
-/// `astype` to every dtype. In bfloat16, which NumPy lacks, wide integers are rounded by way of float32.
+/// Tests `astype` to every dtype. NumPy has no bfloat16, so wide integers may be rounded by way of float32 there.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
         let got = host(b, &casting::astype::<U, T>(b, &array(b, values.to_vec())).unwrap());
@@ -147,7 +147,7 @@ fn reals_of_every_dtype() {
 #[test]
 fn one_rounding_from_float64_to_16_bits() {
     let Some(b) = torch() else { return };
-    // just beyond the middle of two float16 numbers, by less than float32 sees
+    // barely above the midpoint of two float16 numbers, by less than float32 resolves
     let x = [
         1.0 + 2_f64.powi(-11) + 2_f64.powi(-40),
         -(1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)),

@@ -1,4 +1,4 @@
-//! What no op takes is an error that names the op, never a panic.
+//! Invalid arguments of any op must give an error that names the op, and never a panic.
 
 use super::{array, torch};
 use crate::{

@@ -1,5 +1,5 @@
-//! What is loaded and what is refused. A process loads libtorch once, so each case is a process of its own: this program
-//! again, with [`CASE`] set.
+//! Tests of which libraries are loaded and which are refused. A process loads libtorch only once, so each case runs in
+//! its own process: this program again, with [`CASE`] set.
 
 use super::torch;
 use crate::{
@@ -14,13 +14,14 @@ use std::{
     process::Command,
 };
 
-/// The environment's name of the case that a child runs.
+/// The environment variable with the case for a child process.
 const CASE: &str = "BACKENDS_LOADING_CASE";
 
-/// What the child says before its result.
+/// The text that the child prints before its result.
 const RESULT: &str = "result: ";
 
-/// This program as a child that runs a case, in an environment without the settings that say where things are.
+/// A command that runs this program as a child for one case, without environment variables that locate libraries and
+/// folders.
 fn child(program: &Path, case: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["torch::tests::loading::cases", "--exact", "--nocapture"]).env(CASE, case);
@@ -30,7 +31,7 @@ fn child(program: &Path, case: &str) -> Command {
     command
 }
 
-/// Runs the child to its end; what it found, and all that it said. It must not have been killed.
+/// Runs the child to its end; returns its result, and all its output. The child must not have been killed.
 #[track_caller]
 fn run(command: &mut Command) -> (String, String) {
     let output = command.output().unwrap();
@@ -40,7 +41,7 @@ fn run(command: &mut Command) -> (String, String) {
     (result.unwrap_or_else(|| panic!("no result:\n{text}")).1.to_owned(), text)
 }
 
-/// What the children run; as a test of its own it has nothing to do.
+/// The cases that children run; does nothing when run as a test itself.
 #[test]
 fn cases() {
     let Ok(case) = env::var(CASE) else { return };
@@ -61,7 +62,7 @@ fn cases() {
     }
 }
 
-/// Calls an op of which libtorch warns: a variance with no degree of freedom.
+/// Calls an op that makes libtorch print a warning: a variance with zero degrees of freedom.
 fn warn(b: &Torch) {
     let x = super::array(b, vec![1.0_f64]);
     let variance: TorchArray<f64> = crate::torch::reduction::var(b, &x, crate::Axes::All, 1.0, false).unwrap();
@@ -80,18 +81,18 @@ fn warnings_of_libtorch_do_not_reach_stderr() {
     assert!(!text.contains("Warning") && !text.contains("degrees of freedom"), "{text}");
 }
 
-/// A folder for temporary files of this crate on the file system of the target folder.
+/// A temporary folder of this crate, on the same file system as the target folder.
 fn folder() -> Private {
     let program = env::current_exe().unwrap().canonicalize().unwrap();
     Private::new_in(program.parent().unwrap()).unwrap()
 }
 
-/// The libtorch of this machine, for children.
+/// The folder of this machine's libtorch, for child processes.
 fn libtorch() -> Option<PathBuf> {
     torch().map(|_| locate::libtorch().unwrap())
 }
 
-/// Names in a folder.
+/// The file names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -101,7 +102,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
     let Some(libtorch) = libtorch() else { return };
     let temporary = folder();
-    // what another user would plant: the old name of the folder
+    // a folder that another user might plant, under the name that was formerly used
     fs::create_dir(temporary.path().join("backends")).unwrap();
     let mut command = child(&env::current_exe().unwrap(), "load");
     command.env("LIBTORCH", libtorch).env("TMPDIR", temporary.path()).env_remove("HOME");
@@ -115,7 +116,7 @@ fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
 #[test]
 fn libraries_above_the_working_folder_are_not_loaded() {
     if places::python_package("torch").iter().any(|torch| locate::library(torch, "torch_cpu").is_file()) {
-        return; // that one is found, rightly
+        return; // finding the one in Python's packages is correct
     }
     let folder = Private::new().unwrap();
     let lib = folder.path().join("libtorch/torch/lib");
@@ -123,7 +124,7 @@ fn libraries_above_the_working_folder_are_not_loaded() {
     fs::create_dir_all(&lib).unwrap();
     fs::create_dir_all(&below).unwrap();
     fs::write(locate::library(lib.parent().unwrap(), "torch_cpu"), "what another user planted").unwrap();
-    // outside of a cargo project, as a program that was installed
+    // outside a cargo project, like an installed program
     let program = folder.path().join("some/program");
     fs::copy(env::current_exe().unwrap(), &program).unwrap();
     let mut command = child(&program, "load");
@@ -131,13 +132,13 @@ fn libraries_above_the_working_folder_are_not_loaded() {
     assert!(result.starts_with("no libtorch:"), "{result}");
 }
 
-/// A libtorch whose files are those of this machine, for a test to replace some.
+/// A copy of this machine's libtorch, in which a test can replace files.
 fn copy_of_libtorch(libtorch: &Path) -> Option<Private> {
     let folder = folder();
     let lib = folder.path().join("torch/lib");
     fs::create_dir_all(&lib).unwrap();
     for entry in fs::read_dir(libtorch.join("lib")).unwrap().flatten().filter(|entry| entry.path().is_file()) {
-        // links cost no space; across file systems there are none
+        // links need no space; across file systems they are not possible
         fs::hard_link(entry.path(), lib.join(entry.file_name())).ok()?;
     }
     Some(folder)
@@ -154,7 +155,7 @@ fn damaged_libraries_are_errors_and_no_signals() {
         fs::File::open(&library).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
         let damaged = [&start, &start[..100_000], &start[..30], b"", b"no library at all"];
         for content in damaged {
-            // the file of this machine itself must not be written
+            // this machine's own file must not be overwritten
             fs::remove_file(&library).unwrap();
             fs::write(&library, content).unwrap();
             let (result, _) = run(child(&env::current_exe().unwrap(), "load").env("LIBTORCH", &torch));
@@ -166,7 +167,7 @@ fn damaged_libraries_are_errors_and_no_signals() {
     }
 }
 
-/// A shim that is whole and is none: a library without its functions, under the name of the right one.
+/// Plants an intact library without the shim's functions under the name of the right shim.
 fn plant_useless_shim() {
     let torch = locate::find().unwrap().torch;
     let system = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"];

@@ -1,4 +1,4 @@
-//! Loops of the CPU over tensors: in place, over what was given by value, and over copies.
+//! Loops of the CPU over tensors: in place, over operands passed by value, and over copies.
 
 use super::{array, host, torch};
 use crate::{
@@ -63,7 +63,7 @@ fn results_take_the_memory_of_tensors_given_by_value() {
         let kept = [first, second, third].map(|place| place == here);
         assert_eq!(kept, if b.is_in_place() { [true; 3] } else { [false; 3] }, "each in the place of the one before");
     }
-    // the same memory twice
+    // both operands share the same memory
     let x = new(1);
     let twice = elementwise::each2(&b, &Of, given(x.clone()), given(x)).unwrap();
     assert_eq!(host(&b, &twice)[[9]], -18);
@@ -86,7 +86,7 @@ fn copies_have_any_layout_and_the_same_errors() {
     assert_eq!(refused.unwrap_err(), Error::shapes("of", &[2], &[3]));
     let none = array(&b, Vec::<i64>::new());
     assert_eq!(elementwise::each1(&copying, &Of, Operand::array(&none)).unwrap().shape(), [0]);
-    // an array that is on another device than the backend
+    // an array on another device than the backend
     let gpu = crate::torch::Torch { index: 0, ..copying };
     let refused = elementwise::each1(&gpu, &Of, Operand::array(&x)).unwrap_err();
     assert_eq!(refused, Error::Device { op: "of", expected: "cuda:0".into(), found: "cpu".into() });

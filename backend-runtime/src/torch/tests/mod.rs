@@ -1,4 +1,4 @@
-//! What the tests of this backend share.
+//! Helpers for the tests of this backend.
 
 mod elementwise;
 mod errors;
@@ -9,17 +9,17 @@ mod untrusted;
 use super::{Torch, ops};
 use crate::{Arrays, Element, Error, HostArray, IntoHost, available};
 
-/// libtorch on the CPU; `None` where there is none and none is required.
+/// libtorch on the CPU; `None` if it is missing and not required.
 pub fn torch() -> Option<Torch> {
     available("torch", Torch::cpu())
 }
 
-/// A host array of this backend's array.
+/// Copies an array of this backend to the host.
 pub fn host<T: Element>(b: &Torch, x: &super::TorchArray<T>) -> HostArray<T> {
     b.to_ndarray(x).unwrap()
 }
 
-/// An array of this backend.
+/// An array of this backend from a host array.
 pub fn array<T: Element>(b: &Torch, x: impl IntoHost<T>) -> super::TorchArray<T> {
     b.from_ndarray(x.into_host().unwrap()).unwrap()
 }

@@ -1,4 +1,5 @@
-//! Ops that a row may name but must not run: safe code cannot change memory that others hold, nor hold what is no array.
+//! Ops that a row can name but must not run: safe code can neither change shared memory, nor hold a tensor that is not
+//! an array.
 
 use super::{array, host, torch};
 use crate::{
@@ -48,7 +49,7 @@ fn no_row_changes_memory_that_others_hold() {
     assert_eq!(host(&b, &out).as_slice(), Some(&[1.0, 2.0, 3.0][..]));
 }
 
-/// `batch_norm` writes its running mean, which its schema does not say.
+/// `batch_norm` writes its running mean, which its schema does not mark.
 #[test]
 fn what_is_written_in_silence_is_refused_too() {
     let Some(b) = torch() else { return };
@@ -94,7 +95,7 @@ fn what_is_no_array_is_an_error() {
     }
 }
 
-/// A row may make bools of bytes that are none; they must not become Rust's.
+/// A row may reinterpret bytes other than 0 and 1 as bools; they must not become Rust's `bool`.
 #[test]
 fn bytes_that_are_no_bools_are_an_error() {
     let Some(b) = torch() else { return };
@@ -103,7 +104,7 @@ fn bytes_that_are_no_bools_are_an_error() {
     let bools: TorchArray<bool> = call::<u8, _>(&b, "aten::view", "dtype", &[(&x).into(), code]).unwrap();
     let error = bools.view().unwrap_err();
     assert!(matches!(error, Error::Library { .. }) && error.to_string().contains("bool"), "{error}");
-    // libtorch may make bools of them where it copies
+    // libtorch may normalise such bytes when it copies
     if let Ok(copied) = b.to_ndarray(&bools) {
         assert_eq!(copied.as_slice(), Some(&[false, true, true][..]));
     }
