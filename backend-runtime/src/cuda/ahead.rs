@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{DType, DTypeKind, OpInfo, Result};
 
-/// A kernel that a program may ask for.
+/// A kernel that a program may request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     program: Program,

@@ -62,7 +62,7 @@ impl RawArray {
         self.memory.pointer() + (self.offset * self.dtype.size()) as u64
     }
 
-    /// Whether the elements follow each other in C order.
+    /// Whether the elements are contiguous in C order.
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.size() == 0
@@ -73,7 +73,7 @@ impl RawArray {
             })
     }
 
-    /// Whether the elements fill memory without gaps, in some order of the axes.
+    /// Whether the elements fill memory without gaps, for some order of the axes.
     pub(crate) fn is_dense(&self) -> bool {
         let mut axes: Vec<usize> = (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1).collect();
         axes.sort_by_key(|&axis| self.strides[axis]);

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// Bytes of the smallest block.
+/// Size of the smallest block, in bytes.
 const LEAST: usize = 1 << 16;
 
 /// A buffer in pinned host memory. Its block is reused after the buffer is dropped.

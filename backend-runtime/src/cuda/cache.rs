@@ -13,7 +13,7 @@ const FORM: &[u8] = b"backends kernel 2\n";
 /// Bytes of the key, and of the checksum.
 const HASH: usize = 16;
 
-/// One program's place on disk.
+/// The file of one compilation in the cache.
 pub(super) struct Entry {
     /// `None` if there is no folder for kernels.
     path: Option<PathBuf>,

@@ -103,7 +103,7 @@ impl MaskIndices {
     }
 }
 
-/// The kernel's `Shape`.
+/// `Shape` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Shape {

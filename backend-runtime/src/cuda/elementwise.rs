@@ -134,7 +134,7 @@ fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The inputs, where those at the places `moved` have the dtypes of kernels that only move elements.
+/// The inputs; those at the positions `moved` get the dtypes of kernels that only move elements.
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

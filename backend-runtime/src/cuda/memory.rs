@@ -139,8 +139,8 @@ impl Device {
     /// Returns memory to the driver. `drop` cannot return an error; the next call on the device reports it.
     fn driver_free(&self, pointer: sys::CUdeviceptr) {
         let _ = self.bind("free");
-        // SAFETY: the pointer came from `driver_allocate` of this device and is not used again; freeing that is not on
-        // the free is ordered by the stream.
+        // SAFETY: the pointer came from `driver_allocate` of this device and is not used again. `free_async` is ordered
+        // by the stream, and `free_sync` waits for the device by itself.
         let _ = unsafe {
             if self.has_pool() { result::free_async(pointer, self.stream()) } else { result::free_sync(pointer) }
         };

@@ -26,7 +26,7 @@ pub(super) struct Counts {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Freed blocks by their size.
+    /// Freed blocks, by size.
     free: HashMap<usize, Vec<sys::CUdeviceptr>>,
     counts: Counts,
 }

@@ -72,7 +72,7 @@ pub enum ProgramSource {
 /// A formula: the structs of its rows, and its own struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
-    /// The text.
+    /// The C++ text of the structs.
     pub structs: &'static str,
     /// A short key that is unique to the text.
     pub key: &'static str,

@@ -327,7 +327,8 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
-/// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of x, even if it is 0.
+/// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of `x`'s imaginary part,
+/// even if it is 0.
 pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("acos");
     let value = on.call(&ops::ACOS, args![x])?;
@@ -399,7 +400,7 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
     let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
     let quotient = on.call(&ops::DIV, args![&parts, &radius])?;
-    // 1 along an infinite part, 0 along a finite one
+    // 1 along an infinite part, 0 along a finite one, with the sign of the part
     let infinite = on.call(&ops::ISINF, args![&parts])?;
     let direction = on.call(&ops::MUL, args![&infinite, &on.call(&ops::SGN, args![&parts])?])?;
     let both = on.call(&ops::ALL_DIM, args![&infinite, -1_i64, true])?;

@@ -18,7 +18,7 @@ pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
     Ok(info)
 }
 
-/// Describes a GPU without the driver's information, which needs the feature of the backend `Cuda`.
+/// Describes a GPU without the driver's information, which needs the `cuda` feature.
 #[cfg(not(feature = "cuda"))]
 fn gpu(backend: &'static str, device: String, _: usize) -> Result<DeviceInfo> {
     Ok(DeviceInfo::new(backend, device, crate::DeviceKind::Gpu, "GPU"))

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Arrays, DType, DTypeKind, Element, Float, Integer, Real, Result, numpyish::random, rules};
 
-/// The low 32 bits of an int64.
+/// Mask of the low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
 /// Uniform random numbers in [low, high).

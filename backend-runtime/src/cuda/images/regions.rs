@@ -141,7 +141,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     );
     let (to, of, counts, size) = (out.pointer(), parents.pointer(), counts.pointer(), n as u64);
     // SAFETY: the arguments are those of the kernels: arrays of `n` elements, a table with as many rows as the lattice
-    // says, and a count for each tile and one more. Each kernel gets the dtype of the parents.
+    // says, and a count for each tile and one more. Each kernel is instantiated for the dtype of the parents.
     unsafe {
         b.launch(op, runs, elements, &[&of, &x.pointer(), &lattice])?;
         b.launch(op, kernel("label_join")?, elements, &[&of, &table.pointer(), &lattice])?;
@@ -212,13 +212,13 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         let next = b.uninit_raw(op, DType::Float64, lengths)?;
         let (to, from) = (next.pointer(), squares.pointer());
         if lengths[axis] <= LONGEST_SEARCHED {
-            // SAFETY: the arguments are those of `distance_near`, and the arrays have the lanes that they describe.
+            // SAFETY: the arguments are those of `distance_near`, and the arrays have the lanes that `lanes` describes.
             unsafe { b.launch(op, kernel("distance_near")?, Grid::over(n), &[&to, &from, &lanes, &step])? };
         } else {
             let (at, start) = (b.scratch(op, n, size_of::<u64>())?, b.scratch(op, n, size_of::<f64>())?);
             let arguments: [&dyn Argument; 6] = [&to, &from, &at.pointer(), &start.pointer(), &lanes, &step];
-            // SAFETY: the arguments are those of `distance_lanes`; the arrays have the lanes that they describe, and
-            // the two scratch buffers are as large.
+            // SAFETY: the arguments are those of `distance_lanes`; the arrays have the lanes that `lanes` describes,
+            // and the two scratch buffers are as large.
             unsafe { b.launch(op, kernel("distance_lanes")?, Grid::over(n / lengths[axis]), &arguments)? };
         }
         squares = next;

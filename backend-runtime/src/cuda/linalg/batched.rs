@@ -41,8 +41,8 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes
     with_handle(b, op, |handle| {
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, code) = (part(&matrices, first, 1), part(codes, first, 1));
-            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are n by n, with one
-            // code each.
+            // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are n
+            // by n, with one code each.
             let called: std::result::Result<(), CusolverError> = unsafe {
                 of_dtype!(
                     op,
@@ -68,8 +68,8 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, pivot) = (part(&matrices, first, 1), part(pivots, first, a.rows));
             let code = part(codes, first, 1);
-            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are n by n, with n
-            // pivots and one code each.
+            // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are n
+            // by n, with n pivots and one code each.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -99,8 +99,8 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
             let (pivot, as_is, mut wrong) = (part(pivots, first, a.rows), cublasOperation_t::CUBLAS_OP_N, 0_i32);
-            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices have n rows and n
-            // pivots each. The last pointer but one is to the host, and written before the call returns.
+            // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices have
+            // n rows and n pivots each. The last pointer but one is to the host, and written before the call returns.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -125,7 +125,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// The triangle of a matrix that is read, in the matrix's memory order.
+/// The triangle of a matrix that is read, as the matrix is stored.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
@@ -133,7 +133,7 @@ pub(super) struct Triangle {
     pub(super) unit: bool,
 }
 
-/// Matrices with fewer rows are factorized in batches; a larger matrix keeps the device busy by itself.
+/// Matrices with fewer rows are processed in batches; a larger matrix keeps the device busy by itself.
 pub(super) const SMALL: usize = 512;
 
 /// Overwrites the right-hand sides with the solutions of triangular systems.
@@ -161,7 +161,8 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
         return blas::with_handle(b, op, |handle| {
             (0..a.batch).try_for_each(|i| {
                 let (a_at, x_at) = (a.at(i), x.at(i));
-                // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices have m rows.
+                // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices
+                // have m rows.
                 let called: std::result::Result<(), CublasError> = unsafe {
                     of_dtype!(
                         op,
@@ -225,8 +226,8 @@ pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawAr
     let (m, n, reflections) = (int(op, q.rows)?, int(op, q.columns)?, int(op, k)?);
     with_handle(b, op, |handle| {
         let mut size = 0_i32;
-        // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are m by n, with k
-        // scalars and one code each; the work area has the size that the library requested.
+        // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are m by
+        // n, with k scalars and one code each; the work area has the size that the library requested.
         unsafe {
             let asked: std::result::Result<(), CusolverError> = of_dtype!(
                 op,
@@ -284,9 +285,9 @@ pub(super) fn gesvdj(b: &Cuda, a: &Stack, s: &RawArray, vectors: Option<[&Stack;
             let (batch, mut size) = (batch as i32, 0_i32);
             let (a_at, s_at, [u, v]) = (a.at(first), part(s, first, values), of_vectors(first));
             let code = part(codes, first, 1);
-            // SAFETY: the handle is alive, and the functions are those of this dtype. The matrices are m by n, their
-            // vectors are square matrices, and each has min(m, n) values and one code; the work area has the size that
-            // the library requested.
+            // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are m
+            // by n, their vectors are square matrices, and each has min(m, n) values and one code; the work area has
+            // the size that the library requested.
             unsafe {
                 let asked: std::result::Result<(), CusolverError> = of_dtype!(
                     op,

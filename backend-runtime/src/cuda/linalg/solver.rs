@@ -132,7 +132,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the handle is alive. The matrices are n by n, with one code each.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with one code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -155,7 +155,8 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the handle is alive. The matrices are n by n, with n pivots and one code each.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with n pivots and one code
+        // each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -183,7 +184,8 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &R
             let (pivot, code) = (part(pivots, i, a.rows).cast_const().cast(), part(codes, i, 1).cast());
             let (raw, params, as_is) = (handle.raw, handle.params, Operation::CUBLAS_OP_N);
             let (lda, ldx) = (a.leading(), x.leading());
-            // SAFETY: the handle is alive. The matrices have n rows, with n pivots and one code each.
+            // SAFETY: the library is loaded, and the handle is alive. The matrices have n rows, with n pivots and one
+            // code each.
             unsafe { sys::cusolverDnXgetrs(raw, params, as_is, n, k, of, a_at, lda, pivot, of, x_at, ldx, code) }
                 .result()
                 .checked(op)
@@ -198,7 +200,8 @@ pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Re
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle is alive. The matrices are m by n, with min(m, n) scalars and one code each.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are m by n, with min(m, n) scalars and
+        // one code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -256,8 +259,8 @@ pub(super) fn gesvd(
     let of_vectors = |i: usize| vectors.map_or([null_mut(); 2], |both| both.map(|v| v.at(i) as *mut c_void));
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle is alive. The matrices are m by n, the vectors are square matrices except thin `u`, which
-        // is m by n; each matrix has n values and one code.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are m by n, the vectors are square
+        // matrices except thin `u`, which is m by n; each matrix has n values and one code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -345,7 +348,7 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         if a.batch == 1 {
-            // SAFETY: the handle is alive. The matrix is n by n, with n values and one code.
+            // SAFETY: the library is loaded, and the handle is alive. The matrix is n by n, with n values and one code.
             return unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevd_bufferSize(
@@ -447,8 +450,8 @@ pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, c
     let of_vectors = |i: usize| vectors.map_or(null_mut(), |v| v.at(i) as *mut c_void);
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the handle is alive. The matrices and the eigenvector matrices are n by n; each has n values and one
-        // code.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices and the eigenvector matrices are n by n;
+        // each has n values and one code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {

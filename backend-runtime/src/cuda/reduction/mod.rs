@@ -233,7 +233,7 @@ pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Res
 
 /// The sum of squared distances from the mean, divided by n - correction, in two passes, which avoids cancellation.
 /// Each pass recomputes a formula's values; their layout is that of `x`.
-#[allow(clippy::too_many_arguments)] // the values or their formula, and the fold
+#[allow(clippy::too_many_arguments)] // the parameters of `var` and `std`, and a formula's values
 fn spread(
     b: &Cuda,
     op: &'static str,

@@ -195,7 +195,7 @@ impl Picked {
 /// arrays, then the indexed axes, then the remaining axes.
 struct Part {
     view: Tensor,
-    /// Number of axes before the indexed ones.
+    /// Numbers of axes: `before` the indexed ones, and the indexed ones, which are `chosen`.
     before: usize,
     chosen: usize,
     /// The axes of the view that run backwards in the result.

@@ -1,6 +1,6 @@
 //! Factorizations with libtorch's `linalg`. It loops over all matrices of a stack even if they have no elements, and
-//! there may be 2^45 of them, so the results for such stacks are made here. To give the same errors as other backends,
-//! invalid input is checked before a call, and failures are read from a tensor of codes, one per matrix.
+//! there may be 2^45 of them, so the results for such stacks are made here. libtorch words its errors differently, so
+//! invalid input is checked before a call, and failed factorizations are read from a tensor of codes, one per matrix.
 
 use crate::{
     Axes, Float, Numeric, QrMode, Result, WideFloat,

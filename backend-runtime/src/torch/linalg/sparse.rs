@@ -175,8 +175,8 @@ mod tests {
         torch::tests::{array, host, torch},
     };
 
-    /// Compares the results of the loops and of the ops for one matrix; the tensors are on the host, since no GPU is
-    /// needed.
+    /// Compares the results of the loops and of the ops for one matrix; the tensors are on the host, because the tests
+    /// have no GPU.
     fn compared<T: Numeric>(b: &Torch, values: &[T], x: &[T]) {
         let (indices, indptr) = (array(b, vec![0_i64, 2, 1, 1]), array(b, vec![0_i64, 3, 3, 4]));
         let values = array(b, values.to_vec());

@@ -18,7 +18,7 @@ fn bits(n: usize) -> Vec<u64> {
     random.chain(edges).collect()
 }
 
-/// All pairs of the last values, and random pairs of all.
+/// Scrambled pairs of all values, and all pairs of the last 20 values.
 fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     let n = values.len();
     let edges = (0..400).map(|i| (values[n - 1 - i % 20], values[n - 1 - i / 20]));
