@@ -1,4 +1,4 @@
-//! The backend that a text names: an argument of a program, a line of its configuration, an environment variable.
+//! Selection of a backend by name: from a program argument, a line of its configuration or an environment variable.
 
 use crate::{AnyBackend, Error, Numpyish, Result};
 use std::str::FromStr;
@@ -8,27 +8,27 @@ const OP: &str = "AnyBackend::from_str";
 /// The environment variable that names a program's default backend.
 pub const VARIABLE: &str = "BACKENDS_DEFAULT";
 
-/// The libraries, and whether this build has them.
+/// The supported libraries, and whether this build includes each of them.
 const LIBRARIES: [(&str, bool); 3] =
     [("numpyish", true), ("cuda", cfg!(feature = "cuda")), ("torch", cfg!(feature = "torch"))];
 
-/// The libraries that this build has.
+/// Names of the libraries included in this build.
 pub(crate) fn built() -> impl Iterator<Item = &'static str> {
     LIBRARIES.into_iter().filter_map(|(name, is_built)| is_built.then_some(name))
 }
 
-/// Whether this is the name of a library that this build leaves out.
+/// Returns whether `library` names a supported library that this build leaves out.
 pub(crate) fn is_left_out(library: &str) -> bool {
     LIBRARIES.contains(&(library, false))
 }
 
-/// The error of a library that this build leaves out.
+/// The error for a library that this build leaves out.
 pub(crate) fn left_out(library: &'static str) -> Error {
     let why = format!("this build leaves the library out: the crate `backends` is without its feature `{library}`");
     Error::unavailable(library, why)
 }
 
-/// The GPU of an ordinal.
+/// The GPU with this ordinal.
 #[cfg(feature = "cuda")]
 pub(crate) fn cuda(ordinal: usize) -> Result<AnyBackend> {
     crate::Cuda::new(ordinal).map(AnyBackend::from)
@@ -39,7 +39,7 @@ pub(crate) fn cuda(_: usize) -> Result<AnyBackend> {
     Err(left_out("cuda"))
 }
 
-/// The device of libtorch that has this name.
+/// The libtorch device with this name.
 #[cfg(feature = "torch")]
 pub(crate) fn torch(device: &str) -> Result<AnyBackend> {
     crate::Torch::new(device).map(AnyBackend::from)
@@ -50,11 +50,11 @@ pub(crate) fn torch(_: &str) -> Result<AnyBackend> {
     Err(left_out("torch"))
 }
 
-/// `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda`, `torch:cuda:1`.
+/// Parses `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda` or `torch:cuda:1`.
 ///
 /// # Errors
-/// [`Argument`](Error::Argument) for any other text, [`Unavailable`](Error::Unavailable) with the reason where the library or the device is missing,
-/// or the build leaves the library out: the features `cuda` and `torch`.
+/// [`Argument`](Error::Argument) for any other text; [`Unavailable`](Error::Unavailable), with the reason, if the
+/// library or the device is missing or the build leaves the library out (features `cuda` and `torch`).
 ///
 /// ```
 /// use backends::prelude::*;
@@ -92,10 +92,10 @@ impl FromStr for AnyBackend {
 }
 
 impl AnyBackend {
-    /// The backend that the environment variable `BACKENDS_DEFAULT` names, and [`Numpyish`] where it is not set.
+    /// The backend named by the environment variable `BACKENDS_DEFAULT`, or [`Numpyish`] if the variable is not set.
     ///
     /// # Errors
-    /// Those of its name, with the variable: `BACKENDS_DEFAULT=cupy` names no backend.
+    /// The errors of parsing the name, with the variable named in the text: `BACKENDS_DEFAULT=cupy` names no backend.
     ///
     /// ```
     /// let b = backends::AnyBackend::from_env()?;
@@ -118,9 +118,9 @@ fn in_variable(name: &str, why: Error) -> Error {
     }
 }
 
-/// The libraries, each with a backend on its first device, or with the reason why there is none.
+/// All supported libraries, each with a backend on its first device or the reason why it is unavailable.
 ///
-/// [`devices`](crate::devices) lists the devices of those that are there.
+/// [`devices`](crate::devices) lists the devices of the available libraries.
 ///
 /// ```
 /// for (library, found) in backends::libraries() {

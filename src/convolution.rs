@@ -60,12 +60,13 @@ fn overlap<B: Backend, T: Numeric>(
     rules::overlap(op, b.shape(x1), b.shape(x2), &axes, mode, same, size_of::<T>())
 }
 
-/// Elements of an array of this shape, for estimates.
+/// Number of elements in an array of this shape, as a float for cost estimates.
 fn size(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
-/// The part of the convolution of two arrays, by the method, or by the one that takes less time.
+/// The requested part of the convolution of two arrays, by the given method; `Auto` takes the method that is estimated
+/// faster.
 fn convolved<B: Backend, T: Numeric>(
     op: &'static str,
     b: &B,
@@ -80,7 +81,7 @@ fn convolved<B: Backend, T: Numeric>(
         ConvolutionMethod::Direct => false,
         ConvolutionMethod::Fft => true,
         ConvolutionMethod::Auto => {
-            // products that are as fast as the steps of three transforms for one number
+            // number of products that take as long as the steps of three transforms for one element
             const PRODUCTS: f64 = 16.0;
             let sums = size(&overlap.shape) * size(b.shape(x1)).min(size(b.shape(x2)));
             let full = size(&overlap.full);
@@ -99,7 +100,7 @@ fn convolved<B: Backend, T: Numeric>(
     by_sums(b, x1, x2, overlap).map_err(|e| e.within(op))
 }
 
-/// By the sums of a convolution of one channel, whose kernel is the smaller array in reverse order.
+/// Convolves by direct sums: a one-channel `conv` whose kernel is the smaller array in reverse order.
 fn by_sums<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -109,7 +110,7 @@ fn by_sums<B: Backend, T: Numeric>(
     let (x, kernel) = if size(b.shape(x2)) > size(b.shape(x1)) { (x2, x1) } else { (x1, x2) };
     let (mut padding, mut part) = (Vec::new(), vec![Slice::at(0), Slice::at(0)]);
     for ((&n, &m), &(start, len)) in b.shape(x).iter().zip(b.shape(kernel)).zip(&overlap.part) {
-        // with this padding, sum `i` is that of index `i + m - 1 - padding` of the full result
+        // with this padding, output `i` of `conv` has index `i + m - 1 - padding` in the full result
         let padded = (m - 1).saturating_sub(start).max((start + len).saturating_sub(n));
         let first = padded + start + 1 - m;
         padding.push(padded);
@@ -121,7 +122,7 @@ fn by_sums<B: Backend, T: Numeric>(
     b.getitem(&y, part)
 }
 
-/// By Fourier transforms along the axes, in the dtype that has the elements.
+/// Convolves by Fourier transforms along the axes, in a float or complex dtype that holds the elements.
 fn by_transforms<B: Backend, T: Numeric>(
     op: &'static str,
     b: &B,
@@ -141,14 +142,14 @@ fn by_transforms<B: Backend, T: Numeric>(
     }
 }
 
-/// The axes and numbers of points of the transforms.
+/// The axes of the transforms and their numbers of points.
 fn points(overlap: &Overlap, axes: &[usize]) -> (Axes, Lengths) {
     let points: Vec<usize> = axes.iter().map(|&axis| rules::fast_points(overlap.full[axis])).collect();
     let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
     (axes.into(), points.into())
 }
 
-/// The part of the full result that is asked for.
+/// The requested part of the full result.
 fn part<B: Backend, T: Numeric>(b: &B, y: &B::Array<T>, overlap: &Overlap) -> Result<B::Array<T>> {
     let part = |&(start, len): &(usize, usize)| Slice::from(start..start + len);
     b.getitem(y, overlap.part.iter().map(part).collect::<Vec<_>>())
@@ -172,7 +173,7 @@ fn of_real<B: Backend, T: Numeric, R: Precision>(
     let y = part(b, &y, overlap)?;
     match T::DTYPE.kind() {
         DTypeKind::Real => b.astype::<T, _>(y),
-        // a sum that the dtype does not have wraps, as those of products do
+        // a sum outside the range of the dtype wraps, as the sums of products do
         _ => b.astype::<T, _>(b.astype::<i64, _>(b.round(y)?)?),
     }
 }

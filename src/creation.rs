@@ -31,7 +31,7 @@ pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<
     }
 }
 
-/// Indices of the lower triangle of a matrix.
+/// Row and column indices of the lower triangle of a matrix.
 #[allow(clippy::type_complexity)] // both results
 pub fn tril_indices<B: Backend, T: Integer>(
     b: &B,
@@ -49,7 +49,7 @@ pub fn tril_indices<B: Backend, T: Integer>(
     pair(b, b.nonzero(&b.tril_with(whole, TrilOptions::new().k(k))?)?)
 }
 
-/// Indices of the upper triangle of a matrix.
+/// Row and column indices of the upper triangle of a matrix.
 #[allow(clippy::type_complexity)] // both results
 pub fn triu_indices<B: Backend, T: Integer>(
     b: &B,
@@ -67,13 +67,13 @@ pub fn triu_indices<B: Backend, T: Integer>(
     pair(b, b.nonzero(&b.triu_with(whole, TriuOptions::new().k(k))?)?)
 }
 
-/// Whether the backend's arrays are in the host's memory.
+/// Returns whether the backend's arrays are in host memory.
 fn on_host<B: Backend>(b: &B) -> Result<bool> {
     let nothing = b.zeros::<bool>([0])?;
     Ok(b.host_view(&nothing).is_some())
 }
 
-/// The shape of a matrix whose indices would fit into memory and their dtype.
+/// The shape of the matrix, after checking that its indices fit into memory and into the dtype.
 fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<[usize; 2]> {
     let shape = [n, m.unwrap_or(n)];
     rules::count(op, &shape, size_of::<i64>())?;
@@ -89,7 +89,7 @@ fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::A
     }
 }
 
-/// The index along each axis, of every place of a shape.
+/// The index along each axis, for every element of an array of this shape.
 pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Array<T>> {
     const OP: &str = "indices";
     let whole = [&[shape.len()], shape].concat();
@@ -100,7 +100,7 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
     if on_host(b)? {
         return b.of_loop(all_indices(OP, shape)?);
     }
-    // views, where the library can: each element is written once, where it belongs
+    // views if the library has them: each element is then written once, in its final place
     let along = |(axis, &len): (usize, &usize)| {
         let mut lengths = vec![1; shape.len()];
         lengths[axis] = len;
@@ -109,7 +109,7 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
     b.stack(shape.iter().enumerate().map(along).collect::<Result<Vec<_>>>()?)
 }
 
-/// Ones where an index says, in rows of zeros.
+/// Rows of `n` zeros, with a one at the position given by the index.
 pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize) -> Result<B::Array<T>> {
     rules::count("one_hot", &[b.shape(indices), &[n]].concat(), size_of::<T>().max(size_of::<i64>()))?;
     let places = b.expand_dims(indices, -1)?;
@@ -117,7 +117,7 @@ pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize)
     lazy(&places).equal(&all).r#where(lazy(T::from_i64(1)), lazy(T::from_i64(0))).eval(b)
 }
 
-/// Powers of a base, whose exponents are evenly spaced; in float64, since those of narrower dtypes would lose digits.
+/// Powers of a base with evenly spaced exponents; computed in float64, since narrower exponents would lose digits.
 pub fn logspace<B: Backend, T: Real>(
     b: &B,
     start: T,
@@ -130,10 +130,10 @@ pub fn logspace<B: Backend, T: Real>(
     expr!(b, astype::<T>(pow(base, exponents)))
 }
 
-/// Values of which each is the same multiple of the one before.
+/// A geometric sequence: each value is the same multiple of the value before it.
 pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endpoint: bool) -> Result<B::Array<T>> {
     let (first, last) = (start.to_f64(), stop.to_f64());
-    // NaN has no sign that differs
+    // NaN passes this check: its sign differs from no other
     if first == 0.0 || last == 0.0 || first.signum() * last < 0.0 {
         let why =
             format!("the sequence goes from {first} to {last}, but both must be other than 0 and of the same sign");

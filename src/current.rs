@@ -1,11 +1,11 @@
-//! The current backend, for code that has none at hand: of a scope, of a thread, of the process.
+//! The current backend, for code that is given none: that of a scope, of a thread, or of the process.
 //!
-//! [`current`] is, in this order: the backend of the innermost [scope](scoped) of this thread; the process's [default](set_default); the one
-//! that the environment variable `BACKENDS_DEFAULT` names; [`Numpyish`](crate::Numpyish). [`functions`](crate::functions) has every op as a
-//! function over it.
+//! [`current`] is the first of these that is set: the backend of the innermost [scope](scoped) of this thread; the
+//! process's [default](set_default); the backend named by the environment variable `BACKENDS_DEFAULT`;
+//! [`Numpyish`](crate::Numpyish). [`functions`](crate::functions) has every op as a function on the current backend.
 //!
-//! A scope belongs to its thread, and ends when its guard goes, in a panic too. Other threads, tasks of a pool and futures do not see
-//! it; [`capture`] takes it along to them.
+//! A scope belongs to its thread and ends when its guard is dropped, also in a panic. Other threads, tasks of a pool
+//! and futures do not see the scope; [`capture`] passes it on to them.
 //!
 //! ```
 //! use backends::{functions::{multiply, sum}, prelude::*};
@@ -39,39 +39,40 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The default of the process, once somebody has set it.
+/// The default of the process, if it has been set.
 static DEFAULT: RwLock<Option<AnyBackend>> = RwLock::new(None);
 
-/// What the environment asks for, read once: all that use it share its random stream.
+/// The backend that the environment names, read once, so that all its users share one random stream.
 static OF_ENVIRONMENT: OnceLock<Result<AnyBackend>> = OnceLock::new();
 
 thread_local! {
     static SCOPES: Stack<AnyBackend> = const { Stack::new() };
 }
 
-/// The backend of this thread at this moment.
+/// The current backend of this thread.
 ///
 /// # Errors
-/// Where nobody has set one, and `BACKENDS_DEFAULT` names one that is not there.
+/// If no backend is set and the one that `BACKENDS_DEFAULT` names is unavailable.
 pub fn current() -> Result<AnyBackend> {
     SCOPES.with(Stack::innermost).map_or_else(default_backend, Ok)
 }
 
-/// The backend of this process, outside of scopes.
+/// The default backend of this process, which applies outside of scopes.
 ///
 /// # Errors
-/// As those of [`current`].
+/// The same as for [`current`].
 pub fn default_backend() -> Result<AnyBackend> {
     let set = DEFAULT.read().unwrap_or_else(PoisonError::into_inner).clone();
     set.map_or_else(|| OF_ENVIRONMENT.get_or_init(AnyBackend::from_env).clone(), Ok)
 }
 
-/// Makes it the backend of this process, in all threads, outside of scopes. The one that was set before, if any.
+/// Makes `backend` the default of this process, in all threads, outside of scopes. Returns the previous default, if one
+/// was set.
 pub fn set_default(backend: impl Into<AnyBackend>) -> Option<AnyBackend> {
     DEFAULT.write().unwrap_or_else(PoisonError::into_inner).replace(backend.into())
 }
 
-/// Makes it the backend of this thread until the guard goes. Scopes stand in one another.
+/// Makes `backend` the current one of this thread until the guard is dropped. Scopes can be nested.
 ///
 /// ```
 /// use backends::{current, enter, Numpyish};
@@ -87,13 +88,14 @@ pub fn enter(backend: impl Into<AnyBackend>) -> Scope {
     Scope { number: SCOPES.with(|scopes| scopes.begin(backend)), of_this_thread: PhantomData }
 }
 
-/// Runs it with this backend as that of the thread.
+/// Runs a closure with `backend` as the current one of this thread.
 pub fn scoped<R>(backend: impl Into<AnyBackend>, run: impl FnOnce() -> R) -> R {
     let _scope = enter(backend);
     run()
 }
 
-/// A scope, which ends when this goes; of one thread. Guards may go in any order: each ends its own scope.
+/// Guard of a scope, which ends when the guard is dropped; bound to its thread. Guards may be dropped in any order:
+/// each ends its own scope.
 #[derive(Debug)]
 pub struct Scope {
     number: u64,
@@ -102,13 +104,13 @@ pub struct Scope {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        // a thread that ends has no scopes any more
+        // at the end of the thread, its scopes may already be destroyed
         let ended = SCOPES.try_with(|scopes| scopes.end(self.number));
         drop(ended);
     }
 }
 
-/// The current backend and the [`precision`], to be taken to another thread, a task of a pool, or a future.
+/// Captures the current backend and the [`precision`], to pass them to another thread, a task of a pool or a future.
 ///
 /// ```
 /// use backends::{Numpyish, capture, current, functions, scoped};
@@ -121,12 +123,12 @@ impl Drop for Scope {
 /// ```
 ///
 /// # Errors
-/// As those of [`current`].
+/// The same as for [`current`].
 pub fn capture() -> Result<Captured> {
     Ok(Captured { backend: current()?, precision: precision() })
 }
 
-/// A backend and a precision taken from where they were the current ones.
+/// A backend and a precision that were the current ones where they were captured.
 #[derive(Clone, Debug)]
 pub struct Captured {
     backend: AnyBackend,
@@ -134,14 +136,14 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Runs it with these as the current ones, in any thread.
+    /// Runs a closure, in any thread, with this backend and precision as the current ones.
     pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        // it is one that can be entered: it was the current one
+        // the precision can be entered, since it was the current one
         let _precision = enter_precision(self.precision);
         scoped(self.backend.clone(), run)
     }
 
-    /// The future, which has these as the current ones whenever it is polled, in whatever thread.
+    /// Wraps a future so that this backend and precision are the current ones whenever it is polled, in any thread.
     pub fn future<F: Future>(&self, future: F) -> InScope<F> {
         InScope { backend: self.clone(), future: Box::pin(future) }
     }
@@ -164,12 +166,12 @@ impl<F: Future> Future for InScope<F> {
     }
 }
 
-/// What says where it is: the arrays of [`AnyBackend`], whatever their dtypes.
+/// Types that know their backend and device: the arrays of [`AnyBackend`], of any dtype.
 pub trait Placed {
-    /// Name of the backend: `"torch"`.
+    /// Name of the backend, such as `"torch"`.
     fn library(&self) -> &'static str;
 
-    /// The device, in the library's words: `"cuda:1"`.
+    /// Name of the device, as the library writes it: `"cuda:1"`.
     fn place(&self) -> String;
 }
 
@@ -183,7 +185,7 @@ impl<T: Element> Placed for AnyArray<T> {
     }
 }
 
-/// The backend that all the arrays can be given to: the current one if they are its own, else that of the arrays.
+/// The backend that accepts all the arrays: the current one if the arrays belong to it, else the backend of the arrays.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -195,8 +197,8 @@ impl<T: Element> Placed for AnyArray<T> {
 /// ```
 ///
 /// # Errors
-/// [`Backend`](Error::Backend) or [`Device`](Error::Device) where two of them are of different backends or devices;
-/// [`Argument`](Error::Argument) without arrays.
+/// [`Backend`](Error::Backend) or [`Device`](Error::Device) if two of the arrays differ in backend or device;
+/// [`Argument`](Error::Argument) if there are no arrays.
 pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     const OP: &str = "choose_backend";
     let (first, others) =
@@ -214,7 +216,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     if current.name() == library && current.device() == device {
         return Ok(current);
     }
-    // a GPU of ours is `cuda:1`, that of libtorch `torch:cuda:1`
+    // our own GPU is named `cuda:1`, libtorch's `torch:cuda:1`
     let name = if library == "cuda" || library == "numpyish" {
         device.replace("cpu", library)
     } else {
@@ -223,7 +225,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     name.parse()
 }
 
-/// Whether a backend can be given all of these, for functions that take several arrays and check them at once.
+/// Checks that the backend accepts all of these arrays, for functions that take several and check them at once.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -239,7 +241,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
 /// ```
 ///
 /// # Errors
-/// [`Argument`](Error::Argument) with the names of all that are elsewhere, and where they are.
+/// [`Argument`](Error::Argument), naming every array that is on another backend or device, and its place.
 pub fn check_arrays(b: &AnyBackend, arrays: &[(&str, &dyn Placed)]) -> Result<()> {
     let (library, device) = (b.name(), b.device());
     let elsewhere = arrays.iter().filter(|(_, x)| (x.library(), x.place()) != (library, device.clone()));
@@ -258,7 +260,7 @@ mod tests {
     use crate::{Creation, Numpyish, Random};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// A number of the current backend's stream, which tells backends apart.
+    /// A random number of the current backend's stream, which identifies the backend.
     fn number() -> f64 {
         let b = current().unwrap();
         b.item(b.random_uniform::<f64>([0_usize; 0]).unwrap()).unwrap()
@@ -319,7 +321,7 @@ mod tests {
         });
     }
 
-    /// Is ready at the second poll.
+    /// A future that is ready at the second poll.
     struct Twice(bool);
 
     impl Future for Twice {
@@ -367,7 +369,7 @@ mod tests {
         }
     }
 
-    /// A framework whose users name no backend, as that of the forum's question.
+    /// A part of a framework whose users do not pass a backend to each call.
     struct Layer(AnyArray<f64>);
 
     impl Layer {
@@ -380,7 +382,7 @@ mod tests {
         }
     }
 
-    /// What a small program gives: the sum of two layers' results.
+    /// Result of a small program: the sum of the output of two layers.
     fn program() -> Result<f64> {
         let x = crate::functions::ones([4, 8])?;
         let y = Layer::new()?.forward(&Layer::new()?.forward(&x)?)?;
@@ -388,8 +390,9 @@ mod tests {
         b.item(crate::functions::sum(y, ..)?)
     }
 
-    /// "Am I likely to run into issues later on in development by using this design?" What the posted one did: a state that stays when
-    /// the code in it fails, a state restored to the kind of the backend and not to the backend, a state that is never set.
+    /// "Am I likely to run into issues later on in development by using this design?" The design in question had three
+    /// faults: a state that stays when the code inside it fails, a state restored to the kind of backend instead of the
+    /// backend itself, and a state that is never set.
     #[test]
     fn the_forums_first_question_the_state_is_always_the_one_before() {
         let failing = || -> Result<f64> {

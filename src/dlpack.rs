@@ -1,9 +1,9 @@
-//! Arrays from and to other libraries and languages without a copy, by [DLPack](https://dmlc.github.io/dlpack/latest/): NumPy, CuPy,
-//! PyTorch and JAX take and give such tensors.
+//! Zero-copy exchange of arrays with other libraries and languages by [DLPack](https://dmlc.github.io/dlpack/latest/):
+//! NumPy, CuPy, PyTorch and JAX accept and export such tensors.
 //!
-//! [`Arrays::to_dlpack`] makes a [`ManagedTensor`] of an array, [`Arrays::from_dlpack`]
-//! an array of one, on every backend and in every dtype. In Rust that is all; a binding of another language exchanges pointers,
-//! [`ManagedTensor::into_raw`] and [`ManagedTensor::from_raw`].
+//! [`Arrays::to_dlpack`] makes a [`ManagedTensor`] from an array and [`Arrays::from_dlpack`] an array from such a
+//! tensor, on every backend and in every dtype. In Rust nothing else is needed; a binding for another language
+//! exchanges pointers by [`ManagedTensor::into_raw`] and [`ManagedTensor::from_raw`].
 //!
 //! ```
 //! use backends::{dlpack::{CopyMode, ManagedTensor}, prelude::*};
@@ -22,11 +22,11 @@
 //!
 //! # Arrays are values
 //!
-//! Nobody may change what another handle shows. So a tensor of an array that others have, too, has the flag *read-only*, which NumPy keeps
-//! to (PyTorch, as of 2.11, does not look at it: give it copies, or arrays that nobody else has). An array that is given by value
-//! and has no other handle is handed over whole, and the consumer may write to it. Consumers from before DLPack 1.0 take tensors that cannot
-//! say what is read-only, so that [`ManagedTensor::into_raw_legacy`] refuses to make such a tensor: they get copies, by
-//! [`CopyMode::Always`].
+//! Nobody may change an array that another handle shows. So the tensor of a shared array has the flag *read-only*,
+//! which NumPy respects (PyTorch, as of 2.11, ignores it: give it copies, or arrays without other handles). An array
+//! that is given by value and has no other handle is handed over whole, and the consumer may write to it. Consumers
+//! from before DLPack 1.0 take tensors that cannot be marked as read-only, so [`ManagedTensor::into_raw_legacy`]
+//! refuses to pass them a read-only tensor: give them copies, by [`CopyMode::Always`].
 //!
 //! ```
 //! use backends::{dlpack::CopyMode, prelude::*};
@@ -43,40 +43,44 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! In the other direction the producer has to leave the memory alone as long as an array has it. Whoever cannot promise that, for his
-//! users' NumPy arrays for one, takes [`CopyMode::Always`].
+//! In the other direction, the producer must not change the memory while an array uses it. If you cannot promise that,
+//! for example for NumPy arrays of your users, use [`CopyMode::Always`].
 //!
 //! # What is shared, and what is copied
 //!
 //! | from a tensor | shared | copied, unless [`CopyMode::Never`] makes it an error |
 //! |---|---|---|
-//! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements not aligned to their type; elements that share their places (stride 0); less than 4 KiB |
-//! | `Torch` on the CPU | the same without negative strides | negative strides, which libtorch lacks; elements not aligned |
-//! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools, of which not all bytes are known to be 0 or 1 (`Cuda`) |
+//! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements not aligned to their type; elements that share memory (stride 0); less than 4 KiB |
+//! | `Torch` on the CPU | as for `Numpyish`, without negative strides | negative strides, which libtorch lacks; elements not aligned |
+//! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools whose bytes are not all known to be 0 or 1 (`Cuda`) |
 //!
-//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, as nothing is moved unasked; so are elements on a GPU that
-//! are not aligned, and bytes on the host that are no bools. Tensors of arrays are
-//! made without a copy, but for arrays that are read backward: PyTorch, as of 2.11, ends the process where it is given negative strides, so that only
-//! [`CopyMode::Never`] makes such tensors, for NumPy and others that take them. Tensors without elements have no memory.
+//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, because nothing is moved
+//! implicitly; so are elements on a GPU that are not aligned, and bytes on the host that are not valid bools.
+//! Exporting an array makes no copy, unless the array has negative strides: PyTorch, as of 2.11, aborts the process on
+//! such a tensor, so the array is copied; only [`CopyMode::Never`] exports it as it is, for NumPy and other consumers
+//! that support negative strides. Tensors without elements have no memory.
 //!
-//! An ndarray cannot tell when it is dropped, so the tensor of one over memory of others is freed later than the array: by one of the
-//! next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array frees it at once. A deleter may be called by any thread that drops an
-//! array, and may wait there for a lock such as Python's, which that thread then must not keep others from.
+//! An ndarray gives no notice when it is dropped, so the tensor under an ndarray over foreign memory is freed later
+//! than the array: by one of the next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array
+//! frees its tensor at once. Any thread that drops an array may call a deleter, which may wait there for a lock such as
+//! Python's; that thread must then not hold a lock that others need.
 //!
 //! # GPUs
 //!
-//! A tensor of `Cuda` or `Torch` on a GPU is made when everything that was asked for before has run, so that any stream may read it. An array
-//! over foreign memory of a GPU waits for what other streams of the device were given before, and gives the memory back when its own stream is
-//! done with it. Cuda's own memory comes back into use when the device is idle. So the `stream` of Python's protocol is not needed; its cost is the waiting.
+//! A tensor of `Cuda` or `Torch` on a GPU is exported when all work queued before has run, so any stream may read it.
+//! An array over foreign GPU memory waits for the work that was queued before on the other streams of the device, and
+//! gives the memory back when its own stream is done with it. Memory of `Cuda` itself is reused once the device is
+//! idle. So the `stream` argument of Python's protocol is not needed; the price is the waiting.
 //!
-//! What was tried: all of it on the CPU, with NumPy and libtorch as the other side, and `Cuda` on a device in software. libtorch's
-//! tensors on a GPU, and exchange between `Cuda` and them, never ran on a GPU: they are the same calls with another device.
+//! Tested: everything on the CPU, with NumPy and libtorch as the other side, and `Cuda` on a device emulated in
+//! software. Exchange of libtorch's GPU tensors, also with `Cuda`, has never run on a GPU: it uses the same calls with
+//! another device.
 //!
 //! # In a binding for Python
 //!
-//! A Python object is exchanged by two methods, `__dlpack__` and `__dlpack_device__`. What they return is a capsule around the pointer,
-//! whose destructor calls the deleter if nobody took the tensor: consumers rename the capsule that they take. With
-//! [PyO3](https://pyo3.rs), where `Array` is a class around a [`DynArray`]:
+//! A Python object is exchanged by two methods, `__dlpack__` and `__dlpack_device__`. `__dlpack__` returns a capsule
+//! around the pointer, whose destructor calls the deleter if the tensor was not consumed: consumers rename the capsule
+//! that they take. With [PyO3](https://pyo3.rs), where `Array` is a class around a [`DynArray`]:
 //!
 //! ```ignore
 //! #[pymethods]
@@ -135,7 +139,7 @@
 //! }
 //! ```
 //!
-//! `tests/dlpack/exchange.py` of the repository does the same by `ctypes`, and is run against NumPy by the tests.
+//! `tests/dlpack/exchange.py` of the repository does the same with `ctypes`; the tests run it against NumPy.
 
 #[doc(inline)]
 pub use crate::runtime::dlpack::{

@@ -2,7 +2,7 @@
 
 use crate::{Backend, Element, Float, IscloseOptions, Real, Result, finfo, lazy, runtime::rules};
 
-/// Whether all elements are close.
+/// Returns whether all elements are close within the tolerances.
 pub fn allclose<B: Backend, T: Float>(
     b: &B,
     x1: &B::Array<T>,
@@ -17,7 +17,7 @@ pub fn allclose<B: Backend, T: Float>(
     b.item(b.all(b.isclose_with(x1, x2, options)?, ..)?)
 }
 
-/// Whether two arrays have the same shape and equal elements.
+/// Returns whether two arrays have the same shape and equal elements.
 pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, equal_nan: bool) -> Result<bool> {
     if b.shape(x1) != b.shape(x2) {
         return Ok(false);
@@ -32,9 +32,10 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     b.item(b.all(equal, ..)?)
 }
 
-/// Rounded to decimals, in float64: powers of ten leave narrower dtypes soon.
+/// Rounds to `decimals`; computed in float64, because powers of ten soon exceed the range of narrower dtypes.
 pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> Result<B::Array<T>> {
-    // the nearest number to the power of ten, which products of tens are not; 0 or infinity beyond them
+    // parsed, since that gives the float nearest to the power of ten, unlike products of tens; 0 or infinity out of
+    // range
     let power: f64 = format!("1e{}", decimals.unsigned_abs()).parse().unwrap_or(f64::INFINITY);
     if decimals >= 0 {
         return expr!(b,
@@ -43,13 +44,13 @@ pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> R
         );
     }
     if power.is_infinite() {
-        // every number is nearer to 0
+        // every finite number is rounded to 0
         return expr!(b, where(isfinite(x), x * T::of(0.0), x));
     }
     expr!(b, astype::<T>(round(astype::<f64>(x) / power) * power))
 }
 
-/// NaN and infinities replaced by numbers, in both parts of complex numbers.
+/// Replaces NaN and infinities by numbers, in both parts of complex numbers.
 pub fn nan_to_num<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -75,7 +76,7 @@ pub fn nan_to_num<B: Backend, T: Float>(
     )
 }
 
-/// The fraction and the whole number.
+/// The fractional part and the integer part of each element.
 pub fn modf<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>, B::Array<T>)> {
     let fraction = lazy(x).isinf().r#where(0.0, lazy(x) - lazy(x).trunc()).copysign(x);
     Ok((fraction.eval(b)?, b.trunc(x)?))

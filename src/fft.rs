@@ -1,9 +1,10 @@
-//! Cosine and sine transforms, by the Fourier transforms of the backend.
+//! Cosine and sine transforms, computed by the Fourier transforms of the backend.
 //!
-//! A transform of the second kind is the real Fourier transform of the even elements and then the odd ones in reverse order, turned by half an
-//! angle (Makhoul 1980); the third kind is that backwards. The fourth kind of an even number of points is a complex transform of half as many. The
-//! first kind is the transform of the elements and their mirror image. A sine transform is a cosine transform of the elements with alternating
-//! signs, or in reverse order, but for the first kind.
+//! A transform of the second kind is the real Fourier transform of the even elements followed by the odd ones in
+//! reverse order, rotated by half an angle (Makhoul 1980); the third kind does these steps in reverse. The fourth kind
+//! with an even number of points is a complex transform of half as many. The first kind is the transform of the
+//! elements followed by their mirror image. A sine transform, except of the first kind, is a cosine transform of the
+//! elements with alternating signs or in reverse order.
 
 use crate::{
     Backend, ConcatOptions, DType, Element, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
@@ -66,7 +67,7 @@ enum Wave {
     Sine,
 }
 
-#[allow(clippy::too_many_arguments)] // those of the rows
+#[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
 fn transform<B: Backend, T: Real>(
     op: &'static str,
     b: &B,
@@ -96,8 +97,8 @@ fn transform<B: Backend, T: Real>(
     y.map_err(|e| e.within(op))
 }
 
-/// The same in the dtype that it is computed in.
-#[allow(clippy::too_many_arguments)] // those of the rows
+/// The transform in the dtype `R`, in which it is computed.
+#[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
 fn transformed<B: Backend, T: Real, R: Precision>(
     b: &B,
     x: &B::Array<T>,
@@ -115,13 +116,13 @@ fn transformed<B: Backend, T: Real, R: Precision>(
         std::cmp::Ordering::Equal => x,
         std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
     };
-    // the length of the Fourier transform that this is a part of
+    // the length of the Fourier transform that this transform is a part of
     let whole = match (kind, wave) {
         (1, Wave::Cosine) => 2 * (n - 1),
         (1, Wave::Sine) => 2 * (n + 1),
         _ => 2 * n,
     } as f64;
-    // the ends that orthonormal transforms weigh otherwise: first and last, before and after
+    // weights of the first and last element in orthonormal transforms, before and after the transform
     let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
     let scale = match (norm, inverse) {
         (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
@@ -156,19 +157,19 @@ fn transformed<B: Backend, T: Real, R: Precision>(
     b.astype::<T, _>(b.moveaxis(&y, -1, along as isize)?)
 }
 
-/// A part of the last axis.
+/// A slice of the last axis.
 fn last<B: Backend, T: Element>(b: &B, x: &B::Array<T>, start: usize, stop: usize, step: isize) -> Result<B::Array<T>> {
     let mut slices = vec![Slice::ALL; b.shape(x).len() - 1];
     slices.push(Slice::from(start..stop).step(step));
     b.getitem(x, slices)
 }
 
-/// Arrays one after the other along the last axis.
+/// The arrays concatenated along the last axis.
 fn joined<B: Backend, T: Element, const N: usize>(b: &B, parts: [B::Array<T>; N]) -> Result<B::Array<T>> {
     b.concat_with(parts, ConcatOptions::new().axis(-1))
 }
 
-/// The elements with the first and the last one times other weights than 1.
+/// The array with its first and last elements along the last axis multiplied by these weights.
 fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f64; 2]) -> Result<B::Array<R>> {
     if ends == [1.0; 2] {
         return Ok(x);
@@ -179,7 +180,7 @@ fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f6
     b.multiply(x, weights)
 }
 
-/// Every second element with the other sign.
+/// The array with the sign of every second element changed.
 fn alternating<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
     let (one, two) = (R::of(1.0), R::of(2.0));
     let index = b.arange::<i64>(0, n as i64, 1)?;
@@ -187,14 +188,14 @@ fn alternating<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Re
     b.multiply(x, signs)
 }
 
-/// `exp(i (start + k step))` for `n` numbers k from 0 on. Angles are computed in double precision.
+/// `exp(i (start + k step))` for k from 0 to `n - 1`. Angles are computed in double precision.
 fn turns<B: Backend, R: Precision>(b: &B, n: usize, start: f64, step: f64) -> Result<B::Array<R::Complex>> {
     let index = b.arange::<i64>(0, n as i64, 1)?;
     let angle = expr!(b, astype::<f64>(index) * step + start)?;
     expr!(b, complex(astype::<R>(cos(angle)), astype::<R>(sin(angle))))
 }
 
-/// Zeros that are one element long along the last axis.
+/// Zeros with the shape of `x`, except for length 1 along the last axis.
 fn zero<B: Backend, R: Precision>(b: &B, x: &B::Array<R>) -> Result<B::Array<R>> {
     let mut shape = b.shape(x).to_vec();
     if let Some(last) = shape.last_mut() {
@@ -215,12 +216,12 @@ fn first_sine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Res
     b.negative(last(b, &b.imag(spectrum)?, 1, n + 1, 1)?)
 }
 
-/// The cosine transform; for a sine transform that of the elements with alternating signs.
+/// The cosine transform; for a sine transform, the cosine transform of the elements with alternating signs.
 fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize, wave: Wave) -> Result<B::Array<R>> {
     let (even, odd) = (last(b, x, 0, n, 2)?, b.flip(last(b, x, 1, n, 2)?, -1)?);
     let odd = if wave == Wave::Sine { b.negative(odd)? } else { odd };
     let spectrum = b.rfft(joined(b, [even, odd])?)?;
-    // twice a number is exact: it does not matter where the factor stands
+    // multiplication by two is exact, so the factor can be applied here
     let turns = b.multiply(turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?, R::Complex::from_f64(2.0))?;
     let mirrored = |x: &_| b.flip(last(b, x, 1, n.div_ceil(2), 1)?, -1);
     let (tail, tail_turns) = (mirrored(&spectrum)?, mirrored(&turns)?);
@@ -238,7 +239,7 @@ fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B
     interleaved(b, &last(b, &y, 0, half, 1)?, &b.flip(last(b, &y, half, n, 1)?, -1)?, n)
 }
 
-/// The elements of two arrays in turn, beginning with the first, of `n` in all.
+/// The elements of two arrays in alternation, beginning with `even`; `n` in all.
 fn interleaved<B: Backend, R: Precision>(
     b: &B,
     even: &B::Array<R>,
@@ -258,7 +259,7 @@ fn interleaved<B: Backend, R: Precision>(
 fn fourth<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
     let points = n as f64;
     if n % 2 == 1 {
-        // of twice as many points, of which the second half is zero
+        // a transform of twice as many points, the second half of which is zero
         let turned = b.multiply(b.complex(x, b.zeros_like(x)?)?, turns::<B, R>(b, n, 0.0, -PI / (2.0 * points))?)?;
         let spectrum = last(b, &b.fft_with(turned, FftOptions::new().n(2 * n))?, 0, n, 1)?;
         let turned = b.multiply(spectrum, turns::<B, R>(b, n, -PI / (4.0 * points), -PI / (2.0 * points))?)?;

@@ -1,8 +1,8 @@
-//! The reference at run time: pages of ops, and the search of them.
+//! The op reference at run time: the pages of ops, and a search through them.
 
 use crate::{OPS, OpInfo, Result, runtime::by_name};
 
-/// The row of an op, by its name, or by another name that it has; it displays as its page.
+/// The entry of an op, found by its name or by one of its other names; displayed, it is the op's reference page.
 ///
 /// ```
 /// use backends::{DType, help};
@@ -16,7 +16,7 @@ use crate::{OPS, OpInfo, Result, runtime::by_name};
 /// ```
 ///
 /// # Errors
-/// [`Argument`](crate::Error::Argument) for a name that is none, with the one that is meant, if a name is near.
+/// [`Argument`](crate::Error::Argument) for an unknown name; it suggests the nearest name, if there is one.
 pub fn help(name: &str) -> Result<&'static OpInfo> {
     let of_numpy = name.strip_prefix("numpy.").or(name.strip_prefix("np.")).and_then(|name| name.rsplit('.').next());
     let own = OPS.iter().find(|op| op.name == name || Some(op.name) == of_numpy);
@@ -24,15 +24,15 @@ pub fn help(name: &str) -> Result<&'static OpInfo> {
     found.ok_or_else(|| by_name::unknown(name, &[OPS]))
 }
 
-/// `np.linalg.norm`, or its last part.
+/// Returns whether `name` is the op's NumPy name, such as `np.linalg.norm`, or the last part of that name.
 fn is_numpys(op: &OpInfo, name: &str) -> bool {
     let full = name.strip_prefix("numpy.").or(name.strip_prefix("np.")).unwrap_or(name);
     let numpys = op.numpy.strip_prefix("np.").unwrap_or(op.numpy);
     !full.is_empty() && (numpys == full || numpys.rsplit('.').next() == Some(full))
 }
 
-/// The ops that have all words of a text in their names, their other names, or what they do: those first whose name it is, or begins with it.
-/// Letters may be small or large.
+/// The ops that have all words of `text` in their names, aliases or summaries. Ops whose name equals or begins with a
+/// word come first. Case is ignored.
 ///
 /// ```
 /// let found: Vec<&str> = backends::search("cumulative").iter().map(|op| op.name).collect();
@@ -47,7 +47,7 @@ pub fn search(text: &str) -> Vec<&'static OpInfo> {
     found.into_iter().map(|(_, op)| op).collect()
 }
 
-/// How far an op is from what is searched for; none where a word is not in it.
+/// Rank of an op in a search, lower for a better match; `None` if the op does not match every word.
 fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
     let names = || std::iter::once(op.name).chain(op.aliases.iter().copied()).chain([op.numpy]);
     let of_word = |word: &&str| {

@@ -5,15 +5,15 @@ use crate::{
     Number, PadOptions, Precision, Real, RealNumeric, Result, Slice, WideFloat, runtime::rules,
 };
 
-/// An array of numbers that are known here.
+/// An array of these numbers, given on the host.
 fn numbers<B: Backend, R: Real>(b: &B, op: &'static str, x: &[f64]) -> Result<B::Array<R>> {
     let mut rounded = rules::list(op, x.len())?;
     rounded.extend(x.iter().map(|&x| R::of(x)));
     b.asarray(rounded)
 }
 
-/// The image rotated about a point, and moved: `y[o] = x[rotation (o - center) + center - translation]`.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Rotates the image about a point, and shifts it: `y[o] = x[rotation (o - center) + center - translation]`.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn rigid_transform<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -49,8 +49,8 @@ pub fn rigid_transform<B: Backend, T: WideFloat>(
     b.affine_transform_with(x, rotation, options).map_err(|e| e.within(OP))
 }
 
-/// The image turned in the plane of two axes, by an angle in degrees.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Rotates the image in the plane of two axes, by an angle in degrees.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn rotate<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -108,7 +108,7 @@ pub fn rotate<B: Backend, T: WideFloat>(
     b.moveaxis(&y, last, plane)
 }
 
-/// Sums of neighbours along an axis with the weights in reverse order.
+/// Convolution along an axis: the weighted sum of neighbours, with the weights in reverse order.
 pub fn convolve1d<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -126,7 +126,7 @@ pub fn convolve1d<B: Backend, T: WideFloat>(
     b.correlate1d_with(x, b.flip(weights, 0)?, options).map_err(|e| e.within(OP))
 }
 
-/// A filter of the same weights along several axes.
+/// Applies a filter with the same weights along each of several axes.
 fn separable<B: Backend, T: WideFloat>(
     b: &B,
     op: &'static str,
@@ -142,8 +142,8 @@ fn separable<B: Backend, T: WideFloat>(
     })
 }
 
-/// The array smoothed by a normal distribution, or derivatives of that.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Smooths the array by a normal distribution, or by a derivative of it.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn gaussian_filter<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -169,8 +169,8 @@ pub fn gaussian_filter<B: Backend, T: WideFloat>(
     separable(b, OP, x, &axes, &weights, mode, cval).map_err(|e| e.within(OP))
 }
 
-/// The weights, of which the sum is 1, in the order of a correlation. The derivative of a polynomial times the normal distribution is another
-/// polynomial times it: `(q' - q x / sigma^2)`.
+/// The weights of the filter, scaled so that the weights of order 0 sum to 1, in the order of a correlation. The
+/// derivative of a polynomial `q` times the normal distribution is another polynomial times it: `(q' - q x / sigma^2)`.
 fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result<Vec<f64>> {
     const MOST: usize = 16;
     if order > MOST {
@@ -196,7 +196,7 @@ fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result
         polynomial = next;
     }
     for (x, weight) in (-radius..).zip(&mut weights) {
-        // of an odd derivative the order of the weights matters
+        // a correlation takes the weights in reverse, which matters for odd derivatives
         let value = polynomial.iter().rev().fold(0.0, |value, q| value * -x as f64 + q);
         *weight *= value / sum;
     }
@@ -225,7 +225,7 @@ pub fn uniform_filter<B: Backend, T: WideFloat>(
     Ok(y)
 }
 
-/// The mean place of the elements, weighted by them.
+/// The mean position of the elements, weighted by their values.
 pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: Option<f64>) -> Result<B::Array<T>> {
     let shape = b.shape(x).to_vec();
     if shape.is_empty() {
@@ -234,12 +234,12 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     let mut kept = match cutoff {
         None => x.clone(),
         Some(cutoff) => {
-            // magnitudes of what is kept alone: NaN, which is above nothing, has no share in a gradient
+            // magnitudes of the kept elements only: NaN exceeds no cutoff, so it gets no gradient
             let is_above = b.greater(b.abs(x)?, T::of(cutoff))?;
             b.abs(b.r#where(is_above, x, T::of(0.0))?)?
         }
     };
-    // from the last axis on, which is then summed away: what the axes before it need has fewer elements
+    // from the last axis on, summing each axis away when it is done: the axes before it then see fewer elements
     let mut moments = Vec::with_capacity(shape.len());
     for (axis, &len) in shape.iter().enumerate().rev() {
         let before: Vec<isize> = (0..axis as isize).collect();
@@ -253,13 +253,13 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     if cutoff.is_none() {
         return b.divide(moments, kept);
     }
-    // where nothing is above the cutoff there is no place, and none that changes
+    // if no element exceeds the cutoff, the position is undefined (NaN) and has no gradient
     let is_nothing = b.equal(&kept, T::of(0.0))?;
     let places = b.divide(moments, b.r#where(&is_nothing, T::of(1.0), kept)?)?;
     b.r#where(is_nothing, T::of(f64::NAN), places)
 }
 
-/// The indices of the elements that no other exceeds in a window around them.
+/// The indices of the elements that are the largest in the window around them.
 pub fn max_filter_coordinates<B: Backend, T: RealNumeric>(
     b: &B,
     x: &B::Array<T>,
@@ -271,14 +271,14 @@ pub fn max_filter_coordinates<B: Backend, T: RealNumeric>(
     let largest = b.maximum_filter_with(x, min_distance, options).map_err(|e| e.within(OP))?;
     let mut peaks = b.equal(x, &largest)?;
     if let Some(least) = min_score {
-        // compared as numbers: an integer dtype need not have the score
+        // compared as float64, since an integer dtype may not represent the score
         let high = b.greater_equal(b.astype::<f64, _>(x)?, least)?;
         peaks = b.logical_and(peaks, high)?;
     }
     b.argwhere(&peaks)
 }
 
-/// The array in the first corner of another shape.
+/// Places the array in the first corner of an array of this shape, cropping or padding it.
 pub fn topleft_pad<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -300,7 +300,7 @@ pub fn topleft_pad<B: Backend, T: Element>(
     b.pad_with(&part, widths, PadOptions::new().value(value)).map_err(|e| e.within(OP))
 }
 
-/// The part of an array around its middle.
+/// The part of this shape around the middle of the array.
 pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     let from = b.shape(x);
     if from.len() != shape.len() || from.iter().zip(shape).any(|(from, to)| from < to) {
@@ -310,7 +310,7 @@ pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[u
     b.getitem(x, from.iter().zip(shape).map(part).collect::<Vec<Slice>>())
 }
 
-/// Correlations over the standard deviations of what is under a mask.
+/// Correlation scores divided by the standard deviation of the elements under the mask.
 pub fn norm_scores<B: Backend, T: Real>(
     b: &B,
     scores: &B::Array<T>,
@@ -322,14 +322,14 @@ pub fn norm_scores<B: Backend, T: Real>(
     rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)])?;
     let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
     let one = T::of(1.0);
-    // chosen before the root, which has no slope at 0
+    // selected before the root, which has no finite slope at 0
     let deviation = expr!(b,
         let variance = maximum(squares / n - (sums / n) * (sums / n), none);
         sqrt(where(sqrt(variance) < eps, one, variance)))?;
     expr!(b, scores / (deviation * n))
 }
 
-/// The better of two scores, and which rotation it is of.
+/// The elementwise larger of two scores, and the index of the rotation it belongs to.
 pub fn max_score_over_rotations<B: Backend, T: RealNumeric>(
     b: &B,
     scores: &B::Array<T>,

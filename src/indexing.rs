@@ -1,5 +1,5 @@
-//! Indexing over any backend: what those run that have no kernels of their own for it. The indices are read on the host, where
-//! they become places of elements in C order.
+//! Indexing on any backend, for backends without indexing kernels of their own. The indices are read on the host and
+//! converted to flat positions of elements in C order.
 
 use crate::{
     Backend, Element, Error, HostArray, Index, IndexMode, Indices, Integer, Numeric, Operand, Result, Slice, lazy, ops,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What a list of indices selects.
+/// The elements that a list of indices selects.
 pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let selection = Selection::of("get", b, b.shape(x), index.iter())?;
     if selection.is_view() {
@@ -22,7 +22,7 @@ pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>
     b.reshape(&taken, signed(places.shape()))
 }
 
-/// Puts values in place of what a list of indices selects; of equal indices the last counts.
+/// Replaces the selected elements by values; if an index is repeated, the last value counts.
 pub fn set<B: Backend, T: Element>(
     b: &B,
     x: &mut B::Array<T>,
@@ -36,7 +36,7 @@ pub fn set<B: Backend, T: Element>(
     Ok(())
 }
 
-/// Adds values to what a list of indices selects; all of equal indices count.
+/// Adds values to the selected elements; repeated indices add up.
 pub fn add_at<B: Backend, T: Numeric>(
     b: &B,
     x: &mut B::Array<T>,
@@ -50,7 +50,7 @@ pub fn add_at<B: Backend, T: Numeric>(
     Ok(())
 }
 
-/// A copy of the array with values in place of what a list of indices selects.
+/// A copy of the array with the selected elements replaced by values.
 pub fn index_put<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -62,7 +62,7 @@ pub fn index_put<B: Backend, T: Element>(
     Ok(changed)
 }
 
-/// Places of elements in C order as indices along each axis.
+/// Converts flat positions of elements in C order to indices along each axis.
 pub fn unravel_index<B: Backend, T: Integer>(
     b: &B,
     indices: &B::Array<T>,
@@ -75,7 +75,7 @@ pub fn unravel_index<B: Backend, T: Integer>(
     }
     check_places(b, OP, indices, len, 0)?;
     let Some((_, inner)) = shape.split_first() else { return Ok(Vec::new()) };
-    // from the last axis on, with one division for each but the first: no index is outside
+    // from the last axis on, with one division for each axis but the first, as all indices are in range
     let mut rows = b.astype::<i64, _>(indices)?;
     let mut along = Vec::new();
     for &len in inner.iter().rev() {
@@ -90,7 +90,7 @@ pub fn unravel_index<B: Backend, T: Integer>(
     Ok(along)
 }
 
-/// Indices along each axis as places of elements in C order.
+/// Converts indices along each axis to flat positions of elements in C order.
 pub fn ravel_multi_index<B: Backend, T: Integer>(
     b: &B,
     indices: &[&B::Array<T>],
@@ -132,7 +132,7 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
     Ok(places)
 }
 
-/// Indices of an axis of this length, made of those that may be outside.
+/// Brings indices that may be out of range into an axis of this length, by the mode.
 fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode: IndexMode) -> Result<B::Array<T>> {
     let len = len as u64;
     match mode {
@@ -142,7 +142,7 @@ fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode:
     }
 }
 
-/// An error that names an index outside of 0 to `len`, if there is one.
+/// Returns an error that names an index outside of 0 to `len`, if there is one.
 fn check_places<B: Backend, T: Integer>(
     b: &B,
     op: &'static str,
@@ -156,7 +156,7 @@ fn check_places<B: Backend, T: Integer>(
     outside.map_or(Ok(()), |index| Err(Error::index(op, index, axis, len)))
 }
 
-/// The places of the selected elements of an array of this shape, to which the values fit.
+/// The flat positions of the selected elements in an array of this shape; checks that `values` fit the selection.
 fn places<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -164,7 +164,7 @@ fn places<B: Backend, T: Element>(
     index: Indices<'_, B>,
     values: Option<&Operand<'_, B, T>>,
 ) -> Result<HostArray<i64>> {
-    // owned, since the list on the host borrows them
+    // kept in a vector, because the list on the host borrows from it
     let mut arrays: Vec<(HostArray<i64>, HostArray<bool>)> = Vec::new();
     let none = || HostArray::from_elem(vec![0], 0);
     let no_mask = || HostArray::from_elem(vec![0], false);
@@ -182,12 +182,12 @@ fn places<B: Backend, T: Element>(
     numpyish::indexing::places(op, shape, &arrays, index, values)
 }
 
-/// A list of all places, as indices.
+/// All positions, as a 1-D array of indices.
 fn flat<B: Backend>(b: &B, places: &HostArray<i64>) -> Result<B::Array<i64>> {
     b.reshape(&b.from_ndarray(places.clone())?, -1)
 }
 
-/// A value for each place.
+/// The values broadcast to one per position.
 fn wide<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -203,18 +203,18 @@ fn wide<B: Backend, T: Element>(
     }
 }
 
-/// A shape, as `reshape` takes it. No length of an array is beyond `isize`.
+/// A shape as signed lengths, for `reshape`. No length of an array exceeds `isize::MAX`.
 fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&len| len as isize).collect()
 }
 
-/// The same part of an axis, as `getitem` takes it.
+/// The same part of an axis, in the form that `getitem` takes.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {
         return Slice { start: Some(start), drop: true, ..Slice::ALL };
     }
-    // one step past the last element; before the first one there is no index to name
+    // one step past the last element; a stop before the first element has no index, so it is `None`
     let stop = start + span.len as i128 * span.step as i128;
     let stop = if span.len == 0 { Some(start) } else { Some(stop).filter(|stop| *stop >= 0) };
     Slice { start: Some(start), stop, step: span.step, drop: false }
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::{ix, prelude::*};
 
-    /// The ops of this file against those of a backend that has its own.
+    /// The ops of this file give the same results as a backend with its own indexing kernels.
     #[test]
     fn the_same_as_with_kernels() {
         let b = Numpyish::new();

@@ -1,13 +1,13 @@
-//! What there is: devices, default dtypes, and what shapes are together. Functions of the Python Array API that are no ops.
+//! Devices, default dtypes and broadcast shapes: functions of the Python Array API that are not ops.
 
 use crate::{
     AnyBackend, Arrays, Complex, DType, DeviceKind, Element, Numbers, Numpyish, Result, choose, runtime::rules,
 };
 
-/// The shape that arrays of these shapes broadcast to; `[]` of none.
+/// The shape to which arrays of these shapes broadcast; `[]` for no shapes.
 ///
 /// # Errors
-/// [`Shapes`](crate::Error::Shapes) where two do not broadcast.
+/// [`Shapes`](crate::Error::Shapes) if two of the shapes do not broadcast.
 ///
 /// ```
 /// assert_eq!(backends::broadcast_shapes([&[8, 1, 6][..], &[7, 1]])?, [8, 7, 6]);
@@ -19,9 +19,10 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
     shapes.into_iter().try_fold(Vec::new(), |shape, next| rules::broadcast(op, &shape, next.numbers()))
 }
 
-/// Every device that is there, as a backend: the CPU, the GPUs, and those that libtorch has, if it is installed.
+/// All available devices, each as a backend: the CPU, the GPUs, and the devices of libtorch, if it is installed.
 ///
-/// A library that is missing has none. Looking for libtorch loads it, and may compile its shim, the first time on a machine.
+/// A missing library contributes no devices. The first search for libtorch on a machine loads it, and may compile its
+/// shim.
 ///
 /// ```
 /// use backends::Arrays;
@@ -31,14 +32,15 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 /// ```
 #[must_use]
 pub fn devices() -> Vec<AnyBackend> {
-    // a machine has no more GPUs than a name of a device can count
+    // more GPUs than any machine has
     let cuda = (0..256).map_while(|ordinal| choose::cuda(ordinal).ok());
     let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
     let torch = names.map_while(|name| choose::torch(&name).ok());
     std::iter::once(AnyBackend::from(Numpyish::new())).chain(cuda).chain(torch).collect()
 }
 
-/// Every device of a kind that is there, as a backend: the GPUs of `Cuda` and of libtorch, or the CPU on ndarray and on libtorch.
+/// All available devices of a kind, each as a backend: the GPUs of `Cuda` and of libtorch, or the CPU on ndarray and on
+/// libtorch.
 ///
 /// ```
 /// use backends::{Arrays, DeviceKind};
@@ -55,21 +57,21 @@ pub fn devices_of(kind: DeviceKind) -> Vec<AnyBackend> {
     devices().into_iter().filter(|b| b.device_info().is_ok_and(|info| info.kind == kind)).collect()
 }
 
-/// The dtypes of numbers that nothing else gives one.
+/// The dtypes of numbers whose dtype is not given otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DefaultDTypes {
-    /// Of `1.0`.
+    /// Dtype of `1.0`.
     pub real_floating: DType,
-    /// Of the complex numbers of these.
+    /// Dtype of complex numbers with such parts.
     pub complex_floating: DType,
-    /// Of `1`.
+    /// Dtype of `1`.
     pub integral: DType,
-    /// Of indices that ops give and take.
+    /// Dtype of the indices that ops take and return.
     pub indexing: DType,
 }
 
-/// The dtypes of Rust's literals, and of indices; they are the same on every device.
+/// The dtypes of Rust's literals and of indices; the same on every device.
 ///
 /// ```
 /// use backends::{DType, prelude::*};
@@ -89,17 +91,17 @@ pub const fn default_dtypes() -> DefaultDTypes {
     }
 }
 
-/// What not every implementation of the standard can do.
+/// Optional features of the Python Array API standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
     /// Whether an array may be indexed by a mask.
     pub boolean_indexing: bool,
-    /// Whether the shape of a result may depend on elements, as that of `nonzero` does.
+    /// Whether the shape of a result may depend on the values of elements, as for `nonzero`.
     pub data_dependent_shapes: bool,
 }
 
-/// What the backends can do: everything that the standard asks about, on every device.
+/// The optional features that the backends support: all of them, on every device.
 #[must_use]
 pub const fn capabilities() -> Capabilities {
     Capabilities { boolean_indexing: true, data_dependent_shapes: true }
@@ -136,7 +138,7 @@ mod tests {
                 Ok(memory) => {
                     assert!(memory.in_use <= memory.peak && memory.available <= memory.total, "{info}: {memory}")
                 }
-                // another system than Linux, a GPU of an old libtorch
+                // a system other than Linux, or a GPU of an old libtorch
                 Err(error) => {
                     assert!(matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. }), "{error}")
                 }

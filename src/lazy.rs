@@ -1,4 +1,5 @@
-//! Formulas by operators, without a macro: the tree that `expr!` builds, over leaves that each part brings with it.
+//! Formulas written with operators instead of a macro: the tree that `expr!` builds, where each part carries its own
+//! leaves.
 
 use crate::{
     ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,
@@ -12,10 +13,10 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops as rust};
 
-/// A formula that has not been computed: operators and the methods below add to it, and [`eval`](Lazy::eval) runs it.
+/// A formula that has not been computed: operators and the methods below extend it, and [`eval`](Lazy::eval) runs it.
 ///
-/// [`lazy`] makes one of an array. It borrows its arrays, and computes nothing before `eval`; one that is used twice is computed
-/// twice.
+/// [`lazy`] makes a formula of an array. A formula borrows its arrays and computes nothing before `eval`; a formula
+/// that is used twice is computed twice.
 #[must_use = "a lazy formula computes nothing before `eval`"]
 #[derive(Clone, Copy)]
 pub struct Lazy<X, L> {
@@ -26,9 +27,9 @@ pub struct Lazy<X, L> {
 /// An array, or a scalar, as a formula: `((lazy(&x) + lazy(&y)) * 2.0).eval(&b)?` is one pass over memory, as
 /// `expr!(b, (x + y) * 2.0)?` is.
 ///
-/// The other operand may be a formula, `&array`, an `f64` (with every float dtype) or an `i64` (with every dtype that holds it), so
-/// literals need nothing around them; numbers of other types are `lazy(number)`. Nothing fails before [`Lazy::eval`], which gives the
-/// result or the error.
+/// The other operand may be a formula, `&array`, an `f64` (with every float dtype) or an `i64` (with every dtype that
+/// holds its value), so literals need no wrapping; write numbers of other types as `lazy(number)`. Nothing fails before
+/// [`Lazy::eval`], which returns the result or the error.
 ///
 /// ```
 /// use backends::{lazy, prelude::*};
@@ -52,18 +53,18 @@ pub fn lazy<K, X: IntoLazy<K>>(x: X) -> Lazy<X::Tree, X::Leaves> {
     Lazy { tree, leaves }
 }
 
-/// What [`lazy`] takes: `&array`, or a scalar. `K` says which; it is inferred.
+/// Arguments of [`lazy`]: `&array`, or a scalar. `K` tells which of the two, and is inferred.
 #[diagnostic::on_unimplemented(
     message = "`lazy` takes a reference to an array, or a number, and not `{Self}`",
     label = "neither a reference to an array nor a number"
 )]
 pub trait IntoLazy<K> {
-    /// The formula.
+    /// The formula's tree.
     type Tree: Typed;
-    /// What it is over.
+    /// The leaves of the tree.
     type Leaves;
 
-    /// Both.
+    /// Converts to the tree and its leaves.
     fn into_lazy(self) -> (Self::Tree, Self::Leaves);
 }
 
@@ -95,14 +96,14 @@ impl<T: Element> IntoLazy<kind::Scalar> for T {
     }
 }
 
-/// An operand of a lazy formula that bounds another: any [`Term`], or `..` for no bound, which is `E`, the end of all values.
+/// A bound of another lazy operand: any [`Term`], or `..` for no bound. `E` stands for `..`: the extreme of all values.
 pub trait Bound<E> {
-    /// The formula.
+    /// The formula's tree.
     type Tree: Typed;
-    /// What it is over.
+    /// The leaves of the tree.
     type Leaves;
 
-    /// Both.
+    /// Converts to a formula.
     fn into_bound(self) -> Lazy<Self::Tree, Self::Leaves>;
 }
 
@@ -133,12 +134,12 @@ impl<E: Typed + Default> Bound<E> for rust::RangeFull {
     note = "a number of another type: write `lazy(number)` for one of the array's dtype, `n as f64` for a count `n: usize`"
 )]
 pub trait Term {
-    /// The formula.
+    /// The formula's tree.
     type Tree: Typed;
-    /// What it is over.
+    /// The leaves of the tree.
     type Leaves;
 
-    /// Both.
+    /// Converts to a formula.
     fn into_term(self) -> Lazy<Self::Tree, Self::Leaves>;
 }
 
@@ -162,7 +163,7 @@ impl<'a, A: ArrayAttributes> Term for &'a A {
     }
 }
 
-/// Operators as ops: of `left`, a type with these parameters, and a formula.
+/// Operators as ops: between two formulas, or between a number `left`, of this tree and leaves, and a formula.
 macro_rules! operators {
     (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
         #[doc(hidden)] // the operators are named above; their bounds would fill the page
@@ -198,7 +199,7 @@ macro_rules! operators {
     )*};
 }
 
-/// Numbers as operands, on either side.
+/// Numbers as operands, on either side of an operator.
 macro_rules! number {
     ($($number:ty: $tree:ty, $leaves:ty, $out:ty, |$x:ident| $new:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -264,11 +265,11 @@ impl<X, L> fmt::Debug for Lazy<X, L> {
 }
 
 impl<X, L> Lazy<X, L> {
-    /// Computes the formula on the backend of its arrays: in one pass over the host's memory, in one kernel on `Cuda`, op by op
-    /// elsewhere. A formula over more than 8 arrays becomes several passes.
+    /// Computes the formula on the backend of its arrays: in one pass over host memory, in one kernel on `Cuda`, op by
+    /// op elsewhere. A formula over more than 8 arrays is split into several passes.
     ///
     /// # Errors
-    /// As those of `expr!`: shapes that do not broadcast, and what the ops refuse.
+    /// Those of `expr!`: shapes that do not broadcast, and the errors of the ops.
     #[inline]
     pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<T>>
     where
@@ -279,9 +280,9 @@ impl<X, L> Lazy<X, L> {
     }
 }
 
-/// A reduction of a formula, which has not been computed: [`eval`](Reduced::eval) runs it.
+/// A reduction of a formula that has not been computed: [`eval`](Reduced::eval) runs it.
 ///
-/// The formula's values are reduced as they are computed: there is no array of them on the host and on `Cuda`.
+/// The formula's values are reduced as they are computed, so on the host and on `Cuda` no array of them is stored.
 ///
 /// ```
 /// use backends::{lazy, prelude::*};
@@ -309,7 +310,7 @@ impl<F, X, L> fmt::Debug for Reduced<F, X, L> {
 }
 
 impl<F, X, L> Reduced<F, X, L> {
-    /// Keeps the axes that go, with length 1, where this is true.
+    /// Keeps the reduced axes, with length 1, if `keepdims` is true.
     #[inline(always)]
     pub fn keepdims(self, keepdims: bool) -> Self {
         Reduced { keepdims, ..self }
@@ -318,7 +319,7 @@ impl<F, X, L> Reduced<F, X, L> {
     /// Computes the formula and its reduction on the backend of its arrays.
     ///
     /// # Errors
-    /// As those of `expr!`: shapes that do not broadcast, and what the ops refuse.
+    /// Those of `expr!`: shapes that do not broadcast, and the errors of the ops.
     #[inline]
     pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<F::Out>>
     where
@@ -336,9 +337,9 @@ pub(crate) fn reduced<F, X, L>(row: F, of: Lazy<X, L>, axis: Axes, keepdims: boo
     Reduced { row, of, axis, keepdims }
 }
 
-/// Rows of any table, by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
+/// Ops of any table, by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
-    /// A row with one operand.
+    /// Applies an op with one operand.
     #[inline(always)]
     pub fn op1<F>(self, row: F) -> One<F, X, L>
     where
@@ -348,7 +349,7 @@ impl<X: Typed, L> Lazy<X, L> {
         one(row, self)
     }
 
-    /// A row with two operands.
+    /// Applies an op with two operands.
     #[inline(always)]
     pub fn op2<F, Y: Term>(self, row: F, y: Y) -> Two<F, X, L, Y::Tree, Y::Leaves>
     where
@@ -358,9 +359,9 @@ impl<X: Typed, L> Lazy<X, L> {
         two(row, self, y.into_term())
     }
 
-    /// A row with three operands, of which the first is an array.
+    /// Applies an op with three operands, the first of which is an array.
     #[inline(always)]
-    #[allow(clippy::type_complexity)] // the type is that of the node
+    #[allow(clippy::type_complexity)] // the type of the node
     pub fn op3<F, Y: Term, Z: Term>(self, row: F, y: Y, z: Z) -> Three<F, X, L, Y::Tree, Y::Leaves, Z::Tree, Z::Leaves>
     where
         X: Typed<Out: Element>,
@@ -371,16 +372,16 @@ impl<X: Typed, L> Lazy<X, L> {
         three(row, self, y.into_term(), z.into_term())
     }
 
-    /// A row that reduces formulas, over these axes: `lazy(&x).reduce(my_ops::power_mean { p: 3.0 }, 0)`.
+    /// Applies a reduction over these axes: `lazy(&x).reduce(my_ops::power_mean { p: 3.0 }, 0)`.
     #[inline(always)]
     pub fn reduce<F>(self, row: F, axis: impl Into<Axes>) -> Reduced<F, X, L> {
         reduced(row, self, axis.into(), false)
     }
 }
 
-/// Rows over several dtypes.
+/// Ops whose operands have several dtypes.
 impl<C: Typed<Out: Single>, L> Lazy<C, L> {
-    /// `x1` where this condition is true, else `x2`. The op [`where`](ops::where).
+    /// `x1` where this condition is true, else `x2`; the op [`where`](ops::where).
     #[inline(always)]
     pub fn r#where<Y: Term, Z: Term>(self, x1: Y, x2: Z) -> Chosen<C, L, Y, Z>
     where
@@ -393,7 +394,7 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
         Lazy { tree, leaves: ((self.leaves, x1.leaves), x2.leaves) }
     }
 
-    /// The elements in another dtype: `lazy(&x).astype::<f64>()`. The op [`astype`](ops::astype).
+    /// Converts the elements to another dtype: `lazy(&x).astype::<f64>()`; the op [`astype`](ops::astype).
     #[inline(always)]
     pub fn astype<U: Element>(self) -> One<crate::__each::astype<U>, C, L>
     where
@@ -403,11 +404,11 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
     }
 }
 
-/// The operands of a choice, and what each says of dtypes.
+/// The operands of `where`, and whether each has its own dtype or shares one.
 type ChoiceOf<C, Y, Z> = (Left<Left<C>>, Left<Right<<Y as Term>::Tree>>, Right<<Z as Term>::Tree>);
 type ChoiceKinds = (Own, Shared, Shared);
 
-/// A choice.
+/// The formula that `where` returns.
 pub type Chosen<C, L, Y, Z> = Lazy<
     OpOf<
         ops::r#where,
@@ -419,10 +420,10 @@ pub type Chosen<C, L, Y, Z> = Lazy<
     ((L, <Y as Term>::Leaves), <Z as Term>::Leaves),
 >;
 
-/// The dtype of the operands of an op.
+/// The common dtype of an op's two operands.
 pub type DTypeOf<X, Y> = <<X as Typed>::Out as Join<<Y as Typed>::Out>>::DType;
 
-/// An op with one operand.
+/// The formula of an op with one operand.
 pub type One<F, X, L> = Lazy<
     Op1<
         F,
@@ -433,7 +434,7 @@ pub type One<F, X, L> = Lazy<
     L,
 >;
 
-/// An op with two operands.
+/// The formula of an op with two operands.
 pub type Two<F, X, L, Y, M> = Lazy<
     Op2<
         F,
@@ -445,13 +446,13 @@ pub type Two<F, X, L, Y, M> = Lazy<
     (L, M),
 >;
 
-/// An op with three operands.
+/// The formula of an op with three operands.
 pub type Three<F, X, L, Y, M, Z, N> = Lazy<
     Op3<F, Left<Left<X>>, Left<Right<Y>>, Right<Z>, <X as Typed>::Out, <F as Each<3, <X as Typed>::Out>>::Out>,
     ((L, M), N),
 >;
 
-/// An op with one operand.
+/// Builds the formula of an op with one operand.
 #[inline(always)]
 pub(crate) fn one<F, X, L>(op: F, x: Lazy<X, L>) -> One<F, X, L>
 where
@@ -461,7 +462,7 @@ where
     Lazy { tree: op1(op, x.tree), leaves: x.leaves }
 }
 
-/// An op with two operands.
+/// Builds the formula of an op with two operands.
 #[inline(always)]
 pub(crate) fn two<F, X, L, Y, M>(op: F, x: Lazy<X, L>, y: Lazy<Y, M>) -> Two<F, X, L, Y, M>
 where
@@ -472,7 +473,7 @@ where
     Lazy { tree: op2(op, Left(x.tree), Right(y.tree)), leaves: (x.leaves, y.leaves) }
 }
 
-/// An op with three operands.
+/// Builds the formula of an op with three operands.
 #[inline(always)]
 pub(crate) fn three<F, X, L, Y, M, Z, N>(
     op: F,

@@ -1,5 +1,6 @@
-//! Numerical code written once, generic over a backend, run by static dispatch on the CPU ([`Numpyish`], on ndarray), on
-//! NVIDIA GPUs ([`Cuda`]) and on libtorch ([`Torch`]); or on the one chosen at run time ([`AnyBackend`]).
+//! Numerical code written once, generic over a backend, and run by static dispatch on the CPU ([`Numpyish`], on
+//! ndarray), on NVIDIA GPUs ([`Cuda`]) and on libtorch ([`Torch`]); or on a backend chosen at run time
+//! ([`AnyBackend`]).
 //!
 //! ```
 //! use backends::{expr, prelude::*};
@@ -18,18 +19,19 @@
 //! # }
 //! ```
 //!
-//! Formulas ([`expr!`], [`lazy()`]) are several ops in one pass. Arrays say what they are ([`ArrayAttributes`]), and backends give their
-//! numbers ([`Arrays::item`], [`Arrays::to_vec`], [`Show::show`]).
+//! Formulas ([`expr!`], [`lazy()`]) run several ops in one pass. Arrays know their shape and dtype
+//! ([`ArrayAttributes`]), and backends return their values ([`Arrays::item`], [`Arrays::to_vec`], [`Show::show`]).
 //!
-//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each with its parameters,
-//! errors, dtypes, accuracy, what runs on each backend, and an example. Generic code asks for [`Backend`], or for the traits
-//! of the groups that it uses. Parameters with defaults are set by name, with the structs of [`options`]. [`OPS`] lists the
-//! ops as data, and [`call`] calls them by name.
+//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each op with its
+//! parameters, errors, dtypes, accuracy, its implementation on each backend, and an example. Generic code asks for
+//! [`Backend`], or for the traits of the op groups that it uses. Parameters with defaults are set by name, with the
+//! structs of [`options`]. [`OPS`] lists the ops as data, and [`call`] calls them by name.
 //!
-//! The backends on libraries are the features `cuda` and `torch`, both on by default: without them a build is the CPU alone.
+//! The features `cuda` and `torch`, both on by default, add the backends on those libraries: a build without them has
+//! the CPU alone.
 //!
-//! All are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used, documented and
-//! tested like these.
+//! All ops are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used,
+//! documented and tested in the same way.
 
 #[doc(hidden)]
 pub use backend_runtime as runtime;
@@ -60,10 +62,10 @@ pub use runtime::stored;
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
-// before the modules, so that these have the macro `expr!`
+// before the modules, so that they can use the macro `expr!`
 backend_macros::table! { root = crate, table = "ops.toml" }
 
-/// For the macros of this crate.
+/// Items for the macros of this crate.
 #[doc(hidden)]
 pub mod __private {
     pub use backend_macros::{conformance, expr, table};
@@ -160,17 +162,18 @@ macro_rules! slices {
     };
 }
 
-/// What is selected of an array, an item per axis as in Python's brackets: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`.
+/// A selection of elements, with one item per axis as in Python's brackets:
+/// `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`.
 ///
-/// | item | is |
+/// | item | meaning |
 /// |---|---|
-/// | a number of any integer type | one index; the axis goes. Negative ones count from the end |
-/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis; NumPy's `:` is `..`, and may stand for it |
-/// | a range with a step `..;-1`, `1..9;2` | every so many-th element, backwards where the step is negative |
-/// | `...` | all axes that no other item stands for; at the end, if it is not there |
+/// | a number of any integer type | one index, which removes the axis; negative ones count from the end |
+/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis; NumPy's `:` may be written for `..` |
+/// | a range with a step `..;-1`, `1..9;2` | every step-th element, backwards if the step is negative |
+/// | `...` | all axes that no other item stands for; implied at the end, if not given |
 /// | `NewAxis` | a new axis of length 1 |
 /// | an array of `i64`, `&indices` | the elements at these indices |
-/// | an array of `bool`, `&mask` | the elements where it is true; it stands for as many axes as it has |
+/// | an array of `bool`, `&mask` | the elements where it is true; it stands for as many axes as the mask has |
 ///
 /// An array may be any expression, by reference or by value: `ix![&i, b.greater(&v, 0.0)?]`. [`Indexing::get`], [`Indexing::set`]
 /// and [`Indexing::add_at`] take such a list.
@@ -212,7 +215,7 @@ macro_rules! ix {
     (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)
     };
-    // what no item is, such as NumPy's `1:3`, would be tried as the whole list without end
+    // anything else, such as NumPy's `1:3`, would match the whole list again and recurse without end
     (@ $($other:tt)*) => {
         ::core::compile_error!("a part of an axis is a range of Rust: NumPy's `1:3` is `1..3`, `1:` is `1..`, `1:9:2` is `1..9;2`")
     };
@@ -220,12 +223,12 @@ macro_rules! ix {
     ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };
 }
 
-/// Everything that generic code needs in scope: the traits of ops, the bounds of dtypes, the backends, the options.
+/// Everything that generic code needs in scope: the traits of ops, the dtype bounds, the backends, the options.
 pub mod prelude {
     pub use crate::*;
 }
 
-/// The examples of the guides are tests.
+/// Runs the examples of the guides as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/devices.md")]

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// As many copies of each element along an axis as `counts` says: one number for all, or one for each.
+/// Repeats each element along an axis as often as `counts` says: one number for all elements, or one for each.
 pub fn repeat_each<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -29,14 +29,14 @@ pub fn repeat_each<B: Backend, T: Element>(
         rules::count(OP, &shape, size_of::<T>())?;
         return b.take(x, &b.of_loop(repeats.places(OP)?)?, axis as isize);
     }
-    // as floats, whose sum does not wrap
+    // summed as floats, which do not wrap
     let (least, total) = (b.min(&counts, ..)?, b.sum(&b.astype::<f64, _>(&counts)?, ..)?);
     let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
     let (least, total) = (facts[[0]], facts[[1]]);
     if least < 0.0 {
         return Err(Error::argument(OP, "a count is negative, but none must be"));
     }
-    // from here on sums of floats are not exact
+    // from here on float sums are not exact
     if total >= 2_f64.powi(53) {
         return Err(Error::Memory { op: OP, bytes: usize::MAX });
     }
@@ -48,7 +48,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     b.take(x, &from, axis as isize)
 }
 
-/// Turned by quarters of a circle in the plane of two axes: views, where the library can.
+/// Rotates by multiples of 90 degrees in the plane of two axes; returns views, if the library has them.
 pub fn rot90<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize, axes: Axes) -> Result<B::Array<T>> {
     const OP: &str = "rot90";
     let [from, to] = axes.resolve(OP, b.shape(x).len())?[..] else {
@@ -62,7 +62,7 @@ pub fn rot90<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize, axes: Axe
     }
 }
 
-/// Two axes in each other's place.
+/// Swaps two axes.
 pub fn swapaxes<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis1: isize, axis2: isize) -> Result<B::Array<T>> {
     let n = b.shape(x).len();
     let (axis1, axis2) = (rules::axis("swapaxes", axis1, n)?, rules::axis("swapaxes", axis2, n)?);
@@ -71,17 +71,17 @@ pub fn swapaxes<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis1: isize, ax
     b.permute_dims(x, order)
 }
 
-/// An axis moved before another.
+/// Moves an axis before another.
 pub fn rollaxis<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize, start: isize) -> Result<B::Array<T>> {
     const OP: &str = "rollaxis";
     let n = b.shape(x).len();
     let axis = rules::axis(OP, axis, n)?;
-    // behind the last axis there is a place too
+    // `start` may also be the position behind the last axis
     let start = if start == n as isize { n } else { rules::axis(OP, start, n)? };
     b.moveaxis(x, axis, if axis < start { start - 1 } else { start })
 }
 
-/// Parts of equal length along an axis.
+/// Splits into parts of equal length along an axis.
 pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, axis: isize) -> Result<Vec<B::Array<T>>> {
     const OP: &str = "split";
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
@@ -96,7 +96,7 @@ pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, ax
     parts(b, OP, x, axis, sections, ends)
 }
 
-/// Parts along an axis whose lengths differ by at most one.
+/// Splits along an axis into parts whose lengths differ by at most one.
 pub fn array_split<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -114,7 +114,7 @@ pub fn array_split<B: Backend, T: Element>(
     parts(b, OP, x, axis, sections, ends)
 }
 
-/// `count` parts along an axis, one behind the other, which end before these indices.
+/// `count` consecutive parts along an axis; `ends` are the indices behind each.
 fn parts<B: Backend, T: Element>(
     b: &B,
     op: &'static str,
@@ -132,7 +132,7 @@ fn parts<B: Backend, T: Element>(
     Ok(parts)
 }
 
-/// Parts along an axis, split before these indices.
+/// Splits along an axis, before each of these indices.
 pub fn split_at<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -151,7 +151,7 @@ pub fn split_at<B: Backend, T: Element>(
     Ok(parts)
 }
 
-/// The first elements along an axis, or all of them and a value behind them.
+/// Crops or pads an axis to `size`: the first elements, or all elements followed by copies of `value`.
 pub fn pad_to<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -171,7 +171,7 @@ pub fn pad_to<B: Backend, T: Element>(
     b.pad_with(x, widths, PadOptions::new().value(Number::of(value)))
 }
 
-/// Copies, one behind the other along an axis, until it has a length.
+/// Repeats the array along an axis until the axis has length `size`.
 pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis: isize) -> Result<B::Array<T>> {
     const OP: &str = "tile_to";
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
@@ -191,7 +191,7 @@ pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis
     b.tile(x, repetitions)
 }
 
-/// The elements of an axis from one index to another, by Python's rules.
+/// The elements of an axis from one index to another, by Python's slicing rules.
 pub(crate) fn part<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -203,7 +203,7 @@ pub(crate) fn part<B: Backend, T: Element>(
     b.getitem(x, slices)
 }
 
-/// A border whose sides have values of their own.
+/// Pads with a value of its own for each side of each axis.
 pub fn pad_values<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -219,7 +219,7 @@ pub fn pad_values<B: Backend, T: Element>(
         return Ok(x.clone());
     }
     let mut padded = b.pad(x, pairs.as_slice())?;
-    // where the elements are along the axes behind that of a border: its corners with these are theirs
+    // the elements' range along all later axes: the corners that a border shares with those belong to the later borders
     let mut within: Vec<Slice> =
         pairs.iter().zip(&shape).map(|(&(before, _), &len)| Slice::from(before..before + len)).collect();
     for (axis, &(before, after)) in pairs.iter().enumerate() {
@@ -234,7 +234,7 @@ pub fn pad_values<B: Backend, T: Element>(
     Ok(padded)
 }
 
-/// Arrays along a new first axis, which a value makes as long as the longest.
+/// Stacks arrays along a new first axis, padding each with `value` to the largest lengths.
 pub fn pad_stack<B: Backend, T: Element>(b: &B, xs: &[&B::Array<T>], value: Number) -> Result<B::Array<T>> {
     const OP: &str = "pad_stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| b.shape(x)).collect();

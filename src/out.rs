@@ -1,12 +1,13 @@
-//! Results in memory that is there, as NumPy's `out=`.
+//! Results written to existing arrays, as with NumPy's `out=`.
 
 use crate::{Arrays, Element, runtime::formula};
 
-/// An array that gets the result of an op, which `b.out(&mut y)` makes: its methods are the rows of the op table that give one array.
+/// The destination of an op's result, made by `b.out(&mut y)`: its methods are the ops that return one array.
 ///
-/// The result has to have the shape of `y`. That of a scalar expression, `b.out(&mut y).exp(&x)?`, is what `expr!(b, y = exp(x))?` gives, and
-/// is written over the memory of `y` where no other handle or view of that is left, as formulas are; else, and for all other rows, `y`
-/// becomes the new array. Other handles keep what they show, and after an error `y` is what it was.
+/// The result must have the shape of `y`. A scalar expression, `b.out(&mut y).exp(&x)?`, gives the same as `expr!(b, y
+/// = exp(x))?`, and overwrites the memory of `y`, as formulas do, if no other handle or view of that memory is left.
+/// Otherwise, and for all other ops, `y` becomes a new array. Other handles keep their values, and after an error `y`
+/// is unchanged.
 #[must_use = "an array gets the result of the op that is called on this"]
 pub struct Out<'y, B: Arrays, U: Element> {
     pub(crate) within: formula::Out<'y, B, U>,
@@ -18,9 +19,9 @@ impl<B: Arrays, U: Element> std::fmt::Debug for Out<'_, B, U> {
     }
 }
 
-/// Ops whose result goes to an array that is there, on every backend.
+/// Ops that write their result to an existing array, on every backend.
 pub trait WriteTo: Arrays {
-    /// The ops with a result that goes to `y`: `b.out(&mut y).exp(&x)?`.
+    /// The ops with `y` as the destination of the result: `b.out(&mut y).exp(&x)?`.
     ///
     /// ```
     /// use backends::prelude::*;

@@ -1,8 +1,9 @@
-//! Arrays in the precision of the thread.
+//! Conversion of arrays to the precision of the thread.
 
 use crate::{Backend, DTypeKind, DynArray, Result, Value, ops, precision};
 
-/// The array in the [`precision`] of the thread: complex numbers with parts of it, all others as reals. No copy where it is in it.
+/// Converts to the [`precision`] of the thread: complex arrays to complex numbers of that precision, all others to
+/// reals. An array that has the dtype already is not copied.
 ///
 /// # Errors
 /// Those of [`astype`](ops::astype).

@@ -1,11 +1,11 @@
-//! Ops of the group `random` that are written once over any backend: random indices, and what they select.
+//! Ops of the group `random` that are written once over any backend: random indices, and the elements at them.
 
 use crate::{
     AllOptions, ArgsortOptions, Backend, CumulativeSumOptions, Element, Error, Integer, Real, Result,
     SearchsortedOptions, Side, manipulation::part, runtime::rules,
 };
 
-/// Elements along an axis, chosen at random.
+/// Chooses elements along an axis at random.
 pub fn random_choice<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -19,7 +19,7 @@ pub fn random_choice<B: Backend, T: Element>(
     let size = rules::count(OP, shape, size_of::<i64>())?;
     rules::check_choice(OP, n, size, replace)?;
     if size == 0 {
-        // also of an axis without elements, of which there is no index
+        // also for an axis without elements, which has no indices
         let all = [&b.shape(x)[..axis], shape, &b.shape(x)[axis + 1..]].concat();
         return b.zeros::<T>(all).map_err(|e| e.within(OP));
     }
@@ -31,7 +31,7 @@ pub fn random_choice<B: Backend, T: Element>(
     b.take(x, indices.map_err(|e| e.within(OP))?, axis as isize).map_err(|e| e.within(OP))
 }
 
-/// The elements along an axis in random order.
+/// Shuffles the elements along an axis.
 pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     const OP: &str = "random_shuffle";
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
@@ -43,7 +43,7 @@ pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isiz
     order.and_then(|order| b.take(x, order, axis as isize)).map_err(|e| e.within(OP))
 }
 
-/// Orders of 0 .. n - 1, one in each row.
+/// Random permutations of 0 .. n - 1, one in each row.
 pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize) -> Result<B::Array<T>> {
     const OP: &str = "random_permutations";
     rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
@@ -51,7 +51,7 @@ pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize
     orders(b, count, n).and_then(|orders| b.astype::<T, _>(orders)).map_err(|e| e.within(OP))
 }
 
-/// Sets of indices below `n`, one in each row.
+/// Random subsets of the indices below `n`, one in each row.
 pub fn random_subsets<B: Backend, T: Integer>(
     b: &B,
     n: usize,
@@ -71,7 +71,7 @@ pub fn random_subsets<B: Backend, T: Integer>(
     indices.and_then(|indices| b.astype::<T, _>(indices)).map_err(|e| e.within(OP))
 }
 
-/// Indices, chosen with probabilities that are proportional to the weights.
+/// Random indices, with probabilities proportional to the weights.
 pub fn random_choice_weighted<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -93,7 +93,7 @@ pub fn random_choice_weighted<B: Backend, T: Real>(
     indices.map_err(|e| e.within(OP))
 }
 
-/// Sets of indices, one in each row, chosen with probabilities that are proportional to the weights.
+/// Random subsets of indices, one in each row, with probabilities proportional to the weights.
 pub fn random_subsets_weighted<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -113,7 +113,7 @@ pub fn random_subsets_weighted<B: Backend, T: Real>(
     indices.map_err(|e| e.within(OP))
 }
 
-/// The number of weights, which are 1-D.
+/// The number of weights, which must be 1-D.
 fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T>) -> Result<usize> {
     match b.shape(weights) {
         [n] => Ok(*n),
@@ -121,12 +121,13 @@ fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T
     }
 }
 
-/// Random orders of 0 .. n - 1: those of random keys.
+/// Random permutations of 0 .. n - 1, obtained by sorting random keys.
 fn orders<B: Backend>(b: &B, count: usize, n: usize) -> Result<B::Array<i64>> {
     b.argsort_with(b.random_integers([count, n], i64::MIN, i64::MAX)?, ArgsortOptions::new().axis(1))
 }
 
-/// Where uniform numbers fall among the running sums of the weights. `n`, which is no index, if these are no weights.
+/// Positions of uniform random numbers among the cumulative sums of the weights; `n`, which is no valid index, if the
+/// weights are invalid.
 fn with_replacement<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -134,18 +135,20 @@ fn with_replacement<B: Backend, T: Real>(
     shape: &[usize],
 ) -> Result<B::Array<i64>> {
     let weights = b.astype::<f64, _>(weights)?;
-    // what is no weight makes the sum NaN
+    // an invalid weight makes the sum NaN
     let weights = b.r#where(b.greater_equal(&weights, 0.0)?, &weights, f64::NAN)?;
     let sums = b.cumulative_sum_with(weights, 0, CumulativeSumOptions::new())?;
     let total = part(b, &sums, 0, n as i128 - 1..n as i128)?;
     let usable = b.logical_and(b.greater(&total, 0.0)?, b.less(&total, f64::INFINITY)?)?;
-    // below every uniform number
+    // -1 is below every uniform number, so that the index is `n`
     let sums = b.r#where(usable, b.divide(&sums, &total)?, -1.0)?;
     b.searchsorted_with(sums, b.random_uniform::<f64>(shape)?, SearchsortedOptions::new().side(Side::Right))
 }
 
-/// The first of `n` at each of `count` races, where the time of each is exponentially distributed with its weight as rate: subsets as if one
-/// index after the other were chosen, in that order. `n`, which is no index, for those that never arrive, and if these are no weights.
+/// The first `size` of `n` indices to arrive in each of `count` races, where the arrival time of an index is
+/// exponentially distributed with its weight as rate: the subsets are distributed as if indices were drawn one after
+/// the other, in that order. Indices that never arrive are `n`, which is no valid index; so are all if the weights are
+/// invalid.
 fn races<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -157,7 +160,7 @@ fn races<B: Backend, T: Real>(
     let is_weight = b.logical_and(b.greater_equal(&weights, 0.0)?, b.less(&weights, f64::INFINITY)?)?;
     let arrives =
         b.logical_and(b.greater(&weights, 0.0)?, b.all_with(is_weight, 0, AllOptions::new().keepdims(true))?)?;
-    // logarithms of times, which do not overflow for any weight
+    // logarithms of the times, which do not overflow for any weight
     let log = b.log(b.random_exponential::<f64>([count, n])?)?;
     let times = b.r#where(arrives, b.subtract(log, b.log(&weights)?)?, f64::INFINITY)?;
     let order = b.argsort_with(&times, ArgsortOptions::new().axis(1))?;

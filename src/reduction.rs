@@ -5,7 +5,7 @@ use crate::{
     SumOptions, runtime::rules,
 };
 
-/// Sum of elements that are converted first. Sums of integers have 64 bits, of which the low ones are those of narrower sums.
+/// Sum of the elements after conversion. Integer sums have 64 bits, whose low bits are the narrower sum.
 pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -13,7 +13,7 @@ pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = SumOptions::new().keepdims(keepdims);
-    // on a device, a kernel of both would be compiled for each pair of dtypes
+    // on a device, a fused kernel would be compiled for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, sum(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.sum_with(b.astype::<U, _>(x)?, axis, options)?,
@@ -21,7 +21,7 @@ pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b.astype::<U, _>(result)
 }
 
-/// Product of elements that are converted first.
+/// Product of the elements after conversion.
 pub fn prod_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -29,7 +29,7 @@ pub fn prod_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = ProdOptions::new().keepdims(keepdims);
-    // on a device, a kernel of both would be compiled for each pair of dtypes
+    // on a device, a fused kernel would be compiled for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, prod(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.prod_with(b.astype::<U, _>(x)?, axis, options)?,
@@ -76,7 +76,7 @@ pub fn min_initial<B: Backend, T: Ordered>(
     }
 }
 
-/// The shape of the result, if one of the axes has no elements.
+/// The shape of the result, if one of the reduced axes is empty.
 fn nothing_over<B: Backend, T: Element>(
     b: &B,
     op: &'static str,

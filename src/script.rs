@@ -1,32 +1,34 @@
-//! Calls by name as text: `y = sum(exp(x), axis=[0])`.
+//! Op calls by name, as text: `y = sum(exp(x), axis=[0])`.
 
 use crate::{Arrays, Backend, Complex, Error, NewAxis, Result, Slice, Value, call};
 use std::{collections::BTreeMap, str::FromStr};
 
 const OP: &str = "script";
 
-/// How deep calls and lists may stand in one another: a text of any length is read with a stack of any thread.
+/// Maximum nesting depth of calls and lists, so that a text of any length can be parsed on any thread's stack.
 const DEEPEST: usize = 64;
 
-/// The values of a script by their names.
+/// The variables of a script, by name.
 pub type Variables<B> = BTreeMap<String, Value<B>>;
 
-/// Calls of ops as text, to be run on any backend: what [`Recorded`](crate::Recorded) writes, and a command line reads.
+/// Op calls as text, to run on any backend: the format that [`Recorded`](crate::Recorded) writes and a command line
+/// reads.
 ///
-/// A line is a call, its results with names before it: `q, r = qr(x)`. Calls stand within calls, options have their names, and `dtype` is
-/// that of a call that no array says it for, as in [`call`]. What begins with `#` is for people.
+/// A line is a call, preceded by names for its results: `q, r = qr(x)`. Calls can be nested, options are written by
+/// name, and `dtype` sets the dtype of a call that takes it from no array, as in [`call`]. A comment begins with `#`.
 ///
-/// | value | is |
+/// | value | meaning |
 /// |---|---|
 /// | `x` | a variable |
 /// | `3`, `0.5`, `1e-3`, `nan`, `-inf`, `2j`, `complex(1.0, -2.0)` | a number |
-/// | `true`, `false`, `none`; `True`, `False`, `None` | a truth value; an option that is not given |
-/// | `"ortho"`, `'ortho'` | a choice, a dtype, a text, with `\"`, `\\`, `\n` and `\t`; as an option, a word that is no variable is one: `dtype=float32` |
+/// | `true`, `false`, `none`; `True`, `False`, `None` | a bool; an option that is not set |
+/// | `"ortho"`, `'ortho'` | a choice, a dtype or a text, with `\"`, `\\`, `\n` and `\t`; an option's value may omit the quotes if the word is no variable: `dtype=float32` |
 /// | `[0, -1]` | a list, of axes, numbers, arrays |
-/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | all, a part of an axis, with a step, in a list of indices |
-/// | `bytes("00ff")` | bytes, as digits of base 16 |
+/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | items of a list of indices: all or a part of an axis, with a step, and so on |
+/// | `bytes("00ff")` | bytes, in hexadecimal digits |
 ///
-/// `seed(7)` restarts the backend's random numbers, `seed_at(7, 3)` from a block on. Every op is compiled in all of its dtypes for a backend that a script is run on.
+/// `seed(7)` restarts the backend's random numbers, `seed_at(7, 3)` from a block on. A program that runs scripts on a
+/// backend compiles every op in all its dtypes for that backend.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -60,7 +62,7 @@ enum Expression {
     Call(String, Vec<(Option<String>, Expression)>),
 }
 
-/// A value that is written down.
+/// A literal value.
 #[derive(Clone, Debug, PartialEq)]
 enum Plain {
     Bool(bool),
@@ -95,11 +97,12 @@ impl Plain {
 }
 
 impl Script {
-    /// Runs the calls in their order, with the variables that there are, and adds those that get a value. The value of the last line, where
-    /// it gives it no name.
+    /// Runs the calls in order, reading `variables` and adding the named results to them. Returns the value of the last
+    /// line, if that line names no result.
     ///
     /// # Errors
-    /// Those of the ops; [`Argument`](Error::Argument) with the line for a variable that there is not, and for names that are not as many as the results.
+    /// The errors of the ops; [`Argument`](Error::Argument), with the line, for an unknown variable, and for a number
+    /// of names other than the number of results.
     pub fn run<B: Backend>(&self, b: &B, variables: &mut Variables<B>) -> Result<Option<Value<B>>> {
         let mut last = None;
         for Statement { line, names, value } in &self.statements {
@@ -123,13 +126,13 @@ impl Script {
         Ok(last)
     }
 
-    /// The names that the last line gives its results; none where it is a call alone.
+    /// The names that the last line gives its results; empty if the line is only a call.
     #[must_use]
     pub fn last_names(&self) -> &[String] {
         self.statements.last().map_or(&[], |statement| &statement.names)
     }
 
-    /// The names that have to be variables when it runs, in the order in which they come.
+    /// The names that must be variables when the script runs, in order of first use.
     #[must_use]
     pub fn inputs(&self) -> Vec<&str> {
         let (mut known, mut inputs): (Vec<&str>, Vec<&str>) = Default::default();
@@ -143,7 +146,7 @@ impl Script {
                     }
                     Expression::List(items) => open.extend(items.iter().rev()),
                     Expression::Call(_, args) => {
-                        // a word as an option need not be a variable
+                        // a word as an option's value need not be a variable
                         let is_word = |(name, value): &&(Option<String>, Expression)| {
                             name.is_some() && matches!(value, Expression::Variable(_))
                         };
@@ -218,7 +221,7 @@ impl FromStr for Script {
     }
 }
 
-/// Reads one line.
+/// Parser of one line.
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -244,7 +247,7 @@ impl<'a> Parser<'a> {
         rest
     }
 
-    /// Whether the text goes on so; then it is read.
+    /// Consumes `text` if the line continues with it; returns whether it did.
     fn takes(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };
@@ -327,7 +330,7 @@ impl<'a> Parser<'a> {
         Ok(literal.map_or_else(|| Expression::Call(name.into(), args), Expression::Plain))
     }
 
-    /// What is between brackets, of which the first is read.
+    /// Parses the items up to the bracket `end`, after the opening bracket was read.
     fn items<T>(&mut self, end: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         while !self.takes(end) {
@@ -342,7 +345,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// `x`, `axis=0`
+    /// Parses an argument: `x`, `axis=0`.
     fn argument(&mut self, depth: usize) -> Result<(Option<String>, Expression)> {
         let begin = self.at;
         if let Some(name) = self.name()
@@ -381,7 +384,7 @@ impl<'a> Parser<'a> {
         self.fail("`\"`")
     }
 
-    /// `3`, `-0.5`, `1..`, `..-1;2`, `::-1`
+    /// Parses a number or a slice: `3`, `-0.5`, `1..`, `..-1;2`, `::-1`.
     fn number_or_slice(&mut self) -> Result<Plain> {
         let begin = self.at;
         let first =
@@ -441,7 +444,7 @@ impl<'a> Parser<'a> {
         while let Some(c) = bytes.get(length) {
             match c {
                 b'0'..=b'9' => {}
-                // two points begin the other end of a part
+                // two points are the `..` of a range
                 b'.' if !point && !exponent && bytes.get(length + 1) != Some(&b'.') => point = true,
                 b'e' | b'E' if !exponent && length > 0 => exponent = true,
                 b'-' | b'+' if matches!(bytes[length.saturating_sub(1)], b'e' | b'E') => {}

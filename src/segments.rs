@@ -1,11 +1,11 @@
-//! Ops over parts of an axis that are reduced to one element each, written once over any backend.
+//! Reductions of segments of an axis to one element each, written once over any backend.
 
 use crate::{
     Backend, DType, Element, Error, Float, Numeric, Ordered, Result, SearchsortedOptions, SegmentSumOptions, Side,
     finfo, iinfo, lazy, manipulation::part, runtime::rules,
 };
 
-/// Sums of the elements along an axis that belong to one segment.
+/// Sum of the elements of each segment along an axis.
 pub fn segment_sum<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -17,7 +17,7 @@ pub fn segment_sum<B: Backend, T: Numeric>(
     b.scatter_add(start, segments, x, axis)
 }
 
-/// Products of them.
+/// Product of the elements of each segment along an axis.
 pub fn segment_prod<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -29,7 +29,7 @@ pub fn segment_prod<B: Backend, T: Numeric>(
     b.scatter_mul(start, segments, x, axis)
 }
 
-/// The largest of them.
+/// The largest element of each segment along an axis.
 pub fn segment_max<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -41,7 +41,7 @@ pub fn segment_max<B: Backend, T: Ordered>(
     b.scatter_max(start, segments, x, axis)
 }
 
-/// The smallest of them.
+/// The smallest element of each segment along an axis.
 pub fn segment_min<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -53,7 +53,7 @@ pub fn segment_min<B: Backend, T: Ordered>(
     b.scatter_min(start, segments, x, axis)
 }
 
-/// Their means.
+/// Mean of the elements of each segment along an axis.
 pub fn segment_mean<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -65,7 +65,7 @@ pub fn segment_mean<B: Backend, T: Float>(
     b.scatter_mean(start, segments, x, axis)
 }
 
-/// The shape of an array of segments.
+/// The shape of the result: the axis has length `count`.
 fn reduced<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -77,7 +77,7 @@ fn reduced<B: Backend, T: Element>(
     rules::segmented(op, b.shape(x), b.shape(segments), count, axis, size_of::<T>())
 }
 
-/// The least and the greatest value of a dtype.
+/// The least and the greatest value of a dtype; infinities for floats.
 fn ends<T: Ordered>() -> Result<(T, T)> {
     if finfo(T::DTYPE).is_ok() {
         return Ok((T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::INFINITY)));
@@ -92,7 +92,7 @@ fn integer<T: Element>(value: i128) -> Result<T> {
     crate::Number::Integer(value).element("segment_max")
 }
 
-/// A copy of `x` with the means of what goes to the same place.
+/// A copy of `x` in which each indexed element is the mean of the values with its index.
 pub fn scatter_mean<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -102,7 +102,7 @@ pub fn scatter_mean<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     let axis = rules::scattered("scatter_mean", b.shape(x), b.shape(indices), b.shape(values), axis)? as isize;
     if is_16_bit::<T>() {
-        // sums and numbers of elements are beyond these dtypes sooner than means
+        // sums and counts exceed the range of these dtypes sooner than means do
         let (x, values) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(values)?);
         return b.astype::<T, _>(scatter_mean(b, &x, indices, &values, axis)?);
     }
@@ -114,12 +114,12 @@ pub fn scatter_mean<B: Backend, T: Float>(
     lazy(&count).not_equal(lazy(T::ZERO)).r#where(lazy(&sum) / &count, x).eval(b)
 }
 
-/// Whether sums of elements overflow soon.
+/// Returns whether `T` is a 16-bit float, in which sums soon overflow.
 pub(crate) fn is_16_bit<T: Element>() -> bool {
     matches!(T::DTYPE, DType::Float16 | DType::BFloat16)
 }
 
-/// Sums of the elements along an axis from one index to the next.
+/// Sums of the elements along an axis between consecutive indices.
 pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -138,7 +138,7 @@ pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     if !b.item(b.bitwise_and(ascend, b.all(inside, ..)?)?)? {
         return Err(Error::argument(OP, format!("the indices must ascend and lie between 0 and {len}")));
     }
-    // how many indices are at or before each element: those before all of them belong to segment 0, which goes
+    // number of indices at or before each element: elements before the first index get segment 0, which is dropped
     let places = b.arange(0, len as i64, 1)?;
     let segments = b.searchsorted_with(indices, places, SearchsortedOptions::new().side(Side::Right))?;
     let along = SegmentSumOptions::new().axis(axis);

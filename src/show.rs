@@ -6,24 +6,24 @@ use crate::{
 
 const OP: &str = "show";
 
-/// More elements than this are shown in part.
+/// Arrays with more elements than this are abbreviated.
 const MOST: usize = 1000;
 
-/// So many at either end of an axis that is shown in part.
+/// Number of elements shown at either end of an abbreviated axis.
 const EDGE: usize = 3;
 
-/// No line is longer, where it can be broken.
+/// Maximum line width, where a line can be broken.
 const WIDTH: usize = 75;
 
-/// So many digits after the point.
+/// Maximum number of digits after the point.
 const DIGITS: usize = 8;
 
 /// Arrays as text, on every backend.
 pub trait Show: Backend {
-    /// The array as NumPy prints it: numbers in columns, to 8 digits after the point; of more than 1000 elements the first and last
-    /// three along each axis.
+    /// The array as NumPy prints it: numbers in columns, to 8 digits after the point; if there are more than 1000
+    /// elements, only the first and last three along each axis.
     ///
-    /// Only what is shown comes from the device.
+    /// Only the displayed elements are copied from the device.
     ///
     /// ```
     /// use backends::prelude::*;
@@ -45,7 +45,7 @@ pub trait Show: Backend {
 
 impl<B: Backend> Show for B {}
 
-/// What is shown of an array: the ends of its elided axes, the longest of which is cut first.
+/// The displayed elements of an array: the ends of its abbreviated axes, of which the longest is cut first.
 fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Result<HostArray<T>> {
     let mut axes: Vec<usize> = (0..elided.len()).filter(|&axis| elided[axis]).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(x.shape()[axis]));
@@ -58,7 +58,7 @@ fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Res
     b.to_ndarray(&part)
 }
 
-/// The text of an array; along elided axes there are its ends only.
+/// The text of an array; `x` has only the ends of the abbreviated axes.
 fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     if x.is_empty() {
         return "[]".into();
@@ -73,7 +73,7 @@ fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     lines.axis(0)
 }
 
-/// The brackets and lines around words.
+/// Writes words with brackets and line breaks around them.
 struct Lines<'a> {
     words: std::slice::Iter<'a, String>,
     elided: &'a [bool],
@@ -81,11 +81,11 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The text of the next part that goes along this axis.
+    /// The text of the next part of the array, from this axis inward.
     fn axis(&mut self, axis: usize) -> String {
         let innermost = axis + 1 == self.shape.len();
         let indent = " ".repeat(axis + 1);
-        // room for the brackets that are closed behind it
+        // leaves room for the closing brackets
         let width = WIDTH - (axis + 1).min(WIDTH / 2);
         let mut text = String::from("[");
         let mut column = axis + 1;
@@ -116,7 +116,7 @@ impl Lines<'_> {
     }
 }
 
-/// The words of all elements, in C order; of more than one all of one width.
+/// The words of all elements, in C order; padded to one width.
 fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     let parts = || x.iter().map(|v| v.cast::<Complex<f64>>());
     match T::DTYPE.kind() {
@@ -137,18 +137,18 @@ fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     }
 }
 
-/// Words of one width, numbers to the right.
+/// Pads words to one width, right-aligned.
 fn aligned(words: Vec<String>) -> Vec<String> {
     let width = words.iter().map(String::len).max().unwrap_or(0);
     words.into_iter().map(|word| format!("{word:>width$}")).collect()
 }
 
-/// Numbers that become words of one width.
+/// Numbers to be written as words of one width.
 struct Floats {
     numbers: Vec<f64>,
-    /// What stands before those that are not negative.
+    /// Sign of the numbers that are not negative.
     plus: &'static str,
-    /// The digits of the finite ones: after the point, or of the mantissa after its first one.
+    /// Digits of each finite number after the point: of the number itself, or of its mantissa.
     digits: Vec<usize>,
     scientific: bool,
 }
@@ -164,7 +164,7 @@ impl Floats {
     }
 
     fn words(&self) -> Vec<String> {
-        // before the point, and after it
+        // splits each number into the text before the point, and the fraction and exponent
         let halves = |(&v, &digits): (&f64, &usize)| {
             let sign = if v.is_sign_negative() && !v.is_nan() { "-" } else { self.plus };
             let size = v.abs();
@@ -197,7 +197,7 @@ impl Floats {
     }
 }
 
-/// How many digits the shortest text has that only this number of the dtype has, at most [`DIGITS`].
+/// Number of digits after the point in the shortest text that identifies this number in the dtype, at most [`DIGITS`].
 fn digits(dtype: DType, v: f64, scientific: bool) -> usize {
     let shortest = match dtype {
         DType::Float32 => format!("{:e}", v as f32),
@@ -211,7 +211,7 @@ fn digits(dtype: DType, v: f64, scientific: bool) -> usize {
     usize::try_from(after as i64 - power).unwrap_or(0).min(DIGITS)
 }
 
-/// The shortest text that is rounded to this number.
+/// The shortest text that rounds to this 16-bit number.
 fn of_16_bits(v: f64, rounded: fn(f64) -> f64) -> String {
     let texts = (0..DIGITS).map(|digits| format!("{v:.digits$e}"));
     texts

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// The first elements of the sorted ones, and where they are.
+/// The `k` first elements in sorted order, and their indices.
 pub fn topk<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -22,19 +22,20 @@ pub fn topk<B: Backend, T: Ordered>(
     Ok((b.take_along_axis(x, &indices, axis)?, indices))
 }
 
-/// In an order in which no element before place `kth` is larger than the one there, and none behind it smaller: the sorted one.
+/// Reorders so that no element before position `kth` is larger than the element there, and none behind it smaller;
+/// sorts fully.
 pub fn partition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<T>> {
     let (axis, _) = rules::partitioned("partition", b.shape(x), kth, axis)?;
     b.sort_with(x, SortOptions::new().axis(axis))
 }
 
-/// The indices of such an order.
+/// The indices of the order that `partition` gives.
 pub fn argpartition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<i64>> {
     let (axis, _) = rules::partitioned("argpartition", b.shape(x), kth, axis)?;
     b.argsort_with(x, ArgsortOptions::new().axis(axis))
 }
 
-/// Indices that sort by several keys, of which the last counts most.
+/// Indices that sort by several keys, the last of which is the primary key.
 pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize) -> Result<B::Array<i64>> {
     const OP: &str = "lexsort";
     let [first, others @ ..] = keys else {
@@ -47,7 +48,7 @@ pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize
     let along = ArgsortOptions::new().axis(axis);
     let mut order = b.argsort_with(first, along)?;
     for key in others {
-        // equal keys keep the order that the keys before gave them
+        // equal keys keep the order given by the keys before
         let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along)?;
         order = b.take_along_axis(order, next, axis)?;
     }
@@ -59,7 +60,7 @@ pub fn union1d<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>
     b.unique_values(both(b, x1, x2)?)
 }
 
-/// The distinct elements that both arrays have, sorted.
+/// The distinct elements that occur in both arrays, sorted.
 pub fn intersect1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     let all = sorted_sets(b, x1, x2)?;
     let n = b.shape(&all)[0] as i128;
@@ -67,7 +68,7 @@ pub fn intersect1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     b.boolean_mask(&before, b.equal(&before, &behind)?)
 }
 
-/// The distinct elements that one of two arrays has and the other has not, sorted.
+/// The distinct elements that occur in only one of the two arrays, sorted.
 pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     let all = sorted_sets(b, x1, x2)?;
     let n = b.shape(&all)[0] as i128;
@@ -76,33 +77,33 @@ pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T
     }
     let differ = b.not_equal(part(b, &all, 0, 0..n - 1)?, part(b, &all, 0, 1..n)?)?;
     let end = b.ones::<bool>([1])?;
-    // alone, which an element is that differs from both its neighbours
+    // elements that differ from both neighbours
     let alone = b.bitwise_and(b.concat([&end, &differ])?, b.concat([&differ, &end])?)?;
     b.boolean_mask(&all, alone)
 }
 
-/// The distinct elements of one array that another one does not have, sorted.
+/// The distinct elements of `x1` that do not occur in `x2`, sorted.
 pub fn setdiff1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     let (x1, x2) = (b.unique_values(x1)?, b.sort(b.flatten(x2)?)?);
-    // as many elements are before its equals as before and among them
+    // `x2` lacks an element if its left and right insertion points are equal
     let before = b.searchsorted(&x2, &x1)?;
     let among = b.searchsorted_with(&x2, &x1, SearchsortedOptions::new().side(Side::Right))?;
-    // NaN is found among NaN, and equals nothing
+    // the search finds NaN among NaN, although NaN equals nothing
     let missing = (lazy(&before).equal(&among) | lazy(&x1).not_equal(&x1)).eval(b)?;
     b.boolean_mask(&x1, missing)
 }
 
-/// The elements of both arrays, one behind the other.
+/// Concatenates the elements of both arrays.
 fn both<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     b.concat([b.flatten(x1)?, b.flatten(x2)?])
 }
 
-/// The distinct elements of each of both, all sorted: what both have stands there twice.
+/// The distinct elements of each array, sorted together: common elements stand there twice.
 fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
 }
 
-/// Whether each element equals one of others.
+/// Returns for each element of `x1` whether it equals an element of `x2`.
 pub fn isin<B: Backend, T: Element>(
     b: &B,
     x1: Operand<'_, B, T>,
@@ -116,7 +117,7 @@ pub fn isin<B: Backend, T: Element>(
         return b.of_loop(found);
     }
     let (n, count) = (b.size(&x), b.size(&others));
-    // sorting takes some log(n) passes: a few elements are compared one by one
+    // sorting takes about log(n) passes, so a few elements are compared one by one instead
     let found = if n == 0 {
         b.zeros(b.shape(&x))?
     } else if (count as f64) < 10.0 * (n as f64).powf(0.145) {
@@ -127,7 +128,7 @@ pub fn isin<B: Backend, T: Element>(
     if invert { b.logical_not(found) } else { Ok(found) }
 }
 
-/// An operand as an array.
+/// Converts an operand to an array.
 fn array<'a, B: Backend, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<Cow<'a, B::Array<T>>> {
     match x {
         Operand::Array(x) => Ok(x),
@@ -149,7 +150,8 @@ fn one_by_one<B: Backend, T: Element>(
     Ok(found)
 }
 
-/// Equal elements of both arrays are one class; those of the second array mark theirs. Each NaN is a class of its own.
+/// Groups equal elements of both arrays into classes and marks the classes of the second array. Each NaN is a class of
+/// its own.
 fn by_classes<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,

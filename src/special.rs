@@ -14,18 +14,18 @@ pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Resul
     b.divide(e, sum)
 }
 
-/// The logarithm of that.
+/// The logarithm of the softmax.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("log_softmax", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
         return b.astype::<T, _>(log_softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
     }
     let (top, log) = top_and_log(b, x, &axes)?;
-    // one after the other: their sum would be rounded where the largest element is far from 0
+    // subtracted one after the other: their sum would be rounded if the largest element is far from 0
     (lazy(x) - &top - &log).eval(b)
 }
 
-/// The logarithm of a sum of exponentials.
+/// The logarithm of the sum of exponentials.
 pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let axes = over("logsumexp", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
@@ -36,8 +36,8 @@ pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdi
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
 }
 
-/// The largest elements, or 0 where they are not finite, and the logarithms of the sums of the exponentials of the distances from these:
-/// the logarithm of 0, or of an infinite sum, is right then.
+/// The largest elements (0 where these are not finite), and the logarithm of the sum of `exp(x - top)`; with 0 as
+/// `top`, the logarithms of a zero or infinite sum come out right.
 fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> Result<(B::Array<T>, B::Array<T>)> {
     let top = b.max_with(x, axes, MaxOptions::new().keepdims(true))?;
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
@@ -45,12 +45,12 @@ fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> R
     Ok((top, b.log(sum)?))
 }
 
-/// Whether sums of exponentials are of so many elements that 16-bit floats do not hold their number.
+/// Returns whether a sum has more terms than 16-bit floats can count.
 fn is_long<T: Real>(shape: &[usize], axes: &[isize]) -> bool {
     is_16_bit::<T>() && axes.iter().map(|&axis| shape[axis as usize] as f64).product::<f64>() > 2048.0
 }
 
-/// The axes, along each of which there is something.
+/// The resolved axes; an error if one of them is empty.
 fn over(op: &'static str, shape: &[usize], axis: Axes) -> Result<Vec<isize>> {
     let axes = rules::reduction(op, axis, shape.len())?;
     rules::require_elements(op, shape, &axes)?;

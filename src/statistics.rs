@@ -6,32 +6,32 @@ use crate::{
     manipulation::part, runtime::rules, segments::is_16_bit,
 };
 
-/// Sum of the elements that are numbers.
+/// Sum of the elements that are not NaN.
 pub fn nansum<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let kept = SumOptions::new().keepdims(keepdims);
     lazy(x).isnan().r#where(lazy(T::ZERO), x).sum_with(axis, kept).eval(b)
 }
 
-/// Product of the elements that are numbers.
+/// Product of the elements that are not NaN.
 pub fn nanprod<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     lazy(x).isnan().r#where(lazy(T::ONE), x).prod(axis).keepdims(keepdims).eval(b)
 }
 
-/// The largest of the elements that are numbers.
+/// The largest element that is not NaN.
 pub fn nanmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let least = lazy(T::of(f64::NEG_INFINITY));
     let top = lazy(x).isnan().r#where(least, x).max(axis).keepdims(keepdims).eval(b)?;
     known(b, x, top, axis, keepdims, T::of(f64::NEG_INFINITY))
 }
 
-/// The smallest of the elements that are numbers.
+/// The smallest element that is not NaN.
 pub fn nanmin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let greatest = lazy(T::of(f64::INFINITY));
     let bottom = lazy(x).isnan().r#where(greatest, x).min(axis).keepdims(keepdims).eval(b)?;
     known(b, x, bottom, axis, keepdims, T::of(f64::INFINITY))
 }
 
-/// The result where there was a number, else NaN. `replaced` is what stood for NaN.
+/// Replaces the results of slices with only NaN by NaN. `replaced` is the value that stood in for NaN.
 fn known<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -40,7 +40,8 @@ fn known<B: Backend, T: Real>(
     keepdims: bool,
     replaced: T,
 ) -> Result<B::Array<T>> {
-    // a look at a result that is at hand spares the second pass over the elements: nearly always there were numbers
+    // if a host result does not contain `replaced`, as is usual, no slice was only NaN: this saves a second pass over
+    // the elements
     if b.host_view(&result).and_then(|result| result.as_slice()).is_some_and(|result| !result.contains(&replaced)) {
         return Ok(result);
     }
@@ -48,7 +49,7 @@ fn known<B: Backend, T: Real>(
     lazy(&nothing).r#where(lazy(T::of(f64::NAN)), &result).eval(b)
 }
 
-/// How many elements there are over axes for each that is a number.
+/// The number of elements over the axes, and how many of them are not NaN.
 fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<(f64, B::Array<f64>)> {
     let axes = rules::reduction("nanmean", axis, b.shape(x).len())?;
     let all: f64 = axes.iter().map(|&axis| b.shape(x)[axis] as f64).product();
@@ -56,20 +57,20 @@ fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: boo
     Ok((all, b.astype::<f64, _>(count)?))
 }
 
-/// Mean of the elements that are numbers.
+/// Mean of the elements that are not NaN.
 pub fn nanmean<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let (all, count) = shares(b, x, axis, keepdims)?;
     if is_16_bit::<T>() && all > 2048.0 {
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(nanmean(b, &x, axis, keepdims)?);
     }
-    // a mean is in the range of its dtype where a sum or a count may not be
+    // a mean is in the range of its dtype even if the sum or count is not
     let mean = lazy(x).isnan().r#where(lazy(T::ZERO), x).mean(axis).keepdims(keepdims).eval(b)?;
     let share = b.astype::<T, _>(b.divide(all, &count)?)?;
     b.multiply(mean, share)
 }
 
-/// Variance of the elements that are numbers.
+/// Variance of the elements that are not NaN.
 pub fn nanvar<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -83,7 +84,7 @@ pub fn nanvar<B: Backend, T: Real>(
     }
     let (all, count) = shares(b, x, axis, keepdims)?;
     let mean = nanmean(b, x, axis, true)?;
-    // the square of what was chosen, not the choice of squares: the slope of a square that is NaN would be NaN
+    // the square of the selected elements, not a selection of squares: the slope of a NaN square would be NaN
     let squares = lazy(x).isnan().r#where(lazy(T::ZERO), lazy(x) - &mean).square();
     let squares = squares.mean(axis).keepdims(keepdims).eval(b)?;
     let freedom = (lazy(&count) - correction).eval(b)?;
@@ -91,7 +92,7 @@ pub fn nanvar<B: Backend, T: Real>(
     b.multiply(squares, b.astype::<T, _>(share)?)
 }
 
-/// Standard deviation of the elements that are numbers.
+/// Standard deviation of the elements that are not NaN.
 pub fn nanstd<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -104,7 +105,7 @@ pub fn nanstd<B: Backend, T: Real>(
         return b.astype::<T, _>(nanstd(b, &x, axis, correction, keepdims)?);
     }
     let var = b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?;
-    // the root has no slope at 0, where a gradient is 0 as that of `std`
+    // the root has no finite slope at 0; the gradient there is 0, as for `std`
     let is_zero = b.equal(&var, T::ZERO)?;
     let root = b.sqrt(b.r#where(&is_zero, T::ONE, &var)?)?;
     b.r#where(is_zero, T::ZERO, root)
@@ -133,7 +134,7 @@ pub fn average<B: Backend, T: Float>(
     b.divide(sum, b.sum_with(&weights, axis, SumOptions::new().keepdims(keepdims))?)
 }
 
-/// Covariances of the rows, or of the columns.
+/// Covariance matrix of the rows, or of the columns.
 pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correction: f64) -> Result<B::Array<T>> {
     const OP: &str = "cov";
     let (variables, n) = rules::variables(OP, b.shape(x), rowvar)?;
@@ -149,7 +150,7 @@ pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correctio
     if variables == 1 { b.reshape(cov, [0_usize; 0]) } else { Ok(cov) }
 }
 
-/// The variables as rows, each less its mean.
+/// The variables as rows, with their means subtracted.
 fn centred<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -163,7 +164,7 @@ fn centred<B: Backend, T: Float>(
     b.subtract(rows, mean)
 }
 
-/// Correlations of the rows, or of the columns.
+/// Correlation matrix of the rows, or of the columns.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     let (variables, n) = rules::variables("corrcoef", b.shape(x), rowvar)?;
     rules::count("corrcoef", &[variables, variables], size_of::<T>())?;
@@ -171,7 +172,7 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
     }
-    // the distances of each variable by the largest one: their products may be beyond the dtype
+    // deviations are divided by the largest of each variable, because their products may exceed the range of the dtype
     let rows = centred(b, x, variables, n, rowvar)?;
     let rows = if n == 0 {
         rows
@@ -185,11 +186,11 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
     }
     let deviation = b.sqrt(b.diagonal(&cov)?)?;
     let column = b.expand_dims(&deviation, -1)?;
-    // rounding may take it beyond what a correlation is; NaN stays
+    // rounding may push a correlation out of this range; NaN stays
     (lazy(&cov) / &column / &deviation).clip(-1.0, 1.0).eval(b)
 }
 
-/// How often elements are in each bin.
+/// Number of elements in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // both results
 pub fn histogram<B: Backend, T: Real>(
     b: &B,
@@ -207,9 +208,9 @@ pub fn histogram<B: Backend, T: Real>(
     Ok((part(b, &counts, 0, 1..n as i128)?, edges))
 }
 
-/// Sums of weights in each bin.
+/// Sum of weights in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // both results
-#[allow(clippy::too_many_arguments)] // those of the row
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn histogram_weighted<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -237,7 +238,8 @@ pub fn histogram_weighted<B: Backend, T: Real>(
     Ok(((lazy(&sums) / &widths / &total).eval(b)?, edges))
 }
 
-/// The edges of bins: those given, else of bins of one width, by default from the smallest to the largest element.
+/// The edges of the bins: those given, or edges of equal-width bins, by default from the smallest to the largest
+/// element.
 fn binned<B: Backend, T: Real>(
     op: &'static str,
     b: &B,
@@ -261,7 +263,7 @@ fn binned<B: Backend, T: Real>(
     b.linspace_with(T::of(low), T::of(high), edges, LinspaceOptions::new().endpoint(true))
 }
 
-/// Refuses edges of bins that are not in order, or not those of a bin.
+/// Returns an error if the edges do not ascend, or are too few for a bin.
 fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) -> Result<()> {
     let n = rules::bin_edges(op, b.shape(edges))?;
     let n = n as i128;
@@ -270,8 +272,8 @@ fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) 
     if b.item(b.all(rise, ..)?)? { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
-/// The bin of each element, from 1 on: 0 for those below the first edge, and one more than there are bins for those beyond the last,
-/// which belongs to the last bin, and for NaN.
+/// The bin of each element, counted from 1: 0 for elements below the first edge; the number of bins plus 1 for NaN and
+/// for elements above the last edge. The last bin includes the last edge.
 fn bin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &B::Array<T>) -> Result<B::Array<i64>> {
     let n = b.shape(edges)[0] as i64;
     let last = part(b, edges, 0, n as i128 - 1..n as i128)?;
@@ -279,7 +281,7 @@ fn bin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &B::Array<T>) -> Resu
     lazy(x).equal(&last).r#where(lazy(n - 1), &above).eval(b)
 }
 
-/// How often pairs of elements are in each pair of bins.
+/// Number of pairs of elements in each pair of bins.
 pub fn histogram2d<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -304,7 +306,7 @@ pub fn histogram2d<B: Backend, T: Real>(
     part(b, &part(b, &counts, 0, 1..rows as i128)?, 1, 1..columns as i128)
 }
 
-/// How often points are in each cell of a grid of bins.
+/// Number of points in each cell of a grid of bins.
 pub fn histogramdd<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &[&B::Array<T>]) -> Result<B::Array<i64>> {
     const OP: &str = "histogramdd";
     let cells = Cells::new(OP, b, x, edges)?;
@@ -312,7 +314,7 @@ pub fn histogramdd<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &[&B::Arr
     cells.inner(b, b.segment_sum(&ones, &cells.places, cells.count)?)
 }
 
-/// Sums of the weights of points in each cell of a grid of bins.
+/// Sum of the weights of the points in each cell of a grid of bins.
 pub fn histogramdd_weighted<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -339,7 +341,8 @@ pub fn histogramdd_weighted<B: Backend, T: Real>(
     Ok(sums)
 }
 
-/// The cells of a grid that points are in, with one more before the first bin and one behind the last along each axis.
+/// Flat cell numbers of points in a grid of bins, extended by one cell before the first bin and one behind the last
+/// along each axis.
 struct Cells<B: Backend> {
     /// The cell of each point.
     places: B::Array<i64>,
@@ -377,7 +380,7 @@ impl<B: Backend> Cells<B> {
         Ok(Cells { places, count, shape })
     }
 
-    /// The bins alone, of one value for each cell.
+    /// Values per cell of the extended grid, cut to the actual bins.
     fn inner<E: Element>(&self, b: &B, cells: B::Array<E>) -> Result<B::Array<E>> {
         let mut cells = b.reshape(cells, &self.shape[..])?;
         for (axis, &len) in self.shape.iter().enumerate() {
@@ -387,7 +390,7 @@ impl<B: Backend> Cells<B> {
     }
 }
 
-/// How often each number occurs, or the sum of its weights.
+/// Number of occurrences of each integer, or the sum of its weights.
 pub fn bincount<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<i64>,
@@ -407,7 +410,7 @@ pub fn bincount<B: Backend, T: Numeric>(
     }
 }
 
-/// The bin of each element.
+/// The index of the bin that each element falls into.
 pub fn digitize<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -419,7 +422,8 @@ pub fn digitize<B: Backend, T: Ordered>(
     if n < 2 {
         return b.searchsorted_with(bins, x, side);
     }
-    // edges that descend, as their ends tell without a look from the host, are counted from the other end
+    // edges are taken to descend if the first exceeds the last, decided on the device; positions then count from the
+    // other end
     let last = n as i128 - 1;
     let (first, last) = (part(b, bins, 0, 0..1)?, part(b, bins, 0, last..last + 1)?);
     let descend = b.greater(&first, &last)?;
@@ -429,7 +433,7 @@ pub fn digitize<B: Backend, T: Ordered>(
     lazy(&descend).r#where(lazy(n as i64) - &places, &places).eval(b)
 }
 
-/// Slopes along axes.
+/// Finite-difference derivatives along axes.
 pub fn gradient<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -481,7 +485,7 @@ pub fn trapezoid<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "trapezoid";
     if is_16_bit::<T>() {
-        // sums and products of 16-bit floats are soon beyond their range
+        // sums and products of 16-bit floats soon exceed their range
         let (y, x) = (b.astype::<f32, _>(y)?, x.map(|x| b.astype::<f32, _>(x)).transpose()?);
         return b.astype::<T, _>(trapezoid(b, &y, x.as_ref(), dx, axis)?);
     }
@@ -489,7 +493,7 @@ pub fn trapezoid<B: Backend, T: Float>(
         let axis = rules::axis(OP, axis, b.shape(y).len())?;
         let n = b.shape(y)[axis] as i128;
         if n > 1 {
-            // each element once, of which the ends count half
+            // sums each element once; the two ends count half
             let inner = part(b, y, axis, 1..n - 1)?;
             let inner = if dx == 1.0 {
                 b.sum(inner, axis)?
@@ -531,7 +535,7 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     b.cumulative_sum_with(areas, axis, CumulativeSumOptions::new().include_initial(include_initial))
 }
 
-/// The axis of an integral, and half the distances of the points, which broadcast to those of neighbours.
+/// The axis of integration, and half the spacings of the points, which broadcast to the sums of neighbours.
 fn steps<B: Backend, T: Float>(
     op: &'static str,
     b: &B,
@@ -556,7 +560,7 @@ fn steps<B: Backend, T: Float>(
     Ok((axis, steps))
 }
 
-/// Angles whose neighbours differ by no more than half a period.
+/// Unwraps angles, so that neighbours differ by at most half a period.
 pub fn unwrap<B: Backend, T: Precision>(
     b: &B,
     x: &B::Array<T>,
@@ -576,7 +580,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
     let step = b.subtract(&behind, &before)?;
     let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
-    // of the two ends of the range that of the step's sign
+    // of the two equivalent ends of the range, takes the one with the sign of the step
     let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
     let near = ends.r#where(lazy(half), &near).eval(b)?;
     let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;

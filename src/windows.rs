@@ -1,9 +1,10 @@
-//! Windows: weights that fade a signal out toward both ends.
+//! Window functions: weights that fade a signal out toward both ends.
 
 use crate::{Backend, Real, Result};
 use std::f64::consts::PI;
 
-/// From -1 to 1 in as many steps as the symmetric window has, `n` points of them; `None` of one point, where every window is 1.
+/// `n` points from -1 on, in steps with which the symmetric window ends at 1; `None` for a single point, where every
+/// window is 1.
 fn points<B: Backend>(b: &B, n: usize, periodic: bool) -> Result<Option<B::Array<f64>>> {
     if n == 1 {
         return Ok(None);
@@ -41,7 +42,7 @@ pub fn bartlett<B: Backend, T: Real>(b: &B, n: usize, periodic: bool) -> Result<
 pub fn kaiser<B: Backend, T: Real>(b: &B, n: usize, beta: f64, periodic: bool) -> Result<B::Array<T>> {
     let Some(t) = points(b, n, periodic)? else { return b.ones([n]) };
     let beta = beta.abs();
-    // i0e(y) is exp(-y) i0(y): i0 of a large beta would be infinite
+    // i0e(y) is exp(-y) i0(y); i0 itself overflows for a large beta
     let middle = b.i0e(b.full([0_usize; 0], beta)?)?;
     expr!(b,
         let y = beta * sqrt(maximum(1.0 - square(t), 0.0));
