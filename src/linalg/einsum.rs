@@ -1,4 +1,4 @@
-//! Einstein sums, as diagonals, sums and products of matrices.
+//! Einstein summation, by diagonals, sums, and matrix products.
 
 use super::signed;
 use crate::{Backend, DiagonalOptions, Error, Numeric, Result, SumOptions, runtime::rules::Einsum};
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 const OP: &str = "einsum";
 
-/// Sum of products of the operands, whose axes have labels.
+/// Sum of products of operands with labelled axes.
 pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::Array<T>]) -> Result<B::Array<T>> {
     let shapes: Vec<&[usize]> = operands.iter().map(|x| b.shape(*x)).collect();
     let sum = Einsum::of(OP, subscripts, &shapes, size_of::<T>())?;
@@ -25,14 +25,15 @@ pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::A
     last.permuted(b, &sum.output).map(Cow::into_owned)
 }
 
-/// An operand, or a product of some.
+/// An operand, or a product of several operands, with a label for each axis.
 struct Term<'a, B: Backend, T: Numeric> {
     array: Cow<'a, B::Array<T>>,
     labels: Vec<usize>,
 }
 
 impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
-    /// With each label once: of axes with the same label the diagonal; without axes of length 1 that stand for longer ones.
+    /// Makes each label occur once: takes the diagonal of axes with the same label, and drops axes of length 1 that
+    /// broadcast.
     fn distinct(mut self, b: &B, sum: &Einsum) -> Result<Self> {
         let repeated = |labels: &[usize]| {
             (0..labels.len()).find_map(|j| labels[..j].iter().position(|label| *label == labels[j]).map(|i| (i, j)))
@@ -56,7 +57,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(self)
     }
 
-    /// Summed over the axes whose labels are not wanted.
+    /// Sums over the axes whose labels are not wanted.
     fn summed(self, b: &B, is_wanted: impl Fn(usize) -> bool) -> Result<Self> {
         let axes: Vec<usize> = (0..self.labels.len()).filter(|&k| !is_wanted(self.labels[k])).collect();
         if axes.is_empty() {
@@ -64,7 +65,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         }
         let labels = self.labels.iter().copied().filter(|label| is_wanted(*label)).collect();
         let summed = b.sum_with(&*self.array, axes, SumOptions::new())?;
-        // the sum of integers is wider: its low bits are the sum in their own dtype
+        // integer sums are wider: their low bits are the sum in the original dtype
         Ok(Term { array: Cow::Owned(b.astype::<T, _>(&summed)?), labels })
     }
 
@@ -78,7 +79,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         b.permute_dims(&*self.array, axes).map(Cow::Owned)
     }
 
-    /// The product with another term, summed over what nothing else has.
+    /// The product with another term, summed over the labels that occur nowhere else.
     fn times(self, other: Self, b: &B, sum: &Einsum, others: &[Vec<usize>]) -> Result<Self> {
         let wanted = |label: usize| sum.is_wanted(label, others);
         let x = self.with_own_summed(b, &other.labels, wanted)?;
@@ -90,7 +91,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         let labels = [&batch[..], &left, &right].concat();
         let ones = |labels: &[usize]| vec![1; labels.len()];
         let (first, second) = if summed.is_empty() {
-            // no products are added up
+            // nothing is summed: an elementwise product
             let first = [lengths(&batch), lengths(&left), ones(&right)].concat();
             (first, [lengths(&batch), ones(&left), lengths(&right)].concat())
         } else {
@@ -105,13 +106,13 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(Term { array: Cow::Owned(b.reshape(product, signed(&lengths(&labels)))?), labels })
     }
 
-    /// Summed over what neither the other factor nor anything else has.
+    /// Sums over the labels that neither the other factor nor anything else has.
     fn with_own_summed(self, b: &B, other: &[usize], wanted: impl Fn(usize) -> bool) -> Result<Self> {
         self.summed(b, |label| other.contains(&label) || wanted(label))
     }
 }
 
-/// The length of several axes as one.
+/// The length of several axes merged into one.
 fn length(lengths: &[usize]) -> Result<usize> {
     let all = lengths.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
     all.filter(|&n| isize::try_from(n).is_ok()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })

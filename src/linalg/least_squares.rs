@@ -1,23 +1,24 @@
-//! What singular values are for: ranks, pseudo-inverses, least squares.
+//! Ranks, pseudo-inverses and least squares, by singular values.
 
 use crate::{
     Axes, Backend, Error, Float, MaxOptions, Numeric, Real, Result, SvdOptions, SvdResult, WideFloat,
     runtime::rules::{self, System},
 };
 
-/// How large singular values have to be beside the largest one of their matrix, to count: a number for all matrices, or one for each.
+/// Threshold for singular values, relative to the largest one of their matrix; smaller values count as 0. One number
+/// for all matrices, or one for each.
 pub(crate) struct Relative<'a, B: Backend, T: WideFloat> {
     number: Option<f64>,
     numbers: Option<&'a B::Array<T::Real>>,
 }
 
 impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
-    /// One number for all, or the default.
+    /// One number for all matrices; `None` for the default.
     pub(crate) fn number(number: Option<f64>) -> Self {
         Relative { number, numbers: None }
     }
 
-    /// Of the parameters of a row, for stacks of matrices of this shape.
+    /// Built from the parameters `rtol` and `rtols` of an op, for a stack of matrices of this shape.
     pub(crate) fn of(
         op: &'static str,
         b: &B,
@@ -38,7 +39,7 @@ impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
     }
 }
 
-/// The singular value below which others count as 0, for each matrix: `rtol` times the largest.
+/// For each matrix, `rtol` times the largest singular value; smaller values count as 0.
 fn threshold<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -54,7 +55,7 @@ fn threshold<B: Backend, T: WideFloat>(
     b.multiply(&largest, T::Real::of(rtol.number.unwrap_or(longest as f64 * unit)))
 }
 
-/// Which singular values do not count as 0, of matrices of this shape, which are not empty.
+/// True for the singular values that do not count as 0; `shape` is the shape of the matrices, which must not be empty.
 pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -64,7 +65,7 @@ pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b.greater(values, &threshold::<B, T>(b, values, shape, rtol)?)
 }
 
-/// Inverses of singular values; 0 for those that count as 0.
+/// Inverses of the kept singular values, and 0 in place of the others.
 fn inverses<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -83,7 +84,7 @@ fn thin<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<SvdResult<B,
     b.svd_with(x, SvdOptions::new().full_matrices(false))
 }
 
-/// How many singular values are above `rtol` times the largest.
+/// Number of singular values above `rtol` times the largest one, for each matrix.
 pub fn matrix_rank<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -101,7 +102,7 @@ pub fn matrix_rank<B: Backend, T: WideFloat>(
     b.count_nonzero(&kept_values::<B, T>(b, &values, &shape, &rtol)?, -1)
 }
 
-/// Pseudo-inverses.
+/// Moore-Penrose pseudo-inverses.
 pub fn pinv<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -121,7 +122,7 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &adjoint(b, &u)?)?)
 }
 
-/// What [`lstsq`] gives: solutions, residuals, ranks, singular values.
+/// Result of [`lstsq`]: solutions, residuals, ranks, singular values.
 type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<T>,
     <B as crate::Arrays>::Array<<T as Float>::Real>,
@@ -129,7 +130,7 @@ type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<<T as Float>::Real>,
 );
 
-/// Least-squares solutions of the smallest norm.
+/// Least-squares solutions of minimum norm.
 pub fn lstsq<B: Backend, T: WideFloat>(
     b: &B,
     x1: &B::Array<T>,
@@ -145,12 +146,12 @@ pub fn lstsq<B: Backend, T: WideFloat>(
     let SvdResult { u, s, vh } = thin(b, x1)?;
     let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    // divided, not multiplied by inverses: those of the smallest numbers are infinite
+    // division instead of multiplication by inverses, since the inverses of the smallest numbers are infinite
     let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
     let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
     let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
     let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
-    // as NumPy and PyTorch: residuals of more equations than unknowns, where no singular value counts as 0
+    // as in NumPy and PyTorch, residuals only for overdetermined systems whose singular values are all kept
     let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
         let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
         b.sum(&b.square(&b.abs(&off)?)?, -2)?

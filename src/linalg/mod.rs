@@ -15,7 +15,7 @@ pub use powers::{cholesky_solve, expm, inv, matrix_power};
 pub use products::{cross, dot, inner, kron, tensordot, vecdot};
 pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 
-/// A shape, as `reshape` takes it. No length of an array is beyond `isize`.
+/// A shape as signed lengths, for `reshape`. No length of an array exceeds `isize::MAX`.
 fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&len| len as isize).collect()
 }

@@ -7,7 +7,8 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the result.
+/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the
+/// result.
 pub fn tensordot<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -41,14 +42,14 @@ pub fn tensordot<B: Backend, T: Numeric>(
     b.reshape(&b.matmul(&rows, &columns)?, shape)
 }
 
-/// Sum over an axis of the products of the conjugate of `x1` and `x2`; the other axes broadcast.
+/// Sum of the products `conj(x1) * x2` over an axis; the other axes broadcast.
 pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     const OP: &str = "vecdot";
     let [axis1, axis2] = rules::vectors(OP, b.shape(x1), b.shape(x2), axis)?;
     rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
     let x1 = b.moveaxis(x1, axis1, -1)?;
     let x2 = b.moveaxis(x2, axis2, -1)?;
-    // of integers the sum is wider: its low bits are the sum in their own dtype, which wraps
+    // integer sums are wider: their low bits are the sum in the original dtype, which wraps
     let sum = expr!(b, sum(conj(x1) * x2, -1))?;
     b.astype::<T, _>(&sum)
 }
@@ -62,7 +63,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         return Err(Error::shape(OP, left, format!("must have length 3 along axis {axis1}")));
     }
     let around = rules::broadcast_around(OP, left, axis1, right, axis2)?;
-    // memory of the host in which vectors lie one after the other is read once
+    // fast path for host memory with contiguous vectors: one pass
     if [axis1 + 1, axis2 + 1] == [left.len(), right.len()]
         && let (Some(x1), Some(x2)) = (b.host_view(x1), b.host_view(x2))
         && let Some(products) = cross_of_rows(x1, x2)?
@@ -70,11 +71,11 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         return b.of_loop(products);
     }
     if is_16_bit::<T>() {
-        // products of 16-bit floats are soon beyond their range, which their difference need not be
+        // products of 16-bit floats may overflow although their difference does not
         let (x1, x2) = (b.astype::<f32, T>(x1)?, b.astype::<f32, T>(x2)?);
         return b.astype::<T, f32>(cross(b, &x1, &x2, axis)?);
     }
-    // the result has the axis where the array with more axes has it
+    // the axis of the vectors stays where it is in the array with more axes
     let place = if left.len() >= right.len() { axis1 } else { axis2 };
     let parts = |x: &B::Array<T>, axis: usize| b.unstack_with(x, crate::UnstackOptions::new().axis(axis));
     let (u, v) = (parts(x1, axis1)?, parts(x2, axis2)?);
@@ -87,18 +88,20 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
     b.stack_with(&rows, crate::StackOptions::new().axis(place))
 }
 
-/// The sum of the products of two 1-D arrays of one length: a formula, where a matrix product would copy what is not in C order.
+/// Sum of products of two 1-D arrays of equal length, by a formula: a matrix product would copy arrays that are not in
+/// C order.
 fn of_vectors<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
-    // of integers the sum is wider, as in `vecdot`
+    // integer sums are wider, as in `vecdot`
     b.astype::<T, _>(&expr!(b, sum(x1 * x2, -1))?)
 }
 
-/// Whether both are 1-D and of one length.
+/// Returns whether both shapes are 1-D and of equal length.
 fn are_vectors(x1: &[usize], x2: &[usize]) -> bool {
     x1.len() == 1 && x1 == x2
 }
 
-/// NumPy's product: of 1-D arrays the sum of products, of others that over the last axis of `x1` and the last but one of `x2`.
+/// NumPy's dot product: a sum of products for 1-D arrays; otherwise over the last axis of `x1` and the last but one of
+/// `x2`.
 pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if b.shape(x1).is_empty() || b.shape(x2).is_empty() {
         return b.multiply(x1, x2);
@@ -110,7 +113,7 @@ pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) ->
     b.tensordot(x1, x2, -1, last_but_one)
 }
 
-/// The sum of products over the last axis of both.
+/// Sum of products over the last axis of both arrays.
 pub fn inner<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     match (b.shape(x1), b.shape(x2)) {
         ([], _) | (_, []) => b.multiply(x1, x2),
@@ -119,7 +122,7 @@ pub fn inner<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) 
     }
 }
 
-/// Kronecker product: a copy of `x2`, multiplied, for each element of `x1`.
+/// Kronecker product: for each element of `x1`, a copy of `x2` multiplied by the element.
 pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     const OP: &str = "kron";
     let rank = b.shape(x1).len().max(b.shape(x2).len());
@@ -128,9 +131,9 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let large = || Error::Memory { op: OP, bytes: usize::MAX };
     let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
-    // of the lengths one by one: without elements their products may be small, and the array between is none
+    // checks the lengths one by one: with a length of 0 the result is small even if the intermediate array is not valid
     rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
-    // every axis as two: which copy, and which place in it
+    // every axis becomes two: the index of the copy, and the position within the copy
     let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
         let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };
         lengths.iter().flat_map(pair).collect()

@@ -1,6 +1,7 @@
 //! The spreading kernel `exp(beta (sqrt(1 - z^2) - 1))`, `|z| <= 1`, of Barnett, Magland and af Klinteberg, "A parallel
-//! nonuniform fast Fourier transform library based on an exponential of semicircle kernel" (2019), and what follows from
-//! it alone: the fine grid, the deconvolution, the phases. All of it is small, and computed on the host in `f64`.
+//! nonuniform fast Fourier transform library based on an exponential of semicircle kernel" (2019), and the quantities
+//! that depend on it alone: the fine grid, the deconvolution, the phases. All of these are small, and are computed on
+//! the host in `f64`.
 
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result, lazy, runtime::rules};
 use std::f64::consts::{FRAC_PI_4, PI};
@@ -8,21 +9,22 @@ use std::f64::consts::{FRAC_PI_4, PI};
 /// The widest kernel: one more grid point no longer helps in `f64`.
 const WIDEST: usize = 16;
 
-/// Gauss-Legendre nodes of the kernel's Fourier integral. Its integrand is entire in the angle, so that 48 are exact to
-/// rounding for every width and frequency in use.
+/// Number of Gauss-Legendre nodes for the kernel's Fourier integral. The integrand is entire in the angle, so 48 nodes
+/// are exact to rounding for every width and frequency in use.
 const NODES: usize = 48;
 
 /// The kernel for one accuracy, on a grid that is twice as fine as the modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kernel {
-    /// Grid points that each non-uniform point touches, per axis.
+    /// Number of grid points that each non-uniform point touches along an axis.
     pub width: usize,
     /// The shape parameter.
     pub beta: f64,
 }
 
 impl Kernel {
-    /// The narrowest kernel of relative error `eps`. An `eps` below `finest`, the rounding error of the dtype, means that.
+    /// The narrowest kernel with relative error `eps`. An `eps` below `finest`, the rounding error of the dtype, is
+    /// raised to it.
     pub fn new(op: &'static str, eps: f64, finest: f64) -> Result<Kernel> {
         if !(eps > 0.0 && eps < 1.0) {
             return Err(Error::argument(op, format!("eps is {eps}, but must be between 0 and 1")));
@@ -39,19 +41,20 @@ impl Kernel {
         Ok(Kernel { width, beta: beta_per_width * width as f64 })
     }
 
-    /// The kernel for the numbers of a dtype.
+    /// The kernel for accuracy `eps` in the dtype `C`.
     pub fn of<C: ComplexFloat>(op: &'static str, eps: f64) -> Result<Kernel> {
         let one = <C::Real as Numeric>::ONE;
         Kernel::new(op, eps, one.nextafter(one + one).to_f64() - 1.0)
     }
 
-    /// Length of the fine grid for `modes` modes: at least twice as long, long enough for the kernel, quick to transform.
+    /// Length of the fine grid for `modes` modes: at least twice that, at least twice the kernel's width, and fast to
+    /// transform.
     pub fn grid(&self, op: &'static str, modes: usize) -> Result<usize> {
         let least = modes.checked_mul(2).ok_or(Error::Memory { op, bytes: usize::MAX })?.max(2 * self.width);
         smooth(least).ok_or(Error::Memory { op, bytes: usize::MAX })
     }
 
-    /// For each mode, from `-(modes / 2)` on, the factor that undoes the kernel: one over its Fourier transform.
+    /// For each mode, from `-(modes / 2)` on, the factor that undoes the kernel: the inverse of its Fourier transform.
     pub fn deconvolution(&self, op: &'static str, modes: usize, grid: usize) -> Result<Vec<f64>> {
         let nodes = gauss_legendre();
         let half_width = self.width as f64 / 2.0;
@@ -61,7 +64,7 @@ impl Kernel {
         })
     }
 
-    /// The kernel's Fourier transform on the grid, at frequencies that are no modes: radians for each grid point.
+    /// The kernel's Fourier transform on the grid at arbitrary frequencies, in radians per grid point.
     pub fn transform_at<B: Backend, T: Real>(&self, b: &B, frequencies: &B::Array<T>) -> Result<B::Array<T>> {
         let half_width = self.width as f64 / 2.0;
         let mut sum = b.zeros_like(frequencies)?;
@@ -72,12 +75,13 @@ impl Kernel {
         Ok(sum)
     }
 
-    /// The integral of `kernel(z) cos(frequency z)` over -1 .. 1. With `z = sin(angle)` the kernel's square-root ends go.
+    /// The integral of `kernel(z) cos(frequency z)` over -1 .. 1. Substituting `z = sin(angle)` removes the square-root
+    /// ends.
     fn fourier(&self, frequency: f64, nodes: &[(f64, f64)]) -> f64 {
         2.0 * self.angles(nodes).map(|(sin, weight)| weight * (frequency * sin).cos()).sum::<f64>()
     }
 
-    /// Where the kernel is taken for its integral over 0 .. 1, and with which weights.
+    /// Points and weights for the integral of the kernel over 0 .. 1.
     fn angles(&self, nodes: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
         let beta = self.beta;
         nodes.iter().map(move |(node, weight)| {
@@ -87,8 +91,8 @@ impl Kernel {
     }
 }
 
-/// `exp(-i sign (modes / 2) 2 pi l / grid)` for each grid point `l`, as (cosine, sine): multiplied into the kernel's
-/// values it numbers the modes from 0, which saves moving them around the grid.
+/// `exp(-i sign (modes / 2) 2 pi l / grid)` for each grid point `l`, as (cosine, sine). Multiplied into the kernel's
+/// values, these factors number the modes from 0, which saves shifting the modes on the grid.
 pub(super) fn phases(op: &'static str, modes: usize, grid: usize, sign: f64) -> Result<Vec<(f64, f64)>> {
     table(op, grid, |l| {
         let turns = ((modes / 2) as u128 * l as u128 % grid as u128) as f64 / grid as f64;
@@ -97,7 +101,7 @@ pub(super) fn phases(op: &'static str, modes: usize, grid: usize, sign: f64) -> 
     })
 }
 
-/// `len` values, or an error where there is no memory for them.
+/// A table of `len` values, or an error if memory is insufficient.
 fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Result<Vec<V>> {
     let bytes = rules::count(op, &[len, size_of::<V>()], 1)?;
     let mut all = Vec::new();
@@ -106,12 +110,12 @@ fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Resu
     Ok(all)
 }
 
-/// `f` of every value of a table.
+/// Applies `f` to every value of a table.
 pub(super) fn mapped<V, W>(op: &'static str, from: &[V], f: impl Fn(&V) -> W) -> Result<Vec<W>> {
     table(op, from.len(), |i| f(&from[i]))
 }
 
-/// The smallest even product of 2, 3 and 5 that is at least `least`; `None` where there is none below `usize::MAX`.
+/// The smallest even product of 2, 3 and 5 that is at least `least`; `None` if it exceeds `usize::MAX`.
 fn smooth(least: usize) -> Option<usize> {
     let mut best: Option<usize> = None;
     let powers = |of: usize| std::iter::successors(Some(1_usize), move |p| p.checked_mul(of));
@@ -124,13 +128,13 @@ fn smooth(least: usize) -> Option<usize> {
     best
 }
 
-/// Nodes and weights on -1 .. 1, by Newton's iteration on the Legendre polynomial.
+/// Gauss-Legendre nodes and weights on -1 .. 1, by Newton's iteration on the Legendre polynomial.
 fn gauss_legendre() -> Vec<(f64, f64)> {
     let n = NODES as f64;
     let pair = |i: usize| {
         let mut x = (PI * (i as f64 + 0.75) / (n + 0.5)).cos();
         let mut slope = 0.0;
-        // Quadratic from a start that is already good: five steps are more than enough.
+        // convergence is quadratic from a good start: five steps are more than enough
         for _ in 0..8 {
             let (mut previous, mut value) = (1.0, x);
             for k in 2..=NODES {

@@ -1,12 +1,12 @@
-//! A transform prepared once and run often.
+//! A non-uniform transform that is prepared once and run many times.
 
 use super::kernel::{self, Kernel};
 use crate::runtime::rules;
 use crate::{Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Real, Result, Slice};
 use std::f64::consts::TAU;
 
-/// Elements of the arrays that gathering and spreading work on, where the fine grid itself is no larger: enough to keep
-/// a GPU busy, few enough for a CPU's cache.
+/// Minimum number of elements that gathering and spreading process at a time; more if the fine grid is larger. Large
+/// enough to keep a GPU busy, small enough for a CPU's cache.
 const CHUNK: usize = 1 << 18;
 
 /// The direction of a non-uniform Fourier transform.
@@ -18,14 +18,14 @@ pub enum NufftType {
     Two,
 }
 
-/// A non-uniform Fourier transform of fixed modes, accuracy and points, for many arrays.
+/// A non-uniform Fourier transform with fixed modes, accuracy and points, for many arrays.
 ///
-/// Everything that depends on the modes is computed by [`new`](NufftPlan::new), everything that depends on the points by
-/// [`set_points`](NufftPlan::set_points); [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
+/// [`new`](NufftPlan::new) computes everything that depends on the modes, [`set_points`](NufftPlan::set_points)
+/// everything that depends on the points; [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
 ///
-/// Points are angles in radians, folded to one period. Modes are centred: the N modes along an axis go from `-(N // 2)` to
-/// `(N - 1) // 2`.
-/// The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as fine as the modes.
+/// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from `-(N
+/// // 2)` to `(N - 1) // 2`. The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as fine
+/// as the modes.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -51,12 +51,12 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     grid: Vec<usize>,
     forward: bool,
     kernel: Kernel,
-    /// Factor of each mode, in the shape of the modes.
+    /// Factor of each mode, broadcastable to the shape of the modes.
     deconvolution: B::Array<C>,
-    /// Along each axis: a factor for each grid point.
+    /// For each axis, a factor for each grid point.
     phases: Vec<B::Array<C>>,
     points: usize,
-    /// Along each axis: for each point, the kernel's places in the flat grid and its values there, (points, width).
+    /// For each axis and point, the kernel's offsets in the flat grid and its values there; shapes (points, width).
     near: Vec<Near<B, C>>,
 }
 
@@ -67,7 +67,7 @@ struct Near<B: Backend, C: ComplexFloat> {
     weights: B::Array<C>,
 }
 
-/// Refuses coordinates that are infinite or NaN, which are at no place of the grid.
+/// Returns an error if a coordinate is infinite or NaN.
 fn require_finite<B: Backend, T: Real>(op: &'static str, b: &B, points: &[&B::Array<T>]) -> Result<()> {
     let mut all = None;
     for &x in points {
@@ -84,8 +84,9 @@ fn require_finite<B: Backend, T: Real>(op: &'static str, b: &B, points: &[&B::Ar
 }
 
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
-    /// A plan for `n_modes` modes along each of one to three axes, with a relative error of about `eps`, and the sign of
-    /// `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype means that error.
+    /// A plan for `n_modes` modes along each of one to three axes, with a relative error of about `eps`, and the sign
+    /// of `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype is raised to
+    /// that error.
     pub fn new(b: &B, kind: NufftType, n_modes: &[usize], eps: f64, isign: isize) -> Result<Self> {
         let op = match (kind, n_modes.len()) {
             (NufftType::One, 1) => "nufft1d_type1",
@@ -99,7 +100,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
             }
         };
         let kernel = Kernel::of::<C>(op, eps)?;
-        // without any modes nothing is computed, whatever the lengths of the other axes
+        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
         let empty = rules::count(op, n_modes, size_of::<C>())? == 0;
         let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
         let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
@@ -136,7 +137,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(plan)
     }
 
-    /// Sets the points: for each axis, a 1-D array of the points' coordinates along it. A new plan has no points.
+    /// Sets the points: for each axis, a 1-D array of the points' coordinates along that axis. A new plan has no
+    /// points.
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
@@ -166,7 +168,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(())
     }
 
-    /// The grid points within the kernel around each coordinate along one axis, and the kernel's values there.
+    /// The grid points within the kernel's width around each coordinate along one axis, and the kernel's values there.
     fn near(&self, axis: usize, x: &B::Array<C::Real>, stride: i64) -> Result<Near<B, C>> {
         let (b, beta) = (&self.backend, self.kernel.beta);
         let (length, width) = (self.grid[axis] as f64, self.kernel.width as f64);
@@ -186,7 +188,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(Near { places: b.multiply(places, stride)?, weights })
     }
 
-    /// Transforms `data`: of type 1 the values at the points, of type 2 the modes. One more axis in front is a batch.
+    /// Transforms `data`: values at the points for type 1, modes for type 2. A leading extra axis is a batch.
     pub fn execute(&self, data: &B::Array<C>) -> Result<B::Array<C>> {
         match self.kind {
             NufftType::One => self.to_modes(data),
@@ -230,7 +232,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.reshape(&modes, signed(&result_shape))
     }
 
-    /// The values of points spread over the fine grid, (batch, ..), with the phases that number its modes from 0.
+    /// Spreads the values of the points over the fine grid, (batch, ..), with the phases that number its modes from 0.
     fn on_grid(&self, values: &B::Array<C>, batch: usize) -> Result<B::Array<C>> {
         let b = &self.backend;
         let values = b.reshape(values, [batch as isize, -1])?;
@@ -248,7 +250,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.reshape(&grid, shape)
     }
 
-    /// The values of points spread over the fine grid, (batch, ..), whose middle is the angle 0.
+    /// Spreads the values of the points over the fine grid, (batch, ..), with angle 0 in the middle.
     pub(super) fn spread(&self, values: &B::Array<C>) -> Result<B::Array<C>> {
         let b = &self.backend;
         let (batch, _) = self.batch(b.shape(values), &[self.points])?;
@@ -267,7 +269,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         &self.grid
     }
 
-    /// What spreads a point.
+    /// The spreading kernel.
     pub(super) fn kernel(&self) -> &Kernel {
         &self.kernel
     }
@@ -282,14 +284,15 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
     }
 
-    /// How many transforms data of this shape is, and the shape in front of each.
+    /// Number of transforms in data of this shape, and the leading batch shape (empty without a batch axis).
     fn batch(&self, given: &[usize], one: &[usize]) -> Result<(usize, Vec<usize>)> {
         let front = given.strip_suffix(one).filter(|front| front.len() <= 1);
         let front = front.ok_or_else(|| Error::shapes(self.op, given, one))?;
         Ok((front.first().copied().unwrap_or(1), front.to_vec()))
     }
 
-    /// Ranges of points whose kernels together are about as large as the grid, or [`CHUNK`] if that is larger.
+    /// Ranges of points whose kernels together cover about as many elements as the grid, or [`CHUNK`] if that is
+    /// larger.
     fn chunks(&self, batch: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<B, C> {
         let touched = self.kernel.width.pow(self.grid.len() as u32);
         let grid: usize = self.grid.iter().product();
@@ -298,7 +301,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         (0..points).step_by(length).map(move |start| start..points.min(start.saturating_add(length)))
     }
 
-    /// Flat places in the grid of the kernels of some points.
+    /// Flat positions in the grid of the kernels of some points.
     fn places(&self, chunk: &std::ops::Range<usize>) -> Result<B::Array<i64>> {
         let b = &self.backend;
         let mut all = b.getitem(&self.near[0].places, [Slice::from(chunk.clone())])?;
@@ -309,13 +312,14 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.flatten(&all)
     }
 
-    /// The kernel's values along one axis, to be multiplied with an array (batch, points, width, ..) whose last axis is it.
+    /// The kernel's values along one axis, shaped to multiply an array (batch, points, width, ..) whose last axis is
+    /// this one.
     fn weights(&self, axis: usize, chunk: &std::ops::Range<usize>) -> Result<B::Array<C>> {
         let b = &self.backend;
         b.reshape(&b.getitem(&self.near[axis].weights, [Slice::from(chunk.clone())])?, self.beside(axis))
     }
 
-    /// (points, 1, .., width), with a 1 for each axis before this one.
+    /// The shape (points, 1, .., width), with a 1 for each axis before this one.
     fn beside(&self, axis: usize) -> Vec<isize> {
         let mut shape = vec![1; axis + 2];
         shape[0] = -1;
@@ -323,7 +327,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         shape
     }
 
-    /// (batch, points, width, .., width)
+    /// The shape (batch, points, width, .., width).
     fn cube(&self, batch: usize, chunk: &std::ops::Range<usize>) -> Vec<isize> {
         let mut shape = vec![batch as isize, chunk.len() as isize];
         shape.resize(2 + self.grid.len(), self.kernel.width as isize);

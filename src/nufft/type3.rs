@@ -1,15 +1,16 @@
-//! From values at non-uniform points to non-uniform frequencies: the points spread on a grid, whose values are then the modes of a
-//! transform to the frequencies (J.-Y. Lee, L. Greengard, 2005, The type 3 nonuniform FFT and its applications). Points and frequencies
-//! are moved to around 0 first, so that the grid is no finer than their distances ask for.
+//! Transforms from values at non-uniform points to non-uniform frequencies (type 3). The points are spread on a grid,
+//! whose values then serve as the modes of a type 2 transform to the frequencies (J.-Y. Lee, L. Greengard, 2005, The
+//! type 3 nonuniform FFT and its applications). Points and frequencies are first shifted to be centred at 0, so that
+//! the grid is no finer than their extents require.
 
 use super::{NufftPlan, NufftType, kernel};
 use crate::{Backend, ComplexFloat, Error, Real, Result, lazy, runtime::rules};
 use std::f64::consts::PI;
 
-/// How much finer than the frequencies need grids are.
+/// Oversampling of the grid, relative to what the frequencies require.
 const FINER: f64 = 2.0;
 
-/// `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, of coordinates and frequencies along each axis.
+/// `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, given the coordinates and frequencies along each axis.
 pub(super) fn transform<B: Backend, C: ComplexFloat>(
     op: &'static str,
     b: &B,
@@ -33,7 +34,7 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
     transformed(op, b, points, values, frequencies, eps, isign, &shape).map_err(named)
 }
 
-/// The number of points, of which there is a coordinate along each axis.
+/// The number of points; every axis must have one coordinate for each.
 fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) -> Result<usize> {
     let first = b.shape(along[0]);
     let &[n] = first else {
@@ -45,7 +46,7 @@ fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) 
     }
 }
 
-/// The middle of numbers, and how far from it they are at most.
+/// The midpoint of the range of `x`, and half its length.
 fn extent<B: Backend, T: Real>(op: &'static str, b: &B, x: &B::Array<T>) -> Result<(f64, f64)> {
     let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
     let (least, most) = (ends[0].to_f64(), ends[1].to_f64());
@@ -73,7 +74,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
     let width = kernel::Kernel::of::<C>(op, eps)?.width as f64;
     for (x, s) in points.iter().zip(frequencies) {
         let ((x_middle, x_extent), (s_middle, s_extent)) = (extent(op, b, x)?, extent(op, b, s)?);
-        // of one point, or one frequency, the extent is as good as any that the other's asks for
+        // for a single point or frequency, its extent follows from the extent of the other set
         let (x_extent, s_extent) = match (x_extent > 0.0, s_extent > 0.0) {
             (false, false) => (1.0, 1.0),
             (false, true) => (1.0 / s_extent, s_extent),

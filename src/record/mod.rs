@@ -1,4 +1,4 @@
-//! Backends that write the calls of a program down, as a [`Script`](crate::Script).
+//! Backends that record the calls of a program as a [`Script`](crate::Script).
 
 use crate::{
     ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
@@ -17,11 +17,11 @@ use std::{
 
 backend! { overlay = "src/record/recorded.toml" }
 
-/// Any backend, whose calls are written down: what a generic program did on its data, without the program.
+/// Any backend, with its calls recorded: the ops that a generic program ran on its data, without the program.
 ///
-/// Ops that are composed of others, and formulas, are written as these; before those of a formula stands its text, as a
-/// note for people. The arrays that come from the host are kept as constants.
-/// Random numbers are those of the backend that the script runs on: a program that calls [`seed`](Arrays::seed) has the same ones again.
+/// Composed ops and formulas are recorded as the ops they consist of; the text of a formula precedes its ops as a
+/// comment. Arrays that come from the host are stored as constants. Random numbers come from the backend that the
+/// script runs on: a program that calls [`seed`](Arrays::seed) gets the same ones again.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -45,8 +45,8 @@ backend! { overlay = "src/record/recorded.toml" }
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// With the crate `backends-npz`, `b.save_program("program.npz")?` writes script and constants into one file, which
-/// `backends-cli run program.npz` runs.
+/// With the crate `backends-npz`, `b.save_program("program.npz")?` writes the script and its constants into one file,
+/// which `backends-cli run program.npz` runs.
 #[derive(Clone)]
 pub struct Recorded<B> {
     within: B,
@@ -56,7 +56,7 @@ pub struct Recorded<B> {
 #[derive(Default)]
 struct State {
     text: String,
-    /// How many arrays there are.
+    /// Number of arrays so far.
     arrays: u64,
     constants: BTreeMap<String, DynArray<Numpyish>>,
 }
@@ -75,7 +75,7 @@ pub struct RecordedArray<A> {
 }
 
 impl<A> RecordedArray<A> {
-    /// The array of the backend within.
+    /// The array of the inner backend.
     pub fn array(&self) -> &A {
         &self.array
     }
@@ -94,30 +94,30 @@ impl<A: ArrayAttributes> ArrayAttributes for RecordedArray<A> {
 }
 
 impl<B: Backend> Recorded<B> {
-    /// Nothing is written down yet.
+    /// Wraps a backend, with an empty record.
     pub fn new(within: B) -> Recorded<B> {
         Recorded { within, state: Arc::default() }
     }
 
-    /// The calls as text, a line each, in the order in which they ended. [`Script`] has its language.
+    /// The recorded calls as text, one per line, in the order in which they ended, in the language of [`Script`].
     pub fn text(&self) -> String {
         self.state().text.clone()
     }
 
-    /// The calls as a script.
+    /// The recorded calls as a script.
     ///
     /// # Errors
-    /// None for what was written down here.
+    /// None for calls that were recorded here.
     pub fn script(&self) -> Result<Script> {
         self.text().parse()
     }
 
-    /// The arrays that came from the host, by the names that the script has for them.
+    /// The arrays that came from the host, by their names in the script.
     pub fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>> {
         self.state().constants.clone()
     }
 
-    /// The constants on a backend, as the variables that the script begins with.
+    /// The constants as arrays of backend `b`, to be used as the script's initial variables.
     ///
     /// # Errors
     /// Those of [`Arrays::from_ndarray`].
@@ -132,8 +132,8 @@ impl<B: Backend> Recorded<B> {
         self.constants().into_iter().map(on).collect()
     }
 
-    /// Gives an array a name in the script: letters of any language, digits and `_`. With another name, the script has
-    /// an error there.
+    /// Gives an array a name in the script: letters of any language, digits and `_`. Any other name makes the script
+    /// invalid at that line.
     pub fn give<T: Element>(&self, name: &str, x: &RecordedArray<B::Array<T>>) {
         let line = format!("{name} = v{}\n", x.number);
         self.state().text.push_str(&line);
@@ -143,7 +143,7 @@ impl<B: Backend> Recorded<B> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new array.
+    /// Numbers a new array.
     fn new_array<A>(&self, array: A) -> RecordedArray<A> {
         let mut state = self.state();
         state.arrays += 1;
@@ -155,11 +155,11 @@ impl<B: Backend> Recorded<B> {
         let number = dispatch!(x.element(), T => {
             Ok::<_, crate::Error>(x.as_any().downcast_ref::<RecordedArray<B::Array<T>>>().map(|x| x.number))
         });
-        // every array that a method is given is of this backend
+        // every array passed to a method belongs to this backend
         number.ok().flatten().map_or_else(|| "none".into(), |number| format!("v{number}"))
     }
 
-    /// The name of an array of the host, which is kept.
+    /// Stores a host array as a constant, and returns its name.
     fn constant<T: Element>(&self, x: HostArray<T>) -> String {
         let mut state = self.state();
         let name = format!("c{}", state.constants.len());
@@ -174,7 +174,7 @@ impl<B: Backend> Recorded<B> {
         name.ok().flatten().unwrap_or_else(|| "none".into())
     }
 
-    /// An argument as text.
+    /// An argument as text in the script's language.
     fn written(&self, arg: &Arg<'_>) -> String {
         let list = |items: Vec<String>| format!("[{}]", items.join(", "));
         match arg {
@@ -207,7 +207,7 @@ impl<B: Backend> Program for Recorded<B> {
     }
 }
 
-/// A call that runs: what is written when it has given its results.
+/// A running call; when dropped, it writes its line if the call returned results.
 pub struct Line {
     state: Arc<Mutex<State>>,
     call: String,
@@ -216,7 +216,8 @@ pub struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // a call that failed gave nothing; one that is composed of others gave what these gave
+        // a failed call has no results; a composed op returns the results of the ops inside it, which are recorded
+        // already
         if let [first, rest @ ..] = &self.results[..] {
             let mut names = format!("v{first}");
             rest.iter().for_each(|number| names += &format!(", v{number}"));
@@ -299,7 +300,7 @@ impl<B: Backend> Arrays for Recorded<B> {
 
     fn begin_fused(&self, _op: &'static str, _dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
         if let Some(text) = told.text() {
-            // a line break would end the note
+            // a line break would end the comment
             let line = format!("# {}\n", text.replace(['\n', '\r'], " "));
             self.state().text.push_str(&line);
         }

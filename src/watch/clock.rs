@@ -1,13 +1,13 @@
-//! The time of calls, also on systems that have no clock.
+//! Time measurement of calls, also on systems without a clock.
 
-/// A moment.
+/// A moment in time.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use std::time::Instant;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub use none::Instant;
 
-/// WebAssembly without WASI, where the clock of the standard library panics: no time goes by.
+/// Replacement for WebAssembly without WASI, where the standard clock panics: all durations are zero.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod none {
     use std::time::Duration;

@@ -1,7 +1,9 @@
-//! Backends whose calls are watched: timed by a [`Profile`], held to what is promised by [`Strict`], or told to what a user writes.
+//! Backends whose calls are observed: timed by a [`Profile`], checked by [`Strict`], or passed to a user's own
+//! [`Watch`].
 //!
-//! A watched backend is another type, [`Watched`]: a program that watches nothing has no instruction more. Its arrays are those of the
-//! backend within. As an [`AnyBackend`] it may be the current one, so that programs are watched that hand no backend around:
+//! A watched backend has its own type, [`Watched`], so a program without one pays nothing. Its arrays are those of the
+//! inner backend. As an [`AnyBackend`] it may be made the current one, which also covers programs that pass no backend
+//! around:
 //!
 //! ```
 //! use backends::{functions, prelude::*};
@@ -36,26 +38,26 @@ use std::{any::Any, fmt, sync::Arc};
 
 backend! { overlay = "src/watch/watched.toml" }
 
-/// What is told of the calls of a [`Watched`] backend.
+/// An observer of the calls of a [`Watched`] backend.
 pub trait Watch: Send + Sync + 'static {
-    /// A call begins. What is given is dropped when it has ended.
+    /// Called at the beginning of each call. The returned value is dropped when the call has ended.
     ///
     /// # Errors
-    /// An error refuses the call: the op does not run, and its caller gets the error.
+    /// An error rejects the call: the op does not run, and its caller gets the error.
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>>;
 
-    /// Whether the device is waited for before a call has ended, so that the end is that of its work.
+    /// Returns whether to wait for the device at the end of each call, so that the call ends when its work is done.
     fn waits(&self) -> bool {
         false
     }
 }
 
-/// A call that runs.
+/// A running call.
 pub trait Running {
-    /// One of its results.
+    /// Called for each result of the call.
     ///
     /// # Errors
-    /// An error refuses the result, and the caller of the op gets the error.
+    /// An error rejects the result, and the caller of the op gets the error.
     fn result(&mut self, x: &Seen<'_>) -> Result<()> {
         let _ = x;
         Ok(())
@@ -69,17 +71,17 @@ pub struct Seen<'a> {
     outliers: &'a dyn Fn() -> Result<Option<Outliers>>,
 }
 
-/// The elements of a result that are no finite numbers.
+/// The elements of a result that are NaN or infinite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outliers {
-    /// How many.
+    /// Number of such elements.
     pub count: usize,
-    /// The indices of the first, in C order.
+    /// The indices of the first such element, in C order.
     pub first: Vec<usize>,
 }
 
 impl Seen<'_> {
-    /// The elements that are NaN or infinite, if there are any. Copies the array to the host, and waits for it.
+    /// The elements that are NaN or infinite, if there are any. Copies the array to the host, and waits for the copy.
     ///
     /// # Errors
     /// Those of the copy.
@@ -88,11 +90,11 @@ impl Seen<'_> {
     }
 }
 
-/// Any backend, whose calls are told to a [`Watch`]. Its arrays are those of the backend within.
+/// Any backend, with its calls reported to a [`Watch`]. Its arrays are those of the inner backend.
 ///
-/// Ops that are composed of others are told with the others within them. A formula is one call, of the op `expr!` or that of
-/// the reduction around it, with the text that the user wrote ([`Call::formula`]); so is each gradient of one. What is copied
-/// from the host is `from_ndarray`, to the host `to_ndarray`.
+/// Ops that are composed of other ops are reported, and so are those inner ops. A formula is one call, named `expr!` or
+/// after the reduction around it, with the text that the user wrote ([`Call::formula`]); so is each gradient of a
+/// formula. Copies from the host are reported as `from_ndarray`, copies to the host as `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
     within: B,
@@ -100,17 +102,17 @@ pub struct Watched<B> {
 }
 
 impl<B: Backend> Watched<B> {
-    /// The backend, with its calls told to `watch`.
+    /// Wraps a backend, reporting its calls to `watch`.
     pub fn new(within: B, watch: impl Watch) -> Watched<B> {
         Watched { within, watch: Arc::new(watch) }
     }
 
-    /// The backend that is watched.
+    /// The inner backend.
     pub fn within(&self) -> &B {
         &self.within
     }
 
-    /// A call of no row begins.
+    /// Begins a call that is not an op of the table.
     fn begins(&self, op: &'static str, dtype: DType, args: &[(&'static str, Arg<'_>)]) -> Result<RunningOn<B>> {
         self.begin(&Call { info: None, op, dtype, to: None, formula: None, is_composed: false, args })
     }
@@ -129,9 +131,9 @@ impl<B: fmt::Debug> fmt::Debug for Watched<B> {
     }
 }
 
-/// A call that runs on a watched backend.
+/// A running call of a watched backend.
 pub struct RunningOn<B: Arrays> {
-    /// The backend, if it is waited for.
+    /// The backend, if its device is waited for at the end of the call.
     waits: Option<B>,
     running: Box<dyn Running>,
 }
@@ -139,13 +141,13 @@ pub struct RunningOn<B: Arrays> {
 impl<B: Arrays> Drop for RunningOn<B> {
     fn drop(&mut self) {
         if let Some(backend) = &self.waits {
-            // an error of the device is that of the next op, which can give it
+            // an error of the device is left to the next op, which can return it
             let _ = backend.synchronize();
         }
     }
 }
 
-/// The elements of an array that are NaN or infinite.
+/// The elements of an array that are NaN or infinite, if there are any.
 fn outliers<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<Option<Outliers>> {
     let is_real = matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
     if !is_real {
@@ -319,7 +321,7 @@ impl<B: Backend> Arrays for Watched<B> {
     }
 }
 
-/// `linspace(0.0, 1.0, 100)`: what a call is given, options that differ from their defaults by name.
+/// The arguments of a call as text, `(0.0, 1.0, 100)`; options that differ from their defaults are written with names.
 pub(crate) fn described(call: &Call<'_>) -> String {
     let params = call.info.map_or(&[][..], |info| info.params);
     let mut out = String::from("(");
@@ -358,7 +360,7 @@ fn items_text(items: &[IndexArg<'_>]) -> String {
     format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", "))
 }
 
-/// The error of a result with outliers, of an op or a formula.
+/// The error for a result of an op or a formula with NaN or infinite elements.
 pub(crate) fn refused(op: &'static str, formula: Option<&str>, x: &dyn AnyTyped, found: &Outliers) -> Error {
     let Outliers { count, first } = found;
     let (are, s) = if *count == 1 { ("is", "") } else { ("are", "s") };

@@ -1,4 +1,4 @@
-//! A profile: when each op of chosen backends ran, for how long, on what.
+//! A profile of calls: start time, duration, arguments and results of each op of the watched backends.
 
 use super::{Call, Running, Seen, Watch, Watched, clock::Instant, described};
 use crate::{Backend, Error, Result};
@@ -10,11 +10,12 @@ use std::{
     time::Duration,
 };
 
-/// The calls of the backends that it watches, with their times; clones are the same profile.
+/// Records the calls of the backends that it watches, with their times. Clones share the same profile.
 ///
-/// On GPUs a call ends when its work is done, so that its time is that of the work: nothing overlaps while it is watched.
-/// What describing the arguments takes is not within the time of the call itself, but in that of calls around it;
-/// [`Profile::retime`] measures without it. On WebAssembly without WASI, which has no clock, all times are zero.
+/// On GPUs a call ends when its work is done, so its time includes the work, and nothing overlaps while a backend is
+/// watched. The time for describing the arguments does not count towards the call itself, but towards the calls around
+/// it; [`Profile::retime`] measures without descriptions. On WebAssembly without WASI, which has no clock, all times
+/// are zero.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -49,38 +50,38 @@ pub struct Profile {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
-    /// The events of each thread that have not ended, the innermost last.
+    /// Indices of the running events of each thread, the innermost last.
     open: HashMap<ThreadId, Vec<usize>>,
-    /// The number of each thread, in the order in which they came.
+    /// The number of each thread, in the order of its first event.
     threads: HashMap<ThreadId, usize>,
-    /// While it is retimed, the number of the next event.
+    /// During a retiming, the index of the next event.
     retimed: Option<usize>,
 }
 
-/// A call of a watched backend, or a span of the user.
+/// A call of a watched backend, or a span set by the user.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span; the whole text of a formula, as the user wrote it: `exp(-x**2)`,
-    /// `gradient of exp(-x**2)`.
+    /// Name of the op or the span; for a formula its whole text, as the user wrote it: `exp(-x**2)`, `gradient of
+    /// exp(-x**2)`.
     pub name: String,
-    /// Name of the op, `expr!` of a formula; empty for spans.
+    /// Name of the op; `expr!` for a formula, empty for a span.
     pub op: &'static str,
-    /// The group of the op, `formula` of a formula; empty for spans and what is no op.
+    /// The group of the op; `formula` for a formula, empty for spans and calls that are no op.
     pub group: &'static str,
-    /// What it was given: `(float64[3, 4], axis=[0])`; empty for spans.
+    /// The arguments: `(float64[3, 4], axis=[0])`; empty for spans.
     pub args: String,
-    /// What it gave: `float64[4]`; empty if it failed, or gave no array.
+    /// The results: `float64[4]`; empty if the call failed or returned no array.
     pub results: String,
-    /// When it began, since the profile did.
+    /// Start time, relative to the creation of the profile.
     pub start: Duration,
-    /// How long it took; zero while it runs.
+    /// Duration; zero while the event runs.
     pub duration: Duration,
-    /// The number of its thread, in the order in which the threads came.
+    /// The number of its thread, in the order of the threads' first events.
     pub thread: usize,
-    /// The number of the event within which it ran.
+    /// The index of the event within which it ran.
     pub parent: Option<usize>,
-    /// Whether it is a span of the user.
+    /// Whether it is a span set by the user.
     pub is_span: bool,
 }
 
@@ -97,40 +98,40 @@ impl fmt::Debug for Profile {
 }
 
 impl Profile {
-    /// A profile without calls. Its clock begins.
+    /// An empty profile. Its clock starts now.
     #[must_use]
     pub fn new() -> Profile {
         Profile { begin: Instant::now(), state: Arc::default() }
     }
 
-    /// The backend, with its calls in this profile. One profile may watch several.
+    /// Wraps a backend so that its calls are recorded in this profile. One profile may watch several backends.
     pub fn watch<B: Backend>(&self, backend: B) -> Watched<B> {
         Watched::new(backend, self.clone())
     }
 
-    /// Runs it as a span: what is called within, on this thread, is within it in the profile.
+    /// Runs a closure as a span: calls made inside it, on this thread, are nested in the span in the profile.
     pub fn span<R>(&self, name: &str, run: impl FnOnce() -> R) -> R {
-        // where the calls are not those of the profile, the next op says so
+        // if a retiming meets other calls than before, the next op reports the error
         let _open = self.begins(|| (name.into(), "", "", String::new()), true).ok();
         run()
     }
 
-    /// The calls and spans, in the order in which they began.
+    /// The calls and spans, in the order of their start.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         self.state().events.clone()
     }
 
-    /// Forgets the calls that have ended.
+    /// Removes all events.
     pub fn reset(&self) {
         *self.state() = State::default();
     }
 
-    /// Runs the same calls again, and puts their times in the place of those measured before: nothing is described, so that nothing
-    /// is measured but the calls. On one thread.
+    /// Runs the same calls again and replaces the times measured before. The arguments are not described again, so only
+    /// the calls themselves are measured. For programs on one thread.
     ///
     /// # Errors
-    /// [`Argument`](Error::Argument) where the calls are not those of the profile; those of the program.
+    /// [`Argument`](Error::Argument) if the calls differ from those of the profile; the errors of the program.
     pub fn retime<R>(&self, program: impl FnOnce() -> Result<R>) -> Result<R> {
         {
             let mut state = self.state();
@@ -186,7 +187,7 @@ impl Profile {
         Ok(Open { profile: self.clone(), number, thread, describes: retimed.is_none(), start: Instant::now() })
     }
 
-    /// The number of the next event of those that are timed again.
+    /// Checks that the next event of a retiming matches the recorded event, and returns its index.
     fn again(&self, number: usize, name: Option<String>) -> Result<usize> {
         let mut state = self.state();
         let known = state.events.get(number).map(|event| (event.is_span, event.name.clone()));
@@ -201,7 +202,7 @@ impl Profile {
         }
     }
 
-    /// The event of an op that is timed again has to be of the same op.
+    /// Checks that the op of a retimed event is the recorded one.
     fn same_op(&self, number: usize, op: &str) -> Result<()> {
         let known = self.state().events.get(number).map_or("", |event| event.op);
         if known == op {
@@ -211,7 +212,7 @@ impl Profile {
     }
 }
 
-/// The end of a retiming, in an error or a panic too.
+/// Ends a retiming when dropped, also after an error or a panic.
 struct Retimed<'a>(&'a Profile);
 
 impl Retimed<'_> {
@@ -243,7 +244,7 @@ impl Watch for Profile {
     }
 }
 
-/// An event that has not ended.
+/// A running event.
 struct Open {
     profile: Profile,
     number: usize,

@@ -1,26 +1,26 @@
-//! What a profile shows: the calls as a table, sums over calls, and a trace for viewers.
+//! Reports of a profile: a table of calls, totals per op, and a trace for viewers.
 
 use super::{Event, Profile};
 use std::{collections::BTreeMap, fmt::Write, io, path::Path, time::Duration};
 
-/// What the calls of one op took together.
+/// Times of all calls of one op.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Average {
-    /// Name of the op or the span; the whole text of a formula.
+    /// Name of the op or the span; for a formula its whole text.
     pub name: String,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: usize,
-    /// The time of all calls, with what ran within them.
+    /// Total time of the calls, including the calls nested in them.
     pub total: Duration,
-    /// The same without what ran within them.
+    /// Total time of the calls without the calls nested in them.
     pub own: Duration,
-    /// The longest call.
+    /// Time of the longest call.
     pub longest: Duration,
 }
 
 impl Average {
-    /// The mean time of a call.
+    /// The mean time of a call, including nested calls.
     #[must_use]
     pub fn mean(&self) -> Duration {
         let calls = u32::try_from(self.calls).unwrap_or(u32::MAX);
@@ -29,7 +29,7 @@ impl Average {
 }
 
 impl Profile {
-    /// The time from the beginning of the first call to the end of the last.
+    /// The time from the start of the first call to the end of the last.
     #[must_use]
     pub fn duration(&self) -> Duration {
         let events = self.events();
@@ -38,7 +38,7 @@ impl Profile {
         last.saturating_sub(first)
     }
 
-    /// What each op took, the one first that took the most by itself.
+    /// The times of each op, sorted by own time, the largest first.
     #[must_use]
     pub fn averages(&self) -> Vec<Average> {
         let events = self.events();
@@ -80,7 +80,7 @@ impl Profile {
         out
     }
 
-    /// The calls that took `least` or longer as a table, in milliseconds, each within the one that it ran in.
+    /// A table of the calls that took at least `least`, in milliseconds, indented by nesting.
     #[must_use]
     pub fn table(&self, least: Duration) -> String {
         let events = self.events();
@@ -89,7 +89,7 @@ impl Profile {
             let depth = std::iter::successors(event.parent, |parent| events.get(*parent)?.parent).count();
             let Event { args, results, .. } = event;
             let name = shortened(&event.name);
-            // what a formula is over stands apart from its brackets
+            // a space separates a formula from the list of its arguments
             let space = if event.is_span || event.name == event.op { "" } else { " " };
             let arrow = if results.is_empty() { "" } else { " -> " };
             let (start, duration) = (ms(event.start), ms(event.duration));
@@ -103,8 +103,8 @@ impl Profile {
         out
     }
 
-    /// The calls as JSON in Chrome's trace event format, which `chrome://tracing` and Perfetto show.
-    /// The format: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
+    /// The calls as JSON in Chrome's trace event format, for `chrome://tracing` and Perfetto. Format:
+    /// <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
     #[must_use]
     pub fn trace(&self) -> String {
         let events = self.events();
@@ -139,15 +139,15 @@ impl Profile {
     }
 }
 
-/// Milliseconds, with three digits behind the point.
+/// Milliseconds, with three digits after the point.
 fn ms(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64() * 1e3)
 }
 
-/// How long the text of a formula may be in a table.
+/// Maximum length of a formula's text in a table, in characters.
 const LONGEST: usize = 64;
 
-/// A text with its beginning and its end, where it is long.
+/// Shortens a long text to its beginning and its end.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= LONGEST {
@@ -158,7 +158,7 @@ fn shortened(text: &str) -> String {
     beginning.chain(" .. ".chars()).chain(text.chars().skip(count - end)).collect()
 }
 
-/// A text in JSON.
+/// Formats a text as a JSON string.
 fn json(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

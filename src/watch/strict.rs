@@ -1,9 +1,10 @@
-//! A backend for tests of programs: refuses what does not run everywhere, and finds where numbers go wrong.
+//! A backend for testing programs: rejects calls that do not run everywhere, and finds the origin of NaN and infinite
+//! values.
 
 use super::{Call, Running, Seen, Watch, Watched, refused};
 use crate::{Backend, DType, Error, Result, choose};
 
-/// Refuses calls that other backends than the one at hand would refuse, so that a test on the CPU shows it.
+/// Rejects calls that other backends would refuse, so that a test on the CPU reveals them.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -30,49 +31,54 @@ pub struct Strict {
 }
 
 impl Strict {
-    /// Refuses ops that Numpyish, Cuda or Torch lack, if the build has them: its features are `cuda` and `torch`.
+    /// Rejects ops that any of Numpyish, Cuda and Torch lacks; Cuda and Torch count only if the build has their
+    /// features `cuda` and `torch`.
     #[must_use]
     pub fn new() -> Strict {
         Strict { runs_on: choose::built().collect(), ..Strict::default() }
     }
 
-    /// Refuses ops that these backends lack, and no others: those that a program has to run on, of `"numpyish"`, `"cuda"`, `"torch"`.
+    /// Rejects ops that any of these backends lacks, instead of the default set. The names are `"numpyish"`, `"cuda"`,
+    /// `"torch"`.
     #[must_use]
     pub fn runs_on(self, backends: &[&'static str]) -> Strict {
         Strict { runs_on: backends.to_vec(), ..self }
     }
 
-    /// Refuses every op in this dtype, from or to it: [`Error::DType`].
+    /// Rejects every op with this dtype, as source or target: [`Error::DType`].
     #[must_use]
     pub fn without_dtype(mut self, dtype: DType) -> Strict {
         self.dtypes.push(dtype);
         self
     }
 
-    /// Lacks a device, `"cuda:0"`, or all whose names begin so, `"cuda"`: [`Strict::watch`] of a backend on it is [`Error::Unavailable`].
+    /// Excludes a device, `"cuda:0"`, or all devices whose names begin with the text, `"cuda"`: [`Strict::watch`] of a
+    /// backend on such a device returns [`Error::Unavailable`].
     #[must_use]
     pub fn without_device(mut self, device: &str) -> Strict {
         self.devices.push(device.into());
         self
     }
 
-    /// Refuses an op, or all of a group: [`Error::Unsupported`].
+    /// Rejects an op, or all ops of a group: [`Error::Unsupported`].
     #[must_use]
     pub fn without(mut self, op_or_group: &str) -> Strict {
         self.names.push(op_or_group.into());
         self
     }
 
-    /// Refuses results with NaN or infinite elements, with where they are: [`Error::Argument`]. Copies every result to the host.
+    /// Rejects results with NaN or infinite elements, naming the first one's indices: [`Error::Argument`]. Copies every
+    /// result to the host.
     #[must_use]
     pub fn finite(self) -> Strict {
         Strict { is_finite: true, ..self }
     }
 
-    /// The backend that refuses this.
+    /// Wraps a backend so that it makes these checks.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] on a device that it lacks, and where the build leaves out a library that programs have to run on: it knows nothing of its ops.
+    /// [`Error::Unavailable`] for a backend on an excluded device, and if the build leaves out a library that programs have
+    /// to run on, because its ops are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
         if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
             return Err(choose::left_out(library));
@@ -105,7 +111,7 @@ impl Watch for Strict {
     }
 }
 
-/// A call whose results are checked.
+/// A running call whose results are checked.
 struct Checked {
     op: &'static str,
     formula: Option<Box<str>>,
@@ -156,7 +162,7 @@ mod tests {
         assert!(why.contains("sum: 1 element of the result float32[2] of `sum(1.0 / x, 0)` is NaN"), "{why}");
         let without = Strict::new().without("sum").watch(Numpyish::new()).unwrap();
         assert_eq!(expr!(without, sum(1.0 / x, 0)).unwrap_err(), Error::unsupported("sum", "strict"));
-        // the formula is fine, and its gradient is not
+        // the formula's result is finite, but its gradient is not
         let why = expect(crate::grad::grad(&b, |b, x| expr!(b, sum(sqrt(x), ..)), &x));
         assert!(why.contains("of `gradient of sqrt(x)` are NaN or infinite"), "{why}");
         let mut y = b.ones::<f64>([3]).unwrap();

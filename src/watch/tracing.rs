@@ -1,11 +1,11 @@
-//! Calls as spans of the crate `tracing`.
+//! Calls reported as spans of the crate `tracing`.
 
 use super::{Call, Running, Seen, Watch, Watched, described};
 use crate::{Backend, Result};
 use ::tracing::{Level, field, span::EnteredSpan};
 
-/// Each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields `op`, `args`,
-/// `results`, and of a formula its text as `formula`. Of the feature `tracing`.
+/// Reports each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields
+/// `op`, `args`, `results` and, for a formula, its text as `formula`. Requires the feature `tracing`.
 ///
 /// ```
 /// use backends::{prelude::*, watch::Tracing};
@@ -18,7 +18,7 @@ use ::tracing::{Level, field, span::EnteredSpan};
 pub struct Tracing;
 
 impl Tracing {
-    /// The backend, with its calls as spans.
+    /// Wraps a backend so that its calls are reported as spans.
     pub fn watch<B: Backend>(self, backend: B) -> Watched<B> {
         Watched::new(backend, self)
     }
@@ -37,7 +37,7 @@ impl Watch for Tracing {
     }
 }
 
-/// A call within its span.
+/// A running call inside its span.
 struct Span {
     span: EnteredSpan,
     results: String,
@@ -69,7 +69,7 @@ mod tests {
         sync::{Arc, Mutex},
     };
 
-    /// Writes down what becomes of each span, a line each.
+    /// A subscriber that writes one line for each event of a span.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<String>>>);
 
