@@ -1,4 +1,4 @@
-//! What users call: gradients of functions, and what is made of them.
+//! Public functions for gradients: `grad`, `vjp`, `jvp`, `jacobian`, `hessian` and `hvp`.
 
 use super::{
     forward::{Dual, Jvp},
@@ -8,40 +8,41 @@ use super::{
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
 use std::{any::Any, marker::PhantomData};
 
-/// What a function is differentiated by: `&array`, a tuple, a vector or an array of such.
+/// Inputs that a function is differentiated by: `&array`, or a tuple, vector or array of such inputs.
 ///
-/// `K` says which of these it is; it is always inferred.
+/// `K` tells which of these it is; it is always inferred.
 #[diagnostic::on_unimplemented(
     message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
 )]
 pub trait Params<B: Backend, K> {
-    /// What the function is given.
+    /// The inputs as the function receives them.
     type Vars;
 
-    /// What the gradients are given as: arrays for arrays.
+    /// The gradients, in the structure of the inputs, with an array for each array.
     type Grads;
 
-    /// The inputs on the tape.
+    /// Records the inputs on the tape.
     fn lift(&self, d: &Diff<B>) -> Self::Vars;
 
-    /// The gradients, of what was found at the places `next` and after it.
+    /// Collects the gradients from `found`, from index `next` on, and advances `next`.
     #[doc(hidden)]
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads>;
 
-    /// The inputs with another array in place of each, in order; what is no array is copied.
+    /// Replaces each array of the inputs by another one, in order; anything that is no array is copied.
     ///
     /// # Errors
     /// Those of `f`.
     fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads>;
 
-    /// Changes every array of `params`, in order, with the one at the same place of `beside`: the step of an optimiser.
+    /// Changes every array of `params`, in order, given the array at the same position of `beside`: the step of an
+    /// optimiser.
     ///
     /// # Errors
-    /// Those of `f`; [`Error::Argument`] where a vector has not the same length in both.
+    /// Those of `f`; [`Error::Argument`] if a vector has different lengths in `params` and `beside`.
     fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()>;
 }
 
-/// The changes of a list of parameters.
+/// Applies `change` to a list of parameters.
 fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
     params: &mut [P::Grads],
     beside: &[P::Grads],
@@ -57,18 +58,18 @@ fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
     params.iter_mut().zip(beside).try_for_each(|(params, beside)| P::change(params, beside, f))
 }
 
-/// The gradients that were found.
+/// The gradients found by a backward pass.
 pub struct Found<'f> {
     grads: &'f mut [Option<Box<dyn Any>>],
-    /// Whether they are conjugated, to the direction of steepest ascent.
+    /// Whether complex gradients are conjugated, to the direction of steepest ascent.
     conjugates: bool,
 }
 
-/// The kinds of what gradients are taken by.
+/// Kind of input: one array.
 pub struct One;
-/// A list of them.
+/// Kind of input: a list of inputs of kind `K`.
 pub struct Many<K>(PhantomData<K>);
-/// A struct of them, by `derive(Params)`.
+/// Kind of input: a struct with `derive(Params)`.
 pub struct Struct;
 
 impl<B: Backend, A> Params<B, One> for &A
@@ -209,7 +210,7 @@ tuples! {
     (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4, P5 K5 5, P6 K6 6, P7 K7 7)
 }
 
-/// The way back from the gradient of a result, by [`vjp`]; it may be gone as often as is wanted.
+/// The pullback of a function, made by [`vjp`]; it may be applied any number of times.
 pub struct Pullback<B: Backend, P, U> {
     b: B,
     record: Record<B>,
@@ -220,10 +221,11 @@ pub struct Pullback<B: Backend, P, U> {
 }
 
 impl<B: Backend, P, U: Float> Pullback<B, P, U> {
-    /// The gradients of the inputs, of the gradient `g` of the result: `g` times the derivatives, without a conjugate.
+    /// The gradients of the inputs, given the gradient `g` of the result: `g` times the derivatives, without
+    /// conjugation.
     ///
     /// # Errors
-    /// [`Error::Shape`] where `g` has not the shape of the result; those of the ops that are run.
+    /// [`Error::Shape`] if `g` does not have the shape of the result; the errors of the ops that run.
     pub fn pull<K>(&mut self, g: &B::Array<U>) -> Result<P::Grads>
     where
         P: Params<B, K>,
@@ -243,11 +245,11 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
     }
 }
 
-/// The value of a function, and the way back from the gradient of it to those of its inputs.
+/// The value of a function, and its pullback from the gradient of the result to the gradients of the inputs.
 ///
 /// # Errors
-/// Those of the function; [`Error::Argument`] where its result is of the function of another gradient.
-#[allow(clippy::type_complexity)] // the value and the way back
+/// The errors of the function; [`Error::Argument`] if its result belongs to the function of another gradient.
+#[allow(clippy::type_complexity)] // the value and the pullback
 pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
@@ -262,10 +264,11 @@ pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     Ok((y.into_value(), Pullback { b: b.clone(), record, result, inputs, params: x, dtype: PhantomData }))
 }
 
-/// The value of a function that gives one real number, and its gradients by its inputs, as [`grad`].
+/// The value of a function that returns one real number, and its gradients with respect to its inputs, as from
+/// [`grad`].
 ///
 /// # Errors
-/// As those of [`grad`].
+/// Those of [`grad`].
 pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
@@ -284,10 +287,12 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
     Ok((y, grads))
 }
 
-/// The gradients of a function that gives one real number, by its inputs: the directions of steepest ascent.
+/// The gradients, with respect to its inputs, of a function that returns one real number: the directions of steepest
+/// ascent.
 ///
-/// By a complex input it is `d/dx + i d/dy`, so that `z - rate * gradient` goes downhill, as in PyTorch and TensorFlow; JAX gives the conjugate.
-/// The function sees its inputs on a [`Diff`] of `b`; other arrays enter by [`Diff::constant`].
+/// For a complex input the gradient is `d/dx + i d/dy`, so that `z - rate * gradient` goes downhill, as in PyTorch and
+/// TensorFlow; JAX returns the conjugate. The function receives its inputs on a [`Diff`] of `b`; other arrays enter by
+/// [`Diff::constant`].
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -304,8 +309,8 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] where the function gives more than one number; its own errors; [`Error::Argument`] where it uses an op that has no
-/// gradient on its inputs.
+/// [`Error::Shape`] if the function returns more than one number; the function's own errors; [`Error::Argument`] if it
+/// applies an op without gradient to its inputs.
 pub fn grad<B: Backend, P: Params<B, K>, K, U: Real>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
@@ -314,11 +319,11 @@ pub fn grad<B: Backend, P: Params<B, K>, K, U: Real>(
     Ok(value_and_grad(b, f, x)?.1)
 }
 
-/// All derivatives of a result by one input: an array with the axes of the result, then those of the input. One recording, and one way back per
-/// number of the result.
+/// The derivatives of all elements of a result with respect to one input: an array with the axes of the result,
+/// followed by those of the input. The function is recorded once, with one backward pass per element of the result.
 ///
 /// # Errors
-/// As those of [`vjp`].
+/// Those of [`vjp`].
 pub fn jacobian<B: Backend, T: Float>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
@@ -339,7 +344,8 @@ pub fn jacobian<B: Backend, T: Float>(
     b.reshape(b.stack(&rows)?, shape)
 }
 
-/// The second derivatives of a function that gives one real number, by one input: its axes twice.
+/// The second derivatives of a function that returns one real number with respect to one input: an array with the
+/// input's axes twice.
 ///
 /// ```
 /// use backends::{grad::hessian, prelude::*};
@@ -351,7 +357,7 @@ pub fn jacobian<B: Backend, T: Float>(
 /// ```
 ///
 /// # Errors
-/// As those of [`grad`].
+/// Those of [`grad`].
 pub fn hessian<B: Backend, T: Real>(
     b: &B,
     f: impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -360,10 +366,10 @@ pub fn hessian<B: Backend, T: Real>(
     jacobian(b, |d, x| grad::<Diff<B>, &Var<B, T>, One, T>(d, &f, x), x)
 }
 
-/// The second derivatives of a function that gives one real number, times a vector, without the matrix of them.
+/// The Hessian of a function that returns one real number, times a vector, without forming the matrix.
 ///
 /// # Errors
-/// As those of [`grad`].
+/// Those of [`grad`].
 pub fn hvp<B: Backend, T: Real>(
     b: &B,
     f: impl FnOnce(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -377,8 +383,8 @@ pub fn hvp<B: Backend, T: Real>(
     grad::<B, &B::Array<T>, One, T>(b, along, x)
 }
 
-/// The value of a function, and its derivative along `v`: how the result changes if the input does so. One pass, in which arrays carry along how they
-/// change (forward mode): nothing is recorded.
+/// The value of a function, and its derivative along `v`: the change of the result if the input changes by `v`. Needs
+/// one forward pass, in which arrays carry tangents; nothing is recorded.
 ///
 /// ```
 /// use backends::{grad::jvp, prelude::*};
@@ -391,7 +397,8 @@ pub fn hvp<B: Backend, T: Real>(
 /// ```
 ///
 /// # Errors
-/// Those of the function; [`Error::Shape`] where `v` has not the shape of `x`; [`Error::Argument`] where an op has no gradient.
+/// The errors of the function; [`Error::Shape`] if `v` does not have the shape of `x`; [`Error::Argument`] if an op has
+/// no gradient.
 pub fn jvp<B: Backend, T: Float>(
     b: &B,
     f: impl FnOnce(&Jvp<B>, &Dual<B, T>) -> Result<Dual<B, T>>,

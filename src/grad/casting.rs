@@ -1,4 +1,4 @@
-//! `astype`, whose gradient is converted back.
+//! `astype` with a gradient, which is converted back.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The array in another dtype. Where either is none of floats, no gradient goes through.
+/// Converts to another dtype. The gradient passes only if both dtypes are real or complex floats.
 pub fn astype<U: Element, B: Backend, T: Element>(d: &Diff<B>, x: &Var<B, T>) -> Result<Var<B, U>> {
     let result = d.within().astype::<U, T>(x.value())?;
     let Some(place) = d.place_of("astype", x)? else { return Ok(d.constant(result)) };

@@ -1,4 +1,4 @@
-//! Parts of a function whose way back is another than that of its ops: one that the user gives, or one that runs the part again.
+//! Functions with a backward pass other than that of their ops: given by the user, or run again from the inputs.
 
 use super::{
     api::vjp,
@@ -7,7 +7,7 @@ use super::{
 use crate::{ArrayAttributes, Backend, Error, Float, Result, runtime::CustomGradient};
 use std::{marker::PhantomData, sync::Arc};
 
-/// What [`Arrays::custom`](crate::Arrays::custom) is here.
+/// [`Arrays::custom`](crate::Arrays::custom) on a `Diff`.
 pub(super) fn custom<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -25,7 +25,7 @@ pub(super) fn custom<B: Backend, T: Float, U: Float>(
         Ok(found.into_iter().map(Var::into_value).collect())
     };
     let values: Vec<&B::Array<T>> = x.iter().map(|x| x.value()).collect();
-    // the backend within may record, too: it is asked in the same way
+    // the inner backend may record as well, so it is called through `custom`, too
     let y = d.within().custom::<T, U>(
         op,
         &values,
@@ -39,7 +39,7 @@ pub(super) fn custom<B: Backend, T: Float, U: Float>(
     given(d, op, x, y, back)
 }
 
-/// A result with a way back that is given: of arrays of the backend within.
+/// Records a result with a given backward function, which works on arrays of the inner backend.
 fn given<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -57,9 +57,10 @@ fn given<B: Backend, T: Float, U: Float>(
     Ok(d.recorded(y, at))
 }
 
-/// A part of a function that keeps its inputs only, and runs again on the way back: long loops need less memory, and up to twice the time.
+/// Runs a part of a function and keeps only its inputs; the backward pass runs the part again. Long loops need less
+/// memory, and up to twice the time.
 ///
-/// `f` has to give the same each time: random numbers are to be drawn before.
+/// `f` must return the same result each time: draw random numbers before the call.
 ///
 /// ```
 /// use backends::{grad::{checkpoint, grad}, prelude::*};
@@ -79,14 +80,14 @@ fn given<B: Backend, T: Float, U: Float>(
 /// ```
 ///
 /// # Errors
-/// Those of the function.
+/// The errors of the function.
 pub fn checkpoint<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
     x: &[&Var<B, T>],
     f: impl Fn(&Diff<B>, &[Var<B, T>]) -> Result<Var<B, U>> + Send + Sync + 'static,
 ) -> Result<Var<B, U>> {
     let value = |b: &B, x: &[&B::Array<T>]| {
-        // of constants nothing is recorded
+        // nothing is recorded, since all inputs are constants
         let d = Diff::new(b.clone());
         let x: Vec<Var<B, T>> = x.iter().map(|&x| d.constant(x.clone())).collect();
         Ok(f(&d, &x)?.into_value())

@@ -1,5 +1,6 @@
-//! Formulas as one op: where the backend within runs a formula in one loop or kernel, it is that on the tape as well, and one more for each gradient on the way
-//! back. The tape keeps its arrays, and nothing of what is between them and its value.
+//! Formulas as single ops: if the inner backend runs a formula in one loop or kernel, the formula is one op on the tape
+//! as well, and one more loop or kernel computes each gradient in the backward pass. The tape keeps the arrays of the
+//! formula, but no intermediate results.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// A formula on a tape, told to those who watch the backend within.
+/// Runs a formula on a tape, and reports it to watchers of the inner backend.
 pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -29,7 +30,7 @@ where
     Ok(result)
 }
 
-/// A formula op by op: someone who watches is told of what the way back does that it is its gradient.
+/// Runs a formula op by op, and marks its gradient's ops as such for watchers.
 fn op_by_op<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -49,7 +50,7 @@ where
     Ok(result)
 }
 
-/// A formula on a tape: as one op where it can be, else op by op.
+/// Runs a formula on a tape: as one op if possible, else op by op.
 fn on_tape<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -59,7 +60,8 @@ fn on_tape<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
-    // one more array is the gradient of the value; complex ones have other rules than those of the rows' expressions
+    // the backward pass needs one more array, the gradient of the value; complex gradients do not follow the
+    // expressions of the ops
     let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };
     if is_complex || const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
         return op_by_op(d, e, leaves, is_watched);
@@ -88,11 +90,11 @@ where
     Ok(d.recorded(value, at))
 }
 
-/// The arrays of a formula, with their places.
+/// The arrays of a formula, with their tape indices.
 struct Arrays<'d, B: Backend> {
     d: &'d Diff<B>,
     all: Vec<(Option<usize>, Kept<B>)>,
-    /// Whether the backend within runs formulas over all of them as one.
+    /// Whether the inner backend can fuse formulas over all of these arrays.
     fuse: bool,
     wrong: Option<Error>,
 }
@@ -109,7 +111,7 @@ impl<'a, B: Backend> Visitor<'a, Diff<B>> for Arrays<'_, B> {
     }
 }
 
-/// What is kept of a formula.
+/// The data kept of a formula for the backward pass.
 struct Formula<B, L: Layout, E, T> {
     tree: E,
     scalars: L::Scalars,
@@ -157,7 +159,7 @@ mod tests {
         let before = d.count();
         expr!(d, exp(-square(x - y) / (2 * y * y)) + where(x > y, abs(x), maximum(y, 0.5)) * sigmoid(x))?;
         assert_eq!(d.count(), before + 1);
-        // and the mean of one is two
+        // the mean of a formula is two ops
         expr!(d, mean((x - y) * *2, ..))?;
         assert_eq!(d.count(), before + 3);
         Ok(())

@@ -1,4 +1,4 @@
-//! Tangents: arrays that carry along how they change (forward mode), and what the methods of [`Jvp`], made of the table, call.
+//! Forward mode: arrays that carry tangents, and the functions that the generated methods of [`Jvp`] call.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -20,35 +20,35 @@ use std::{
     },
 };
 
-/// Any backend, whose arrays carry along how they change with one direction of the inputs. It is a [`Backend`] itself, so that it nests, with
-/// [`Diff`] too.
+/// Any backend, with arrays that carry their tangent along one direction of the inputs. It is a [`Backend`] itself, so
+/// it can be nested, also with [`Diff`].
 ///
-/// [`jvp`](super::jvp) makes one and hands it to the function that it differentiates. Nothing is kept of an op, so the memory is that of twice the
-/// arrays.
+/// [`jvp`](super::jvp) makes one and passes it to the function that it differentiates. Nothing is recorded, so memory
+/// is twice that of the arrays.
 #[derive(Clone)]
 pub struct Jvp<B: Backend> {
     within: B,
     id: u64,
-    /// Whether arrays of other functions are constants here.
+    /// Whether arrays of other derivatives are constants here.
     alone: bool,
 }
 
-/// An array of a [`Jvp`]: a value, and how it changes, if it does.
+/// An array of a [`Jvp`]: a value and, if it depends on the inputs, its tangent.
 pub struct Dual<B: Arrays, T: Element> {
     value: B::Array<T>,
     change: Option<(u64, B::Array<T>)>,
 }
 
-/// A tangent of any dtype.
+/// A tangent of any dtype; `None` is zero.
 type Tangent = Option<Box<dyn Any>>;
 
 impl<B: Arrays, T: Element> Dual<B, T> {
-    /// The value, on the backend within.
+    /// The value, an array of the inner backend.
     pub fn value(&self) -> &B::Array<T> {
         &self.value
     }
 
-    /// The value, on the backend within.
+    /// The value, an array of the inner backend.
     pub fn into_value(self) -> B::Array<T> {
         self.value
     }
@@ -91,40 +91,40 @@ fn lost(op: &'static str) -> Error {
 }
 
 impl<B: Backend> Jvp<B> {
-    /// Nothing carries a tangent yet.
+    /// A backend whose arrays carry no tangents yet.
     pub(crate) fn new(within: B) -> Jvp<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }
     }
 
-    /// One where arrays of other functions are constants.
+    /// A backend that treats arrays of other derivatives as constants.
     fn alone(within: B) -> Jvp<B> {
         Jvp { alone: true, ..Jvp::new(within) }
     }
 
-    /// The backend within.
+    /// The inner backend.
     pub fn within(&self) -> &B {
         &self.within
     }
 
-    /// An array of the backend within as a constant.
+    /// Wraps an array of the inner backend as a constant.
     #[inline]
     pub fn constant<T: Element>(&self, value: B::Array<T>) -> Dual<B, T> {
         Dual { value, change: None }
     }
 
-    /// The same value, which does not change.
+    /// The same value as a constant, without a tangent.
     #[inline]
     pub fn stop_gradient<T: Element>(&self, x: &Dual<B, T>) -> Dual<B, T> {
         self.constant(x.value.clone())
     }
 
-    /// An array that changes so.
+    /// An array with this tangent.
     pub(crate) fn input<T: Element>(&self, value: B::Array<T>, tangent: B::Array<T>) -> Dual<B, T> {
         Dual { value, change: Some((self.id, tangent)) }
     }
 
-    /// The tangent of an array, if it has one.
+    /// The tangent of an array, if it has one; an error if the array belongs to another derivative.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Dual<B, T>) -> Result<Option<B::Array<T>>> {
@@ -152,7 +152,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// The shapes of a list of arrays, each after the number of its axes.
+    /// The shapes of a list of arrays, each preceded by its number of axes.
     #[doc(hidden)]
     pub fn shapes_of<T: Element>(&self, xs: &[&Dual<B, T>]) -> Vec<usize> {
         xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
@@ -167,7 +167,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// A second handle of an operand.
+    /// A copy of an operand's handle.
     #[doc(hidden)]
     pub fn operand_again<T: Element>(&self, x: &Operand<'static, B, T>) -> Operand<'static, B, T> {
         match x {
@@ -176,7 +176,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// How an array changes: zeros where it does not.
+    /// The tangent of an array, as zeros if it has none.
     #[doc(hidden)]
     pub fn change_of<T: Element>(&self, x: &Dual<B, T>, tangent: &Option<B::Array<T>>) -> Result<B::Array<T>> {
         match tangent {
@@ -185,7 +185,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// How the arrays of a list change.
+    /// The tangents of a list of arrays, as zeros for those without one.
     #[doc(hidden)]
     pub fn changes_of<T: Element>(
         &self,
@@ -195,7 +195,7 @@ impl<B: Backend> Jvp<B> {
         xs.iter().zip(tangents).map(|(x, tangent)| self.change_of(x, tangent)).collect()
     }
 
-    /// How an operand changes.
+    /// The tangent of an operand, as zeros if it has none.
     #[doc(hidden)]
     pub fn change_of_operand<T: Element>(
         &self,
@@ -209,12 +209,12 @@ impl<B: Backend> Jvp<B> {
         })))
     }
 
-    /// A result with its tangent, which is one of the same dtype.
+    /// A result with its tangent, which must have the same dtype.
     #[doc(hidden)]
     pub fn along<T: Element>(&self, value: B::Array<T>, tangent: Tangent) -> Result<Dual<B, T>> {
         let Some(tangent) = tangent else { return Ok(self.constant(value)) };
         let tangent = *tangent.downcast::<B::Array<T>>().map_err(|_| lost("jvp"))?;
-        // a tangent that is the same along an axis may have been left short
+        // a tangent that is constant along an axis may have been left at length 1 there
         let tangent = match tangent.shape() == value.shape() {
             true => tangent,
             false => self.within.broadcast_to::<T>(tangent, value.shape())?,
@@ -222,7 +222,7 @@ impl<B: Backend> Jvp<B> {
         Ok(self.input(value, tangent))
     }
 
-    /// A result whose tangent is the sum of those of the same place.
+    /// A result whose tangent is the sum of the terms' entries at `place`.
     #[doc(hidden)]
     pub fn along_sum<T: Element>(
         &self,
@@ -244,7 +244,7 @@ impl<B: Backend> Jvp<B> {
         self.along(value, sum)
     }
 
-    /// What a rule makes of the tangent of one input in place of a gradient, added to what there is.
+    /// Applies a linear gradient rule to the tangent of one input in place of a gradient, and adds the result to `sum`.
     #[doc(hidden)]
     pub fn along_rule<T: Element>(
         &self,
@@ -288,7 +288,7 @@ impl<B: Backend, T: Element> FloatVisitor<T> for Add<'_, B, T> {
     }
 }
 
-/// The rule of an array that is no result.
+/// The rule of an array that is not the result of an op.
 struct Nothing;
 
 impl<B: Backend> Pull<B> for Nothing {
@@ -297,33 +297,33 @@ impl<B: Backend> Pull<B> for Nothing {
     }
 }
 
-/// Finds the place of a gradient of known dtype.
+/// Finds the tape index of a gradient of known dtype.
 type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
 
-/// The way there by going back twice: the gradients of the inputs are linear in those `u` of the results, so that gradients by `u` of them, paired with
-/// the tangents, are the tangents of the results.
+/// Forward mode by two backward passes: the gradients of the inputs are linear in the gradients `u` of the results, so
+/// the gradients, with respect to `u`, of their products with the tangents are the tangents of the results.
 pub struct Twice<B: Backend> {
-    /// Where the way back of the rule is recorded.
+    /// The tape that records the backward rule.
     d: Diff<B>,
-    /// Where the op is.
+    /// The tape that holds the op.
     op: Diff<Diff<B>>,
     inputs: Vec<(PlaceOf<B>, Box<dyn Any>)>,
     results: Vec<(Vec<usize>, Box<dyn Any>)>,
 }
 
 impl<B: Backend> Twice<B> {
-    /// Of an op on this backend.
+    /// A tape for one op on this backend.
     pub fn new(b: &B) -> Twice<B> {
         let d = Diff::new(b.clone());
         Twice { op: Diff::new(d.clone()), d, inputs: Vec::new(), results: Vec::new() }
     }
 
-    /// Where the rule runs.
+    /// The backend on which the rule runs.
     pub fn within(&self) -> &Diff<B> {
         &self.d
     }
 
-    /// An input that changes: its place.
+    /// Adds an input, and returns its tape index if it has a tangent.
     pub fn input<T: Element>(&mut self, tangent: Option<B::Array<T>>) -> Option<usize> {
         let tangent = tangent?;
         let place = self.op.record(Box::new(Nothing), &[tangent.shape()]);
@@ -335,7 +335,7 @@ impl<B: Backend> Twice<B> {
         Some(place)
     }
 
-    /// A result.
+    /// Adds a result of this shape.
     pub fn result<T: Element>(&mut self, shape: &[usize]) -> Result<()> {
         let place = self.d.record(Box::new(Nothing), &[shape]);
         let u = self.d.recorded(self.d.within().zeros::<T>(shape)?, place);
@@ -343,7 +343,7 @@ impl<B: Backend> Twice<B> {
         Ok(())
     }
 
-    /// An operand where the rule runs.
+    /// Wraps an operand for the backend on which the rule runs.
     pub fn operand<T: Element>(&self, x: Operand<'static, B, T>) -> Operand<'static, Diff<B>, T> {
         match x {
             Operand::Array(x) => Operand::Array(Cow::Owned(self.d.constant(x.into_owned()))),
@@ -351,7 +351,7 @@ impl<B: Backend> Twice<B> {
         }
     }
 
-    /// Indices where the rule runs.
+    /// Wraps indices for the backend on which the rule runs.
     pub fn index(&self, list: &IndexList<B>) -> IndexList<Diff<B>> {
         list.map(|x| self.d.constant(x.clone()), |x| self.d.constant(x.clone()))
     }
@@ -366,7 +366,7 @@ impl<B: Backend> Twice<B> {
         let at = op.record(rule, &shapes);
         let seeds = results.into_iter().enumerate().map(|(k, (_, u))| (at + k, u)).collect();
         let found = op.take().back(&d, seeds, inputs.len(), true)?;
-        // inputs whose gradients are one array are gone back from one after the other
+        // inputs that share one gradient array take separate backward passes
         let mut left: Vec<(usize, Box<dyn Any>)> = Vec::new();
         for ((place_of, tangent), g) in inputs.into_iter().zip(found) {
             if let Some(g) = g
@@ -530,7 +530,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         )?;
         let by_others = self.place_of(op, &residual(self, &self.constant::<T>(value.clone()))?)?;
         let Some(by_others) = by_others else { return Ok(self.constant(value)) };
-        // the solution changes so that the residual stays 0
+        // the tangent of the solution keeps the residual at 0
         let by_x = |b: &B, v: &B::Array<T>| {
             let j = Jvp::alone(b.clone());
             let r = residual(&j, &j.input::<T>(value.clone(), v.clone()))?;
@@ -556,7 +556,7 @@ impl<B: Backend> Arrays for Jvp<B> {
     }
 }
 
-/// The array in another dtype, and its tangent where both are of floats.
+/// Converts to another dtype, with the tangent if both dtypes are real or complex floats.
 pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) -> Result<Dual<B, U>> {
     let value = j.within.astype::<U, T>(&x.value)?;
     let is_float = matches!(U::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
@@ -566,7 +566,7 @@ pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) ->
     }
 }
 
-/// What an op that changes an array does with that of it, and with its tangent.
+/// Applies an op that changes an array in place to the value and to the tangent.
 fn change<B: Backend, T: Element>(
     j: &Jvp<B>,
     op: &'static str,
@@ -587,7 +587,7 @@ fn change<B: Backend, T: Element>(
     Ok(())
 }
 
-/// `set`: what is written over changes no more.
+/// `set`: overwritten elements lose their tangents.
 pub fn set<B: Backend, T: Element>(
     j: &Jvp<B>,
     x: &mut Dual<B, T>,
@@ -597,7 +597,7 @@ pub fn set<B: Backend, T: Element>(
     change(j, "set", x, index, &values, |x, index, values| j.within.set(x, index, values))
 }
 
-/// `add_at`
+/// `add_at`.
 pub fn add_at<B: Backend, T: Numeric>(
     j: &Jvp<B>,
     x: &mut Dual<B, T>,

@@ -1,10 +1,10 @@
-//! Solutions of equations: their gradients come from the equation, not from the steps by which they were found.
+//! Solutions of equations: their gradients come from the equation instead of the solver's steps.
 
 use super::tape::{Diff, Grads, Pull, Record, Results, Var};
 use crate::{ArrayAttributes, Backend, Error, Float, LinearMap, Result};
 use std::{marker::PhantomData, sync::Arc};
 
-/// What [`Arrays::implicit`](crate::Arrays::implicit) is here.
+/// [`Arrays::implicit`](crate::Arrays::implicit) on a `Diff`.
 pub(super) fn implicit<B: Backend, T: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -12,7 +12,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
     residual: impl Fn(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
     adjoint: impl Fn(&Diff<B>, &LinearMap<'_, Diff<B>, T>, &Var<B, T>) -> Result<Var<B, T>> + Send + Sync + 'static,
 ) -> Result<Var<B, T>> {
-    // the backend within may record, too: it is asked in the same way
+    // the inner backend may record as well, so it is called through `implicit`, too
     let paused = d.paused(d.within());
     let adjoint = Arc::new(adjoint);
     let adjoint_within = {
@@ -48,7 +48,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
     Ok(d.recorded(value, at))
 }
 
-/// The ops of a residual.
+/// The recorded ops of a residual.
 struct Part<B: Backend> {
     record: Record<B>,
     result: Option<usize>,
@@ -57,9 +57,9 @@ struct Part<B: Backend> {
 
 struct Implicit<B: Backend, T, A> {
     op: &'static str,
-    /// The residual of the solution, all else constant.
+    /// The residual as a function of the solution, everything else constant.
     by_x: Part<B>,
-    /// The residual of all else.
+    /// The residual as a function of everything else, the solution constant.
     by_others: Part<B>,
     result: usize,
     adjoint: A,

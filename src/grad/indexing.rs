@@ -1,4 +1,4 @@
-//! Ops that change an array: the variable moves on to the new value, as every op gives one.
+//! Ops that change an array: the variable gets a new tape entry for the new value, like the result of any op.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// `set`, as `index_put`.
+/// `set`, recorded as `index_put`.
 pub fn set<B: Backend, T: Element>(
     d: &Diff<B>,
     x: &mut Var<B, T>,
@@ -23,7 +23,7 @@ pub fn set<B: Backend, T: Element>(
     d.within().set(x.value_mut(), index, values)
 }
 
-/// `add_at`: of the array the gradient is that of the result, of the values what is at their places.
+/// `add_at`: `x` gets the gradient of the result, `values` gets its elements at their indices.
 pub fn add_at<B: Backend, T: Numeric>(
     d: &Diff<B>,
     x: &mut Var<B, T>,

@@ -1,17 +1,18 @@
-//! The arrays of inputs one by one: what optimisers and solvers do with parameters whose structure they do not know.
+//! Access to the single arrays of inputs, for optimisers and solvers that do not know the structure of the parameters.
 
 use crate::{Arrays, Float, Result};
 
-/// What makes of each array of the inputs another one, by [`Params::map`](super::Params::map).
+/// A function that maps each array of the inputs to a new one, for [`Params::map`](super::Params::map).
 pub trait MapArrays<B: Arrays> {
-    /// The new array of one that is there.
+    /// Returns the new array for `x`.
     ///
     /// # Errors
     /// Those of the implementation.
     fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>>;
 }
 
-/// What changes each array of parameters, given the one at the same place of their gradients, by [`Params::change`](super::Params::change).
+/// A function that changes each array of parameters, given the array at the same position of their gradients, for
+/// [`Params::change`](super::Params::change).
 pub trait ChangeArrays<B: Arrays> {
     /// Changes one array.
     ///

@@ -1,7 +1,8 @@
-//! Gradients: functions over any backend, differentiated as they are.
+//! Gradients of functions that are generic over the backend.
 //!
-//! [`Diff`] is a backend around another. What a function does there runs on the backend within, and is recorded where a gradient may be
-//! wanted of it; going back over the record gives the gradients. A function that is generic over the backend needs no change:
+//! [`Diff`] is a backend around another one. The ops of a function run on the inner backend and are recorded if a
+//! gradient may be wanted; a backward pass over the record gives the gradients. A function that is generic over the
+//! backend needs no change:
 //!
 //! ```
 //! use backends::{grad::{grad, value_and_grad}, prelude::*};
@@ -40,7 +41,7 @@ pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};
 
-/// What the methods of [`Diff`] are made of, those of a user's table too.
+/// Types used by the generated methods of [`Diff`], also for tables of users.
 #[doc(hidden)]
 pub mod recording {
     pub use super::{

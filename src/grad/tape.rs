@@ -1,4 +1,4 @@
-//! The tape: what was done, in the order in which it was done, and the way back.
+//! The tape: the recorded ops in the order in which they ran, and the backward pass over them.
 
 use super::{custom::custom, formula::formula, implicit::implicit};
 use crate::{
@@ -19,38 +19,39 @@ use std::{
     },
 };
 
-/// Any backend, whose ops are recorded for gradients. It is a [`Backend`] itself, so that gradients nest.
+/// Any backend, with its ops recorded for gradients. It is a [`Backend`] itself, so gradients can be nested.
 ///
-/// [`grad`](super::grad), [`vjp`](super::vjp) and their siblings make one and hand it to the function that they differentiate.
+/// [`grad`](super::grad), [`vjp`](super::vjp) and related functions make one and pass it to the function that they
+/// differentiate.
 #[derive(Clone)]
 pub struct Diff<B: Backend> {
     within: B,
     tape: Arc<Tape<B>>,
-    /// Arrays with places before this one are constants.
+    /// Arrays with tape indices below this one are constants.
     from: usize,
 }
 
 struct Tape<B: Backend> {
     id: u64,
-    /// The tapes around this one, and how many of their arrays came before it.
+    /// The enclosing tapes, each with the number of its arrays that are older than this tape.
     around: Vec<(u64, usize)>,
     record: Mutex<Record<B>>,
 }
 
 impl<B: Backend> Tape<B> {
-    /// Whether an array is of a tape around this one, and older.
+    /// Returns whether an array belongs to an enclosing tape and is older than this tape.
     fn is_around(&self, place: Place) -> bool {
         self.around.iter().any(|&(id, count)| place.tape == id && place.index < count)
     }
 }
 
-/// The rules of an op that was recorded, with what they need of the call.
+/// The gradient rules of a recorded op, with the data of the call that they need.
 pub trait Pull<B: Backend>: Send + Sync {
-    /// Adds the gradients of the inputs to `grads`, of those of the results.
+    /// Adds the gradients of the inputs to `grads`, given those of the results.
     fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()>;
 }
 
-/// An array of a [`Diff`]: a value, and its place on the tape, if gradients go through it.
+/// An array of a [`Diff`]: a value and, if gradients pass through it, its position on the tape.
 pub struct Var<B: Arrays, T: Element> {
     value: B::Array<T>,
     place: Option<Place>,
@@ -63,7 +64,7 @@ struct Place {
 }
 
 impl<B: Arrays, T: Element> Var<B, T> {
-    /// The value, on the backend within.
+    /// The value, an array of the inner backend.
     pub fn value(&self) -> &B::Array<T> {
         &self.value
     }
@@ -72,7 +73,7 @@ impl<B: Arrays, T: Element> Var<B, T> {
         &mut self.value
     }
 
-    /// The value, on the backend within.
+    /// The value, an array of the inner backend.
     pub fn into_value(self) -> B::Array<T> {
         self.value
     }
@@ -111,7 +112,7 @@ impl<B: Backend + fmt::Debug> fmt::Debug for Diff<B> {
 }
 
 impl<B: Backend> Diff<B> {
-    /// Nothing is recorded yet.
+    /// A backend with an empty tape.
     pub(crate) fn new(within: B) -> Diff<B> {
         Diff::around(within, Vec::new(), 0, 0)
     }
@@ -123,12 +124,13 @@ impl<B: Backend> Diff<B> {
         Diff { within, tape: Arc::new(Tape { id, around, record }), from }
     }
 
-    /// One on which nothing is recorded: the arrays of this one are constants there.
+    /// A backend that records nothing: arrays of this one are constants there.
     pub(super) fn paused(&self, within: &B) -> Diff<B> {
         Diff::around(within.clone(), self.with_around(usize::MAX), 0, usize::MAX)
     }
 
-    /// One that records a part on its own, with the places after those of this one. With `alone` the arrays of this one are constants there.
+    /// A backend that records a part on its own tape, whose indices continue those of this one. If `alone` is true, the
+    /// arrays of this one are constants there.
     pub(super) fn part(&self, alone: bool) -> Diff<B> {
         let base = self.count();
         Diff::around(self.within.clone(), self.with_around(base), base, if alone { base } else { self.from })
@@ -138,46 +140,46 @@ impl<B: Backend> Diff<B> {
         self.tape.around.iter().copied().chain([(self.tape.id, count)]).collect()
     }
 
-    /// Whether nothing is recorded here.
+    /// Returns whether nothing is recorded here.
     pub(super) fn is_paused(&self) -> bool {
         self.from == usize::MAX
     }
 
-    /// The backend within.
+    /// The inner backend.
     pub fn within(&self) -> &B {
         &self.within
     }
 
-    /// An array of the backend within as a constant: data, or what an outer gradient is taken of.
+    /// Wraps an array of the inner backend as a constant: data, or an array for an outer gradient.
     #[inline]
     pub fn constant<T: Element>(&self, value: B::Array<T>) -> Var<B, T> {
         Var { value, place: None }
     }
 
-    /// The same value, through which no gradient goes.
+    /// The same value as a constant, through which no gradient passes.
     #[inline]
     pub fn stop_gradient<T: Element>(&self, x: &Var<B, T>) -> Var<B, T> {
         self.constant(x.value.clone())
     }
 
-    /// An array that gradients are wanted of.
+    /// An array whose gradient is wanted.
     pub(crate) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
         let index = self.tape().push(value.shape(), None);
         self.recorded(value, index)
     }
 
-    /// The arrays from a place on are those of a formula, which is told so on the way back.
+    /// Marks the arrays from index `first` on as parts of a formula, to be reported as such in the backward pass.
     pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
         let mut record = self.tape();
         let end = record.end();
-        // parts that are formulas themselves are within this one
+        // formulas within this one are covered by it
         record.formulas.retain(|(part, ..)| *part < first);
         if first < end {
             record.formulas.push((first, end, told));
         }
     }
 
-    /// How many arrays have places.
+    /// Number of arrays on the tape, plus those before it.
     pub(super) fn count(&self) -> usize {
         self.tape().end()
     }
@@ -186,12 +188,12 @@ impl<B: Backend> Diff<B> {
         self.tape.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The record, which is empty after this.
+    /// Takes the record, leaving an empty one.
     pub(crate) fn take(&self) -> Record<B> {
         std::mem::take(&mut *self.tape())
     }
 
-    /// The place of an array that gradients go through.
+    /// The tape index of an array through which gradients pass; an error if the array belongs to another gradient.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
@@ -216,7 +218,7 @@ impl<B: Backend> Diff<B> {
         }
     }
 
-    /// The shapes of a list of arrays, each after the number of its axes.
+    /// The shapes of a list of arrays, each preceded by its number of axes.
     #[doc(hidden)]
     pub fn shapes_of<T: Element>(&self, xs: &[&Var<B, T>]) -> Vec<usize> {
         xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
@@ -231,7 +233,7 @@ impl<B: Backend> Diff<B> {
         }
     }
 
-    /// Records the rules of an op, whose results have these shapes: the place of the first.
+    /// Records the rule of an op whose results have these shapes, and returns the tape index of the first result.
     #[doc(hidden)]
     #[inline]
     pub fn record(&self, rule: Box<dyn Pull<B>>, shapes: &[&[usize]]) -> usize {
@@ -245,7 +247,7 @@ impl<B: Backend> Diff<B> {
         first
     }
 
-    /// A result with a place.
+    /// A result with its tape index.
     #[doc(hidden)]
     #[inline]
     pub fn recorded<T: Element>(&self, value: B::Array<T>, index: usize) -> Var<B, T> {
@@ -262,14 +264,14 @@ pub fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Res
     }
 }
 
-/// What was recorded: of every array that gradients go through, in order.
+/// The record of a tape: all arrays through which gradients pass, in order.
 pub(crate) struct Record<B: Backend> {
-    /// The place of the first.
+    /// The tape index of the first array.
     base: usize,
     shapes: Vec<IxDyn>,
-    /// Where an array is the last result of an op: its rules, and the place of the first.
+    /// For the last result of each op: the op's rules, and the tape index of its first result.
     rules: Vec<Option<Rules<B>>>,
-    /// The formulas that are several ops here, where someone watches: the places of their first array and behind their
+    /// For watchers, the formulas that are several ops here: the tape indices of their first array and behind their
     /// last, in order.
     formulas: Vec<(usize, usize, KeptTold)>,
 }
@@ -278,7 +280,8 @@ type Rules<B> = (Box<dyn Pull<B>>, usize);
 
 type Slot = Option<Box<dyn Any>>;
 
-/// The formula whose gradient is several ops of which one runs: its number, and what ends with it.
+/// The formula whose gradient is being computed by several ops: its number, and the watcher's state, which is dropped
+/// at the end.
 type OpenFormula = Option<(usize, Option<Box<dyn Any>>)>;
 
 impl<B: Backend> Default for Record<B> {
@@ -295,7 +298,7 @@ impl<B: Backend> Record<B> {
         place
     }
 
-    /// The gradient of a formula begins, where the array at this place is of one, and of another one than the last was.
+    /// Begins the gradient of a formula if the array at `place` belongs to another formula than the previous one.
     fn begin_formula(&self, b: &B, place: usize, open: &mut OpenFormula) -> Result<()> {
         if self.formulas.is_empty() {
             return Ok(());
@@ -303,7 +306,7 @@ impl<B: Backend> Record<B> {
         let before = self.formulas.partition_point(|(first, ..)| *first <= place);
         let of = before.checked_sub(1).filter(|k| place < self.formulas[*k].1);
         if open.as_ref().map(|(k, _)| *k) != of {
-            // the one ends before the other begins
+            // one formula must end before the next begins
             *open = None;
             *open = match of {
                 Some(k) => Some((k, self.formulas[k].2.begin(b)?)),
@@ -313,14 +316,14 @@ impl<B: Backend> Record<B> {
         Ok(())
     }
 
-    /// The place of the next array.
+    /// The tape index of the next array.
     fn end(&self) -> usize {
         self.base + self.shapes.len()
     }
 
-    /// The gradients of the first `inputs` arrays, of those of the arrays that are given.
+    /// The gradients of the first `inputs` arrays, given the gradients of the arrays in `of`.
     ///
-    /// With `once` what the rules keep goes as soon as it was used.
+    /// With `once`, the data kept by each rule is freed as soon as it was used.
     pub(crate) fn back(
         &mut self,
         b: &B,
@@ -339,7 +342,8 @@ impl<B: Backend> Record<B> {
         Ok(found)
     }
 
-    /// The gradient of the first array, of that of one other; those of arrays of tapes around this one are added to `around`, or left out.
+    /// The gradient of the first array, given that of another array; gradients of arrays on enclosing tapes are added
+    /// to `around`, or dropped if it is `None`.
     pub(super) fn back_over(
         &self,
         b: &B,
@@ -353,12 +357,12 @@ impl<B: Backend> Record<B> {
         Ok(found.swap_remove(0))
     }
 
-    /// Whether a place is of a tape around this one.
+    /// Returns whether an index belongs to an enclosing tape.
     pub(super) fn is_around(&self, place: usize) -> bool {
         place < self.base
     }
 
-    /// Where the gradients are put, with those that are known.
+    /// A slot for each array's gradient, filled with the known ones.
     fn slots(&self, of: Vec<(usize, Box<dyn Any>)>) -> Vec<Slot> {
         let mut found: Vec<Slot> = self.shapes.iter().map(|_| None).collect();
         for (place, gradient) in of {
@@ -367,7 +371,7 @@ impl<B: Backend> Record<B> {
         found
     }
 
-    /// Goes back over one op.
+    /// Runs the backward pass of one op.
     #[inline]
     fn step(
         &self,
@@ -379,7 +383,7 @@ impl<B: Backend> Record<B> {
     ) -> Result<()> {
         let Some((rule, first)) = &self.rules[index] else { return Ok(()) };
         let first = first - self.base;
-        // an op's inputs are before its results
+        // an op's inputs precede its results on the tape
         let (before, rest) = found.split_at_mut(first);
         let of_results = &mut rest[..=index - first];
         if of_results.iter().all(Option::is_none) {
@@ -392,7 +396,7 @@ impl<B: Backend> Record<B> {
         let around = around.map(|around| Box::new(around.reborrow()));
         let mut grads = Grads { base: self.base, found: before, shapes: &self.shapes, around };
         rule.pull(b, &mut results, &mut grads)?;
-        // a gradient that was used goes: its memory is for the next ones
+        // the gradients of the results are no longer needed: frees their memory
         of_results.fill_with(|| None);
         Ok(())
     }
@@ -405,7 +409,7 @@ pub struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// That of a result; zeros, if no gradient came to it.
+    /// The gradient of result `k`; zeros if no gradient reached it.
     pub fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
         match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
             Some(g) => Ok(*g),
@@ -413,19 +417,19 @@ impl Results<'_> {
         }
     }
 
-    /// Those of all results.
+    /// The gradients of all results.
     pub fn all<B: Backend, T: Element>(&mut self, b: &B) -> Result<Vec<B::Array<T>>> {
         (0..self.found.len()).map(|k| self.take::<B, T>(b, k)).collect()
     }
 }
 
-/// The gradients found so far, by the places of the arrays that they are of.
+/// The gradients found so far, by tape index.
 pub struct Grads<'g> {
-    /// The place of the first.
+    /// The tape index of the first slot.
     base: usize,
     found: &'g mut [Slot],
     shapes: &'g [IxDyn],
-    /// Those of the tape around, where they are wanted.
+    /// The gradients of the enclosing tape, if wanted.
     around: Option<Box<Grads<'g>>>,
 }
 
@@ -439,7 +443,7 @@ impl Grads<'_> {
         }
     }
 
-    /// Adds to the gradient of an array. Along axes on which the array was repeated, it is summed.
+    /// Adds to the gradient of an array. Sums over axes along which the array was broadcast.
     pub fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
         let Some(index) = place.checked_sub(self.base) else {
             return match &mut self.around {
@@ -457,7 +461,7 @@ impl Grads<'_> {
     }
 }
 
-/// The sum over the axes along which an array of `shape` was repeated to that of `g`.
+/// Sums `g` over the axes along which an array of `shape` was broadcast.
 fn unbroadcast<B: Backend, T: Float>(b: &B, g: B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     if g.shape() == shape {
         return Ok(g);
