@@ -1,4 +1,4 @@
-//! Rules of convolutions with channels, of pools, and of the filters that take the largest or the smallest element of a window.
+//! Gradient rules of convolutions with channels, of pooling, and of maximum and minimum filters.
 
 use super::{
     EXACT, in_float32, number,
@@ -9,7 +9,7 @@ use crate::{
     Real, Result, runtime::rules, segments::is_16_bit,
 };
 
-/// Numbers for the axes behind batch and channels: one for all, or one for each.
+/// Numbers for the axes after batch and channels: one number for all axes, or one for each.
 fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     match given.as_ref().and_then(Lengths::as_slice) {
         None => vec![default; rank],
@@ -18,12 +18,13 @@ fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     }
 }
 
-/// How many axes lie behind batch and channels.
+/// Number of axes after batch and channels.
 fn rank_of(shape: &[usize]) -> usize {
     shape.len().saturating_sub(2)
 }
 
-/// The elements that no window reaches at the end of each axis: what a transposed convolution adds there.
+/// Number of elements at the end of each axis that no window reaches; a transposed convolution pads its result by as
+/// many.
 fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize], dilation: &[usize]) -> Vec<usize> {
     let of = |k: usize| {
         let all = shape.get(k + 2).copied().unwrap_or(0) + 2 * padding[k];
@@ -32,8 +33,8 @@ fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize
     (0..taps.len()).map(of).collect()
 }
 
-/// `conv`, by the elements: the transposed convolution. `shape` is theirs.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `conv`, with respect to the input, whose shape is `shape`: a transposed convolution.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -56,8 +57,9 @@ pub fn conv_x<B: Backend, T: Float>(
     b.conv_transpose_with(g, weight, options)
 }
 
-/// `conv`, by the kernel, whose shape is `shape`: batch and channels change places, and the gradient slides over the elements.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `conv`, with respect to the kernel, whose shape is `shape`: batch and channels are swapped, and the gradient slides
+/// over the input.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_weight<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -81,7 +83,7 @@ pub fn conv_weight<B: Backend, T: Float>(
     let mut joined = vec![channels, groups * batch];
     joined.extend(&x.shape()[2..]);
     let x = b.reshape(b.permute_dims(b.reshape(x, signed(&split))?, axes)?, signed(&joined))?;
-    // the steps from window to window are those between the taps of this kernel
+    // the stride between windows is the dilation of this kernel, and the other way round
     let options = ConvOptions::new()
         .stride(Lengths::from(each(dilation, rank, 1)))
         .padding(Lengths::from(each(padding, rank, 0)))
@@ -94,14 +96,14 @@ pub fn conv_weight<B: Backend, T: Float>(
     b.moveaxis(y, 0, 1)
 }
 
-/// `conv` and `conv_transpose`, by what is added to each channel.
+/// `conv` and `conv_transpose`, with respect to the bias of each channel.
 pub fn conv_bias<B: Backend, T: Float>(b: &B, g: &B::Array<T>) -> Result<B::Array<T>> {
     let axes: Vec<usize> = (0..g.ndim()).filter(|&axis| axis != 1).collect();
     b.sum(g, axes)
 }
 
-/// `conv_transpose`, by the elements, whose shape is `shape`: the convolution.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `conv_transpose`, with respect to the input, whose shape is `shape`: the convolution.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_transpose_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -119,7 +121,7 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
         .dilation(Lengths::from(each(dilation, rank, 1)))
         .groups(groups);
     let mut y = b.conv_with(g, weight, options)?;
-    // what was added at the end may be as long as a step
+    // the output padding may be as long as a stride
     for (axis, &len) in shape.iter().enumerate().skip(2) {
         if y.shape()[axis] != len {
             y = part::<B, T>(b, &y, axis, 0, len)?;
@@ -128,8 +130,9 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
     Ok(y)
 }
 
-/// `conv_transpose`, by the kernel, whose shape is `shape`: as that of the convolution of the gradient that has the elements as its gradient.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `conv_transpose`, with respect to the kernel, whose shape is `shape`: the rule of `conv` with the output gradient as
+/// input and the input as gradient.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_transpose_weight<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -143,13 +146,14 @@ pub fn conv_transpose_weight<B: Backend, T: Float>(
     conv_weight::<B, T>(b, x, g, shape, stride, padding, dilation, groups)
 }
 
-/// The array, divided by numbers along an axis.
+/// Divides the array by numbers along an axis.
 fn divided<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &[f64], axis: usize) -> Result<B::Array<T>> {
     let by = b.asarray(by.iter().map(|&by| number::<T>(by)).collect::<Vec<_>>())?;
     b.divide(x, along::<B, T>(b, &by, axis, x.ndim())?)
 }
 
-/// `avg_pool`, whose input has the shape `shape`: a transposed convolution with ones, of the gradient over the number of elements.
+/// `avg_pool`, for an input of shape `shape`: the gradient divided by the number of elements, in a transposed
+/// convolution with ones.
 pub fn avg_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -179,12 +183,12 @@ pub fn avg_pool<B: Backend, T: Real>(
         };
         let counts: Vec<f64> = (0..windows).map(counted).collect();
         g = match is_16_bit::<T>() && taps[k] as f64 > EXACT {
-            // a count may be beyond 16-bit floats
+            // a count may exceed the range of 16-bit floats
             true => in_float32::<B, T, 1>(b, [&g], |[g]| divided(b, g, &counts, k + 2))?,
             false => divided(b, &g, &counts, k + 2)?,
         };
     }
-    // each channel for itself
+    // treats each channel as a separate image
     let planes = |shape: &[usize]| {
         let mut lengths = vec![(shape[0] * shape[1]) as isize, 1];
         lengths.extend(signed(&shape[2..]));
@@ -200,30 +204,31 @@ pub fn avg_pool<B: Backend, T: Real>(
     b.reshape(spread, signed(shape))
 }
 
-/// A 1-D array as one that lies along an axis of `ndim`.
+/// Reshapes a 1-D array to lie along `axis` of `ndim` axes.
 pub(super) fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: usize, ndim: usize) -> Result<B::Array<T>> {
     let mut lengths = vec![1; ndim];
     lengths[axis] = -1;
     b.reshape(x, lengths)
 }
 
-/// Windows along one axis, of an array whose lanes are extended beyond their ends.
+/// Windows along one axis of an array that is extended beyond the ends of the axis.
 struct Windows {
     axis: usize,
-    /// The index of the axis that each element of an extended lane is; the length of the axis for the value beyond.
+    /// For each element of the extended axis, its index in the axis; the length of the axis stands for the value beyond
+    /// the edge.
     sources: Vec<usize>,
-    /// Elements of a window, and from one of them to the next.
+    /// Number of elements in a window, and their spacing.
     taps: usize,
     dilation: usize,
-    /// Elements from one window to the next.
+    /// Offset from one window to the next.
     stride: usize,
 }
 
 impl Windows {
-    /// The largest element of each window, and which index of the axis it is: the first of equal ones, and the first NaN.
+    /// The largest element of each window, and its index in the axis: of equal elements the first, and the first NaN.
     ///
-    /// It is found by doubling: the largest of a window is the larger one of those of its two halves. With `only_inside` the value beyond
-    /// counts where there is nothing else.
+    /// Found by doubling: the maximum of a window is the larger of the maxima of its two parts. With `only_inside`, the
+    /// value beyond the edge counts only in windows without other elements.
     fn largest<B: Backend, T: Real>(
         &self,
         b: &B,
@@ -268,7 +273,7 @@ impl Windows {
     }
 }
 
-/// From the gradient of the largest elements of windows along several axes, one after the other, to that of the array.
+/// The gradient of an array, given that of its maxima over windows along several axes, taken one axis after the other.
 fn of_windows<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -291,7 +296,7 @@ fn of_windows<B: Backend, T: Real>(
     Ok(g)
 }
 
-/// The sums of the elements that go to each index of an axis of length `len`; each element has an index of its own.
+/// Sums the elements that go to each index of an axis of length `len`; every element has its own index.
 fn summed_at<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -303,7 +308,7 @@ fn summed_at<B: Backend, T: Float>(
     let mut lengths = values.shape().to_vec();
     let many = lengths.pop().unwrap_or(1).max(1);
     let rows = values.len() / many;
-    // rows lie one behind the other
+    // flat indices: rows lie one after the other
     let starts = b.expand_dims(b.multiply(b.arange::<i64>(0, rows as i64, 1)?, len as i64)?, 1)?;
     let places = b.reshape(b.add(b.reshape(index, [rows as isize, many as isize])?, starts)?, -1)?;
     let sums = b.segment_sum(b.reshape(values, -1)?, places, rows * len)?;
@@ -311,7 +316,7 @@ fn summed_at<B: Backend, T: Float>(
     b.moveaxis(b.reshape(sums, signed(&lengths))?, -1, axis as isize)
 }
 
-/// `max_pool`: to the largest element of each window, of equal ones to the first.
+/// `max_pool`: the gradient goes to the largest element of each window, of equal ones to the first.
 pub fn max_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -329,7 +334,7 @@ pub fn max_pool<B: Backend, T: Real>(
     if g.is_empty() {
         return b.zeros::<T>(shape);
     }
-    // the last axis first: of equal elements the first is that of the order in memory
+    // the last axis first, so that the first of equal elements in memory order is taken
     let windows: Vec<Windows> = (0..rank)
         .rev()
         .map(|k| {
@@ -342,7 +347,8 @@ pub fn max_pool<B: Backend, T: Real>(
     of_windows::<B, T>(b, g, x, &windows, f64::NEG_INFINITY, true)
 }
 
-/// `maximum_filter`: to the largest element of each window, of equal ones to the first. The value beyond the edge takes its part away.
+/// `maximum_filter`: the gradient goes to the largest element of each window, of equal ones to the first. If that is
+/// the value beyond the edge, its part is dropped.
 pub fn maximum_filter<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -367,7 +373,7 @@ pub fn maximum_filter<B: Backend, T: Real>(
     of_windows::<B, T>(b, g, x, &windows, cval, false)
 }
 
-/// `minimum_filter`: as that of the largest elements of the array with the other sign.
+/// `minimum_filter`: the rule of `maximum_filter` for the negated array.
 pub fn minimum_filter<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -379,7 +385,8 @@ pub fn minimum_filter<B: Backend, T: Real>(
     maximum_filter::<B, T>(b, g, &b.negative(x)?, size, mode, -cval)
 }
 
-/// Which index of an axis each element of a lane is that a window goes over; the length of the axis for the value beyond.
+/// For each element of an axis extended by a window's border, its index in the axis; the length of the axis stands for
+/// the value beyond the edge.
 pub(super) fn extended(len: usize, window: rules::Window, mode: Boundary) -> Vec<usize> {
     let first = -(window.before as isize);
     (0..len + window.border).map(|i| rules::extended(first + i as isize, len, mode).unwrap_or(len)).collect()

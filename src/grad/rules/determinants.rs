@@ -1,9 +1,9 @@
-//! Rules of determinants.
+//! Gradient rules of determinants.
 
 use super::{factorizations::length, i, number, shapes::part, whole};
 use crate::{ArrayAttributes, Backend, DTypeKind, Float, Numeric, Result, SvdResult, VectorNormOptions, WideFloat};
 
-/// `det`: the adjugate, transposed. Of ordinary matrices that is the determinant times the inverse.
+/// `det`: the transposed adjugate. For well-conditioned matrices the adjugate is the determinant times the inverse.
 pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if x.is_empty() {
         return b.zeros_like::<T>(x);
@@ -15,7 +15,7 @@ pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x:
     };
     let adjugate = match (is_ordinary, inverse) {
         (true, Ok(inverse)) => b.multiply(inverse, b.expand_dims(y, [-2, -1])?)?,
-        // of infinite elements and NaN there is no other way
+        // with infinite or NaN elements, only the inverse is left
         (_, inverse) => match adjugate::<B, T>(b, x) {
             Ok(adjugate) => adjugate,
             Err(_) => b.multiply(inverse?, b.expand_dims(y, [-2, -1])?)?,
@@ -24,7 +24,7 @@ pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x:
     b.multiply(b.matrix_transpose(adjugate)?, b.expand_dims(g, [-2, -1])?)
 }
 
-/// Whether all matrices are far from singular ones, and their determinants far from the ends of the range.
+/// Returns whether all matrices are far from singular, with determinants far from the ends of the dtype's range.
 fn is_ordinary<B: Backend, T: WideFloat>(
     b: &B,
     y: &B::Array<T>,
@@ -44,11 +44,12 @@ fn is_ordinary<B: Backend, T: WideFloat>(
     b.item(b.all(b.logical_and(is_far, is_within)?, ..)?)
 }
 
-/// The adjugates of matrices that may be singular: their derivatives are right, too.
+/// The adjugates of matrices that may be singular, in a form whose derivatives are correct as well.
 ///
-/// A matrix is one without its two smallest singular values, `r`, less a product `u w` of two columns and two rows. Then its determinant is
-/// that of `r` times that of `c = 1 - w inv(r) u`, which has two rows and columns; the adjugate is the derivative, with `u` and `w` fixed.
-/// If three singular values are 0, the adjugate and its derivative are.
+/// Each matrix is written as `r - u w`: `u` has two columns and `w` two rows, those of the two smallest singular
+/// values, so that `r` is regular. Its determinant is the determinant of `r` times that of the 2x2 matrix `c = 1 - w
+/// inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three singular values are 0,
+/// the adjugate and its derivative are 0.
 fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = length(x, 1);
     if n == 1 {
@@ -58,7 +59,7 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let real = |x: &B::Array<T::Real>| whole::<B, T>(b, x);
     let largest = b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]).ord(f64::INFINITY))?;
     let largest = b.r#where(b.equal(&largest, zero)?, one, largest)?;
-    // whole numbers have no slope: the exponent of the scale, and the elements of the matrix whose vectors are taken
+    // integers have no gradient: the exponent of the scale, and the rounded matrix whose singular vectors are taken
     let whole_numbers =
         |x: B::Array<T::Real>| b.astype::<T::Real, i64>(b.astype::<i64, T::Real>(b.round::<T::Real>(x)?)?);
     let scale = b.exp2::<T::Real>(whole_numbers(b.log2::<T::Real>(largest)?)?)?;
@@ -92,7 +93,7 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let before = b.matmul(&rows, &inverse)?;
     let identity = b.eye::<T>(2)?;
     let c = b.subtract(&identity, b.matmul(&rows, &after)?)?;
-    // of two rows and columns: the adjugate is `trace(c) - c`, the determinant half of the trace of its product with `c`
+    // for 2x2 matrices, the adjugate is `trace(c) - c`, and the determinant is half the trace of their product
     let trace = |x: &B::Array<T>| b.expand_dims(b.trace::<T>(x)?, [-2, -1]);
     let of_c = b.subtract(b.multiply(trace(&c)?, identity)?, &c)?;
     let det_c = b.multiply(trace(&b.matmul(&of_c, &c)?)?, number::<T>(0.5))?;
@@ -106,7 +107,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     }
 }
 
-/// `slogdet`, of matrices that are not singular: the real part of `trace(inv(x) dx)` changes the logarithm, the imaginary part the sign.
+/// `slogdet`, for regular matrices: the real part of `trace(inv(x) dx)` changes the logarithm, the imaginary part the
+/// sign.
 pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g_sign: &B::Array<T>,

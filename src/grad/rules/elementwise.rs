@@ -1,4 +1,5 @@
-//! Rules of ops on single elements that their expressions do not give: those that are not holomorphic, and those with a choice that is no array.
+//! Gradient rules of elementwise ops whose expressions do not give them: functions that are not holomorphic, and
+//! functions with a choice.
 
 use super::{i, in_float32, number, whole};
 use crate::{
@@ -11,17 +12,17 @@ pub fn abs<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) 
     b.multiply(whole::<B, T>(b, g)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
 
-/// `real`
+/// `real`.
 pub fn real<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     whole::<B, T>(b, g)
 }
 
-/// `imag`, which of a real array is 0.
+/// `imag`, which is 0 for a real array.
 pub fn imag<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     b.multiply(whole::<B, T>(b, g)?, T::ZERO.minus(i::<T>()))
 }
 
-/// `angle`, which of a real array does not change.
+/// `angle`; 0 for a real array.
 pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -29,7 +30,7 @@ pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>
     b.divide(imag::<B, T>(b, g)?, x)
 }
 
-/// `sign`, `x / |x|`; of a real array it does not change.
+/// `sign`, `x / |x|`; 0 for a real array.
 pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -39,17 +40,18 @@ pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B
     b.divide(half, whole::<B, T>(b, &b.abs::<T>(x)?)?)
 }
 
-/// `complex`, by its real part.
+/// `complex`, with respect to its real part.
 pub fn complex_re<B: Backend, T: Real>(b: &B, g: &B::Array<T::Complex>) -> Result<B::Array<T>> {
     b.astype::<T, _>(b.real(g)?)
 }
 
-/// `complex`, by its imaginary part.
+/// `complex`, with respect to its imaginary part.
 pub fn complex_im<B: Backend, T: Real>(b: &B, g: &B::Array<T::Complex>) -> Result<B::Array<T>> {
     b.negative(b.astype::<T, _>(b.imag(g)?)?)
 }
 
-/// `atan`, `1 / (1 + x^2)`: of large elements over their square, which may be beyond the dtype.
+/// `atan`, `1 / (1 + x^2)`; for large elements computed with `1 / x`, because the square may exceed the range of the
+/// dtype.
 pub fn atan<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b,
         let large = abs(x) > 1.0;
@@ -58,7 +60,8 @@ pub fn atan<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Re
         g * (inverse * inverse / (inverse * inverse + rest * rest)))
 }
 
-/// `asinh`, `1 / sqrt(1 + x^2)`: of large elements over their magnitude, whose square may be beyond the dtype.
+/// `asinh`, `1 / sqrt(1 + x^2)`; for large elements computed with `1 / |x|`, because the square may exceed the range of
+/// the dtype.
 pub fn asinh<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b,
         let large = abs(x) > 1.0;
@@ -67,7 +70,8 @@ pub fn asinh<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> R
         g * (inverse / sqrt(rest * rest + inverse * inverse)))
 }
 
-/// `atan2`, by the first operand: `x2 / (x1^2 + x2^2)`, by the quotient of the smaller and the larger one.
+/// `atan2`, with respect to the first operand: `x2 / (x1^2 + x2^2)`, computed with the quotient of the smaller and the
+/// larger operand.
 pub fn atan2_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -82,7 +86,7 @@ pub fn atan2_x1<B: Backend, T: Real>(
         g * where(steep, t, T::ONE) / (t * t + 1.0) / larger)
 }
 
-/// The same by the second one: `-x1 / (x1^2 + x2^2)`.
+/// `atan2`, with respect to the second operand: `-x1 / (x1^2 + x2^2)`.
 pub fn atan2_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -92,8 +96,8 @@ pub fn atan2_x2<B: Backend, T: Real>(
     b.negative(atan2_x1(b, g, x2, x1)?)
 }
 
-/// `hypot`, by the first operand: its share `x1 / hypot(x1, x2)`, by the quotient of the smaller and the larger one; 0 where both are 0. The result
-/// may be beyond the dtype.
+/// `hypot`, with respect to the first operand: `x1 / hypot(x1, x2)`, computed with the quotient of the smaller and the
+/// larger operand, as `hypot` itself may exceed the range of the dtype; 0 if both are 0.
 pub fn hypot_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -108,7 +112,7 @@ pub fn hypot_x1<B: Backend, T: Real>(
         g * (where(first, T::ONE, t) * sign(larger) / sqrt(t * t + 1.0)))
 }
 
-/// The same by the second one.
+/// `hypot`, with respect to the second operand.
 pub fn hypot_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -118,8 +122,8 @@ pub fn hypot_x2<B: Backend, T: Real>(
     hypot_x1(b, g, x2, x1)
 }
 
-/// `pow`, by the base: `x2 x1^(x2 - 1)`, 0 where the exponent is 0. Of an exponent so large that the dtype does not hold the one before, which
-/// may be odd where this one is even, the power before is the quotient of the power and the base.
+/// `pow`, with respect to the base: `x2 x1^(x2 - 1)`, 0 if the exponent is 0. If the exponent is so large that `x2 - 1`
+/// is not representable (its parity would be lost), the power is computed as `x1^x2 / x1`.
 pub fn pow_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -145,7 +149,7 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // also the derivative by `g`, which a tangent is, has no infinity times 0
+        // this form also has no infinity times 0 in its derivative with respect to `g`, which may be a tangent
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,
@@ -155,7 +159,7 @@ pub fn pow_x1<B: Backend, T: Float>(
         where(x2 == 0.0, T::ZERO, g * x2 * power))
 }
 
-/// `pow`, by the exponent: `y log(x1)`, 0 where the base is 0, or infinite and the power 0.
+/// `pow`, with respect to the exponent: `y log(x1)`; 0 if the base is 0, or if the base is infinite and the power 0.
 pub fn pow_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -170,13 +174,13 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    // as above: neither factor of `g` is infinite where the other is 0
+    // as in `pow_x1`, neither factor of `g` is infinite where the other is 0
     expr!(b,
         let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
         g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))
 }
 
-/// `gammainc`, by the point: the density of the gamma distribution.
+/// `gammainc`, with respect to the second operand: the density of the gamma distribution.
 pub fn gammainc<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -186,13 +190,14 @@ pub fn gammainc<B: Backend, T: Real>(
     density(b, g, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// The density of the gamma distribution of this order at a point, times `g`.
+/// The density of the gamma distribution of order `x1` at `x2`, times `g`.
 fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
     }
-    // x2^(x1 - 1) exp(-x2) / gamma(x1): of large orders these are beyond the dtype, and their logarithms lose the difference. By Stirling's series
-    // the logarithm is the divergence of the order and the point, and a term that is small
+    // x2^(x1 - 1) exp(-x2) / gamma(x1): for large orders the factors exceed the range of the dtype, and their
+    // logarithms cancel. By Stirling's series the logarithm is the divergence of the order and the point plus a small
+    // term
     let large = expr!(b, (x1 >= 16.0) & (x2 > 0.0) & (x2 < f64::INFINITY))?;
     let (order, point) = (b.r#where(&large, x1, number::<T>(16.0))?, b.r#where(&large, x2, number::<T>(16.0))?);
     let term = expr!(b,
@@ -202,12 +207,12 @@ fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B
     let of_large = expr!(b, exp(-kl_div(order, point) - term) / point * sqrt(order) * 0.398_942_280_401_432_7)?;
     let (order, point) = (b.r#where(&large, T::ONE, x1)?, b.r#where(&large, T::ONE, x2)?);
     let direct = expr!(b, exp(xlogy(order - 1.0, point) - point - lgamma(order)))?;
-    // at infinity the exponential wins over the power
+    // at infinity the exponential dominates the power
     let direct = expr!(b, where(point < f64::INFINITY, direct, T::ZERO))?;
     b.multiply(g, b.r#where(large, of_large, direct)?)
 }
 
-/// `gammaincc`, by the point.
+/// `gammaincc`, with respect to the second operand.
 pub fn gammaincc<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -217,9 +222,9 @@ pub fn gammaincc<B: Backend, T: Real>(
     b.negative(gammainc(b, g, x1, x2)?)
 }
 
-/// `gelu`
+/// `gelu`.
 pub fn gelu<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, approximate: bool) -> Result<B::Array<T>> {
-    // beyond, the slope is 0 or 1 in every dtype, and squares stay within it
+    // outside of this range the derivative is 0 or 1 in every dtype; within it squares do not overflow
     let x = &b.clip(x, T::of(-40.0), T::of(40.0))?;
     let square = b.square(x)?;
     let slope = if approximate {

@@ -1,10 +1,11 @@
-//! Rules of factorizations of matrices.
+//! Gradient rules of matrix factorizations.
 //!
-//! The formulas are those for the gradient of the literature, which is the conjugate of the one here: each rule takes the conjugates of what it is
-//! given, and gives the conjugate of what comes out. They are linear in changes of the matrix.
+//! The formulas in the literature are for the conjugate of the gradient used here: each rule conjugates its arguments,
+//! and conjugates the result. The rules are linear in changes of the matrix.
 //!
-//! Vectors of [`eigh`], [`eig`] and [`svd`] and columns of [`qr`] are unique but for a sign, or for a complex number of magnitude 1. Gradients are
-//! those of functions that do not depend on that choice, and that do not depend on the choice of vectors that belong to one value either.
+//! The vectors of [`eigh`], [`eig`] and [`svd`] and the columns of [`qr`] are unique up to a sign, or up to a complex
+//! factor of magnitude 1. The gradients are those of functions that do not depend on this choice, nor on the choice of
+//! vectors for a multiple eigenvalue or singular value.
 
 use super::{number, shapes::part, whole};
 use crate::{
@@ -17,12 +18,12 @@ pub(super) fn adjoint<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B:
     b.conj::<T>(b.matrix_transpose(x)?)
 }
 
-/// The length of the last axis, or of the one before it.
+/// Length of the axis `from_end`: 1 for the last axis, 2 for the one before; 0 if there is no such axis.
 pub(super) fn length<A: ArrayAttributes>(x: &A, from_end: usize) -> usize {
     x.ndim().checked_sub(from_end).map_or(0, |axis| x.shape()[axis])
 }
 
-/// The first `rows` rows and `columns` columns of matrices.
+/// The first `rows` rows and `columns` columns of the matrices.
 fn corner<B: Backend, T: Element>(b: &B, x: &B::Array<T>, rows: usize, columns: usize) -> Result<B::Array<T>> {
     part::<B, T>(b, &part::<B, T>(b, x, x.ndim() - 2, 0, rows)?, x.ndim() - 1, 0, columns)
 }
@@ -34,24 +35,25 @@ fn lower_half<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T
     b.multiply(x, weights)
 }
 
-/// The gradient of the elements of the lower triangle of Hermitian matrices, where that is what is read, of the gradient `x` that pairs with
-/// changes of the whole matrix: an element counts for the one on the other side of the diagonal as well.
+/// Gradient with respect to the lower triangle of Hermitian matrices, given the gradient `x` with respect to the whole
+/// matrix: each element also stands for its mirror image across the diagonal.
 fn of_lower<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     lower_half::<B, T>(b, &b.add(x, adjoint::<B, T>(b, x)?)?)
 }
 
-/// `x / y`, and 0 where both are 0: what does not depend on vectors has a gradient where values are equal.
+/// `x / y`, and 0 where both are 0: functions that do not depend on the choice of vectors have a gradient at equal
+/// values.
 fn quotient<B: Backend, T: Float>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     let neither = b.logical_and(b.equal(x, T::ZERO)?, b.equal(y, T::ZERO)?)?;
     b.divide(x, b.r#where(neither, T::ONE, y)?)
 }
 
-/// The matrices with 0 on their diagonals.
+/// The matrices with zeros on their diagonals.
 fn off_diagonal<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.r#where(diagonal_of::<B, T>(b, x)?, T::ZERO, x)
 }
 
-/// Where the diagonal is, of matrices that need not be square.
+/// A mask of the diagonal, for matrices of any shape.
 fn diagonal_of<B: Backend, T: Element>(b: &B, x: &B::Array<T>) -> Result<B::Array<bool>> {
     b.eye_with::<bool>(length(x, 2), EyeOptions::new().n_cols(length(x, 1)))
 }
@@ -61,9 +63,10 @@ fn by_inverse_adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, r: &B::A
     adjoint::<B, T>(b, &b.solve_triangular(r, adjoint::<B, T>(b, x)?)?)
 }
 
-/// `cholesky`, by the triangle that is read (Murray 2016, "Differentiation of the Cholesky decomposition").
+/// `cholesky`, with respect to the triangle that is read (Murray 2016, "Differentiation of the Cholesky
+/// decomposition").
 pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, upper: bool) -> Result<B::Array<T>> {
-    // the conjugate transpose of the lower factor, and the gradient of that factor
+    // the conjugate transpose of the lower factor, and the gradient of the lower factor
     let (factor, g) =
         if upper { (y.clone(), b.matrix_transpose(g)?) } else { (adjoint::<B, T>(b, y)?, b.conj::<T>(g)?) };
     let inner = lower_half::<B, T>(b, &b.matmul(&factor, g)?)?;
@@ -72,11 +75,13 @@ pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T
     if upper { b.matrix_transpose(of_triangle) } else { b.conj::<T>(of_triangle) }
 }
 
-/// `qr`, of matrices whose first columns are independent, with more rows than columns or fewer (Walter and Lehmann 2010, "Algorithmic
-/// differentiation of linear algebra functions with application in optimum experimental design"; for complex matrices and for more columns than
-/// rows Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep matrices").
+/// `qr`, for matrices whose first columns are linearly independent, with more rows than columns or fewer (Walter and
+/// Lehmann 2010, "Algorithmic differentiation of linear algebra functions with application in optimum experimental
+/// design"; for complex matrices and for more columns than rows Roberts and Roberts 2020, "QR and LQ decomposition
+/// matrix backpropagation algorithms for square, wide, and deep matrices").
 ///
-/// Columns of a complete `q` that are orthogonal to the matrix are unique but for a rotation among them, on which the function may not depend.
+/// The columns of a complete `q` that are orthogonal to the matrix are unique only up to a rotation among them, on
+/// which the function must not depend.
 pub fn qr<B: Backend, T: WideFloat>(
     b: &B,
     g_q: &B::Array<T>,
@@ -92,7 +97,7 @@ pub fn qr<B: Backend, T: WideFloat>(
     let turn = lower_half::<B, T>(b, &b.subtract(&turn, adjoint::<B, T>(b, &turn)?)?)?;
     let turn = corner::<B, T>(b, &turn, inner, k)?;
     let mut first = if inner < m {
-        // what of the columns is orthogonal to all of them
+        // the part of the columns that is orthogonal to all columns of `q`
         b.add(b.matmul(q, b.subtract(turn, along)?)?, g_q)?
     } else {
         b.matmul(q, turn)?
@@ -101,12 +106,12 @@ pub fn qr<B: Backend, T: WideFloat>(
     b.conj::<T>(b.add(b.matmul(q, g_r)?, b.pad_to(first, n, -1)?)?)
 }
 
-/// `svd` (Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"; Townsend 2016,
-/// "Differentiating the singular value decomposition"; for complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued
-/// SVD"), of matrices whose singular values differ.
+/// `svd`, for matrices with distinct singular values (Giles 2008, "Collected matrix derivative results for forward and
+/// reverse mode algorithmic differentiation"; Townsend 2016, "Differentiating the singular value decomposition"; for
+/// complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
-/// Of a full matrix of vectors those that belong to no singular value are as if they belonged to the singular value 0: they are unique but for a
-/// rotation among them, on which the function may not depend.
+/// In a full matrix of vectors, those without a singular value are treated as if they had the singular value 0: they
+/// are unique only up to a rotation among them, on which the function must not depend.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
     g_u: &B::Array<T>,
@@ -124,7 +129,7 @@ pub fn svd<B: Backend, T: WideFloat>(
     let (g_u, g_vh) = (b.conj::<T>(g_u)?, b.conj::<T>(g_vh)?);
     let of_u = corner::<B, T>(b, &skew(b.matmul(adjoint::<B, T>(b, u)?, &g_u)?)?, rows, k)?;
     let of_v = corner::<B, T>(b, &skew(b.matmul(vh, adjoint::<B, T>(b, &g_vh)?)?)?, k, columns)?;
-    // the square of the singular value of a column less that of a row
+    // squared singular value of the column minus that of the row
     let squares =
         |down: &B::Array<T>, across: &B::Array<T>| b.multiply(b.subtract(across, down)?, b.add(across, down)?);
     let more_rows = b.expand_dims(b.pad_to(&s, rows, -1)?, -1)?;
@@ -134,7 +139,7 @@ pub fn svd<B: Backend, T: WideFloat>(
     let by_v = b.multiply(off_diagonal::<B, T>(b, &of_v)?, &down)?;
     let by_v = quotient::<B, T>(b, &by_v, &squares(&down, &more_columns)?)?;
     let inner = b.add(b.pad_to(by_u, columns, -1)?, b.pad_to(by_v, rows, -2)?)?;
-    // the imaginary parts, which a complex number of magnitude 1 for each pair of vectors changes
+    // imaginary parts, which change with a complex factor of magnitude 1 for each pair of vectors
     let phases = b.subtract(b.diagonal(&of_u)?, b.diagonal(&of_v)?)?;
     let phases = quotient::<B, T>(b, &phases, &b.multiply(&s, number::<T>(4.0))?)?;
     let diagonal = b.expand_dims(b.pad_to(b.add(whole::<B, T>(b, g_s)?, phases)?, rows, -1)?, -1)?;
@@ -160,8 +165,8 @@ pub fn svdvals<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::Ar
     b.conj::<T>(b.matmul(scaled, vh)?)
 }
 
-/// `eigh`, by the triangle that is read (Giles 2008, as for [`svd`]; Seeger et al. 2017, "Auto-differentiating linear algebra"), of matrices
-/// whose eigenvalues differ.
+/// `eigh`, with respect to the triangle that is read, for matrices with distinct eigenvalues (Giles 2008, as for
+/// [`svd`]; Seeger et al. 2017, "Auto-differentiating linear algebra").
 pub fn eigh<B: Backend, T: WideFloat>(
     b: &B,
     g_w: &B::Array<T::Real>,
@@ -179,7 +184,7 @@ pub fn eigh<B: Backend, T: WideFloat>(
     b.conj::<T>(of_lower::<B, T>(b, &x)?)
 }
 
-/// `eigvalsh`, by the triangle that is read (Giles 2008, as for [`svd`]).
+/// `eigvalsh`, with respect to the triangle that is read (Giles 2008, as for [`svd`]).
 pub fn eigvalsh<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     let EighResult { eigenvectors: v, .. } = b.eigh(x)?;
     let scaled = b.multiply(&v, b.expand_dims(whole::<B, T>(b, g)?, -2)?)?;
@@ -187,8 +192,8 @@ pub fn eigvalsh<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::A
     b.conj::<T>(of_lower::<B, T>(b, &x)?)
 }
 
-/// `eig` (Giles 2008, as for [`svd`]; for vectors of length 1 Boeddeker et al. 2017, "On the computation of complex-valued gradients with
-/// application to statistically optimum beamforming"), of matrices whose eigenvalues differ.
+/// `eig`, for matrices with distinct eigenvalues (Giles 2008, as for [`svd`]; for vectors of length 1 Boeddeker et al.
+/// 2017, "On the computation of complex-valued gradients with application to statistically optimum beamforming").
 pub fn eig<B: Backend, T: WideFloat>(
     b: &B,
     g_w: &B::Array<T::Complex>,
@@ -202,7 +207,7 @@ pub fn eig<B: Backend, T: WideFloat>(
     }
 }
 
-/// The same, with the complex dtype by its name.
+/// `eig` with the complex dtype `C` of the results.
 fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b: &B,
     g_w: &B::Array<T::Complex>,
@@ -214,7 +219,7 @@ fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (w, v) = (b.astype::<C, T::Complex>(w)?, b.astype::<C, T::Complex>(v)?);
     let adjoint_v = adjoint::<B, C>(b, &v)?;
     let along = b.matmul(&adjoint_v, b.conj::<C>(g_v)?)?;
-    // the lengths of the vectors stay 1
+    // keeps the lengths of the vectors at 1
     let lengths = b.astype::<C, _>(b.real(b.diagonal(&along)?)?)?;
     let turn = b.subtract(along, b.multiply(b.matmul(&adjoint_v, &v)?, b.expand_dims(lengths, -2)?)?)?;
     let gaps = b.conj::<C>(b.subtract(b.expand_dims(&w, -2)?, b.expand_dims(&w, -1)?)?)?;
@@ -238,7 +243,7 @@ pub fn eigvals<B: Backend, T: WideFloat>(
     }
 }
 
-/// The same, with the complex dtype by its name, and its precision.
+/// `eigvals` with the complex dtype `C` of the results, and its precision.
 fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -252,7 +257,8 @@ fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (g, y) = (b.astype::<C, T::Complex>(g)?, b.expand_dims(b.astype::<C, T::Complex>(y)?, -1)?);
     let EigResult { eigenvalues, eigenvectors } = b.eig(x)?;
     let (w, v) = (b.astype::<C, T::Complex>(eigenvalues)?, b.astype::<C, T::Complex>(eigenvectors)?);
-    // eigenvalues come in no order that is promised: each has the vector of the value that is nearest, of several the one at its own place
+    // the order of eigenvalues is not guaranteed: each value takes the vector of the nearest eigenvalue, and of several
+    // the one at its own position
     let distance = b.abs(b.subtract(&y, b.expand_dims(w, -2)?)?)?;
     let own = b.multiply(b.eye::<C::Real>(length(x, 1))?, C::Real::of(precision.sqrt()))?;
     let distance = b.subtract(distance, b.multiply(b.abs(y)?, own)?)?;

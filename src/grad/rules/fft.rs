@@ -1,8 +1,9 @@
-//! Rules of Fourier transforms.
+//! Gradient rules of Fourier transforms.
 //!
-//! The matrix of a discrete Fourier transform is symmetric: the rule of a transform is the transform of the gradient, with the same sign and scale,
-//! cut or padded to the length that the input had. Of a half spectrum each number but the first, and the last where the number of points is even,
-//! stands for two of the whole spectrum.
+//! The matrix of a discrete Fourier transform is symmetric, so the rule of a transform is the transform of the
+//! gradient, with the same sign and scale, cropped or padded to the length of the input. In a half spectrum, each
+//! element stands for two elements of the whole spectrum, except for the first one and, for an even number of points,
+//! the last one.
 
 use super::shapes::axis_of;
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
     runtime::rules::{Direction, Half, transforms},
 };
 
-/// The array with the numbers of a half spectrum of `n` points that stand for two times `weight`.
+/// Multiplies the elements of a half spectrum of `n` points that stand for two elements by `weight`.
 fn inner<B: Backend, C: ComplexFloat>(
     b: &B,
     x: &B::Array<C>,
@@ -21,7 +22,7 @@ fn inner<B: Backend, C: ComplexFloat>(
 ) -> Result<B::Array<C>> {
     let length = x.shape()[axis];
     let place = b.arange::<i64>(0, length as i64, 1)?;
-    // the place of the number that is alone at the end, if there is one
+    // index of the single element at the end, -1 for an odd number of points
     let last = if n.is_multiple_of(2) { n as i64 / 2 } else { -1 };
     let is_inner = b.logical_and(b.not_equal(&place, 0)?, b.not_equal(&place, last)?)?;
     let weights = b.r#where(is_inner, super::number::<C>(weight), b.ones::<C>([length])?)?;
@@ -30,7 +31,7 @@ fn inner<B: Backend, C: ComplexFloat>(
     b.multiply(x, b.reshape(weights, shape)?)
 }
 
-/// The array cut or padded to the lengths that the input had.
+/// Crops or pads the array to the lengths of the input.
 fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) -> Result<B::Array<C>> {
     let mut x = x;
     for &(axis, length) in lengths {
@@ -41,7 +42,7 @@ fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) 
     Ok(x)
 }
 
-/// `fft`; of a real array the real part.
+/// `fft`; for a real input the real part.
 pub fn fft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -52,7 +53,7 @@ pub fn fft<B: Backend, T: Float>(
     along::<B, T>(b, g, "fft", shape, axis, norm, Direction::Forward)
 }
 
-/// `ifft`; of a real array the real part.
+/// `ifft`; for a real input the real part.
 pub fn ifft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -63,7 +64,7 @@ pub fn ifft<B: Backend, T: Float>(
     along::<B, T>(b, g, "ifft", shape, axis, norm, Direction::Inverse)
 }
 
-/// Of a transform along one axis.
+/// Rule of a transform along one axis.
 fn along<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -78,7 +79,7 @@ fn along<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(g)
 }
 
-/// Of complex transforms along different axes, each with the length that the input had.
+/// Rule of complex transforms along distinct axes, given with the lengths of the input.
 fn complex<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,
@@ -100,7 +101,7 @@ fn axes_of(lengths: &[(usize, usize)]) -> Vec<isize> {
     lengths.iter().map(|(axis, _)| *axis as isize).collect()
 }
 
-/// `rfft`
+/// `rfft`.
 pub fn rfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -116,7 +117,7 @@ pub fn rfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// `ihfft`
+/// `ihfft`.
 pub fn ihfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -132,7 +133,7 @@ pub fn ihfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// `irfft`
+/// `irfft`.
 pub fn irfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -146,7 +147,7 @@ pub fn irfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// `hfft`
+/// `hfft`.
 pub fn hfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -160,7 +161,7 @@ pub fn hfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// A step of a transform over several axes.
+/// One step of a transform over several axes.
 struct Step {
     axis: usize,
     /// The length along the axis before the step.
@@ -169,14 +170,14 @@ struct Step {
     n: usize,
 }
 
-/// The steps in the order in which they are taken.
+/// The steps in the order in which the transform takes them.
 fn steps(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Vec<Step>> {
     let mut lengths = shape.to_vec();
     let step = |(axis, n, elements)| Step { axis, length: std::mem::replace(&mut lengths[axis], elements), n };
     Ok(transforms(op, shape, s, axes, half)?.steps(half).into_iter().map(step).collect())
 }
 
-/// Of complex steps, from the last one back.
+/// Rule of complex steps, from the last one to the first.
 fn several<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,
@@ -192,7 +193,7 @@ fn several<B: Backend, C: ComplexFloat>(
     lengths.chunks(1).try_fold(g, |g, step| complex::<B, C>(b, g, step, norm, direction))
 }
 
-/// `fftn`; of a real array the real part.
+/// `fftn`; for a real input the real part.
 pub fn fftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -205,7 +206,7 @@ pub fn fftn<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Forward)?)
 }
 
-/// `ifftn`; of a real array the real part.
+/// `ifftn`; for a real input the real part.
 pub fn ifftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -218,7 +219,7 @@ pub fn ifftn<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Inverse)?)
 }
 
-/// `rfftn`: that of the complex transforms, then that of the real one, which was the first step.
+/// `rfftn`: the rule of the complex transforms, then that of the real transform, which was the first step.
 pub fn rfftn<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -233,7 +234,7 @@ pub fn rfftn<B: Backend, T: Real>(
     rfft::<B, T>(b, &g, shape, Some(first.n), first.axis as isize, norm)
 }
 
-/// `irfftn`: that of the real transform, which was the last step, then that of the complex ones.
+/// `irfftn`: the rule of the real transform, which was the last step, then that of the complex ones.
 pub fn irfftn<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,

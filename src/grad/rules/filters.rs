@@ -1,4 +1,4 @@
-//! Rules of linear interpolation, of filters along an axis and of the coefficients of splines.
+//! Gradient rules of linear interpolation, of filters along an axis, and of spline coefficients.
 
 use super::{
     convolution::{along, extended},
@@ -13,22 +13,23 @@ use crate::{
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
 
-/// Between which points numbers lie.
+/// Positions of the interpolated numbers `x` among the points `xp`.
 struct Between<B: Backend, T: Element> {
-    /// How many points are at each number or before it.
+    /// For each number, how many points are less than or equal to it.
     count: B::Array<i64>,
-    /// The points before and after it.
+    /// Indices of the points before and after each number.
     first: B::Array<i64>,
     second: B::Array<i64>,
-    /// Whether it has both.
+    /// Whether the number lies between two points.
     inside: B::Array<bool>,
-    /// The distance of the two, 1 where there are not two, and which part of it lies before the number.
+    /// The distance of the two points (1 if the number does not lie between two), and the fraction of it before the
+    /// number.
     width: B::Array<T>,
     part: B::Array<T>,
 }
 
 impl<B: Backend, T: Precision> Between<B, T> {
-    /// Of numbers in one row.
+    /// Locates the numbers of a 1-D array.
     fn new(b: &B, x: &B::Array<T>, xp: &B::Array<T>) -> Result<Between<B, T>> {
         let n = xp.len() as i64;
         let count = b.searchsorted_with(xp, x, SearchsortedOptions::new().side(Side::Right))?;
@@ -41,14 +42,14 @@ impl<B: Backend, T: Precision> Between<B, T> {
         Ok(Between { count, first, second, inside, width, part })
     }
 
-    /// The slopes between the points, 0 beyond them.
+    /// The slopes between the points; 0 outside of them.
     fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
         let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
         b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)
     }
 }
 
-/// `interp`, by the numbers: the slope between the points.
+/// `interp`, with respect to the numbers: the slope between the points.
 pub fn interp_x<B: Backend, T: Precision>(
     b: &B,
     g: &B::Array<T>,
@@ -60,7 +61,7 @@ pub fn interp_x<B: Backend, T: Precision>(
     b.multiply(g, b.reshape(slopes, signed(x.shape()))?)
 }
 
-/// `interp`, by the places of the points.
+/// `interp`, with respect to the positions of the points.
 pub fn interp_xp<B: Backend, T: Precision>(
     b: &B,
     g: &B::Array<T>,
@@ -69,13 +70,13 @@ pub fn interp_xp<B: Backend, T: Precision>(
     fp: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     let between = Between::new(b, &b.reshape(x, -1)?, xp)?;
-    // moving a point is moving the number the other way, as far as it is near to the point
+    // moving a point acts like moving the number the opposite way, weighted by how near the number is to the point
     let by_x = b.negative(b.multiply(b.reshape(g, -1)?, between.slopes(b, fp)?)?)?;
     shared(b, &by_x, &between, xp.len())
 }
 
-/// `interp`, by the values of the points, of which `shape` is the shape.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `interp`, with respect to the values at the points; `shape` is their shape.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn interp_fp<B: Backend, T: Precision>(
     b: &B,
     g: &B::Array<T>,
@@ -99,7 +100,7 @@ pub fn interp_fp<B: Backend, T: Precision>(
     shared(b, &g, &between, n)
 }
 
-/// Sums of what numbers give to the `n` points beside them, to each as much as they are near to it.
+/// Distributes `g` to the two of `n` points around each number, in proportion to their nearness, and sums per point.
 fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
     let second = b.multiply(g, &between.part)?;
     let first = b.subtract(g, &second)?;
@@ -108,8 +109,8 @@ fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B,
 
 // ---- filters along an axis -------------------------------------------------------------------------------------------
 
-/// `correlate1d`, by the elements: what the weights in reverse order make of the gradient, added up where the elements beyond the edges
-/// come from.
+/// `correlate1d`, with respect to the input: the gradient is correlated with the reversed weights, and elements beyond
+/// the edges are added to the elements that they were copied from.
 pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -127,7 +128,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     let window = rules::window(OP, len, size, origin)?;
     let mut widths = vec![(0, 0); g.ndim()];
     widths[axis] = (0, window.border);
-    // element `j` of the extended lane has weight `k` of the result at `j - k`
+    // in the result, element `j` of the extended axis has weight `k` at position `j - k`
     let last = size as isize - 1 - (size / 2) as isize;
     let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
     let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
@@ -138,8 +139,9 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b.segment_sum_with(lanes, b.asarray(sources)?, len, SegmentSumOptions::new().axis(axis as isize))
 }
 
-/// `correlate1d`, by the weights, whose shape is `shape`: of each the sum of the elements that it is for, times the gradient.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `correlate1d`, with respect to the weights, whose shape is `shape`: for each weight, the sum of the products of the
+/// gradient and the elements it is applied to.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -169,7 +171,7 @@ pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
 }
 
-/// `spline_filter`: the same filter, of which the elements at the ends count half where it mirrors about them.
+/// `spline_filter`: the same filter; in a mode that mirrors about the end elements, these count half.
 pub fn spline_filter<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -183,7 +185,7 @@ pub fn spline_filter<B: Backend, T: WideFloat>(
     if rules::spline_ends(mode) != SplineEnds::Mirror {
         return b.spline_filter_with(g, options);
     }
-    // an element that is no end has two images in each period of the mirrored lane, and an end has one
+    // in each period of the mirrored axis, an inner element has two images and an end has one
     let mut images = Vec::new();
     for (axis, &len) in g.shape().iter().enumerate().filter(|(_, len)| **len > 1) {
         let of_axis = |i: usize| number::<T>(if i == 0 || i + 1 == len { 1.0 } else { 2.0 });

@@ -1,8 +1,9 @@
-//! Rules of arrays that are read between their elements.
+//! Gradient rules of interpolation between the elements of an array.
 //!
-//! A value between elements is a sum of coefficients, each times weights that depend on the place. By the coefficients, the gradient is added
-//! up at the same places with the same weights; by the coordinates, it has the derivative of one weight. Coefficients of splines are a linear
-//! filter of the elements, and so is what takes their gradient back. Places are computed in float64, as those ops do.
+//! An interpolated value is a sum of coefficients times weights that depend on the position. With respect to the
+//! coefficients, the gradient is added up at the same positions with the same weights; with respect to the coordinates,
+//! one weight is replaced by its derivative. Spline coefficients are a linear filter of the elements, so a filter takes
+//! their gradient back. Positions are computed in float64, as in the ops.
 
 use super::{
     convolution::along,
@@ -18,7 +19,7 @@ use crate::{
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
 
-/// How an array is read between its elements.
+/// The interpolation: spline order, boundary mode, value beyond the edge, and whether to filter first.
 #[derive(Clone, Copy)]
 struct Spline {
     order: usize,
@@ -27,30 +28,31 @@ struct Spline {
     prefilter: bool,
 }
 
-/// Coefficients that places depend on along one axis, and their weights: arrays of (taps, places).
+/// For each position along one axis, the indices of the coefficients it depends on, and their weights; shapes (taps,
+/// positions).
 struct Taps<B: Backend> {
     index: B::Array<i64>,
     weight: B::Array<f64>,
-    /// The derivatives of the weights by the place, where they are wanted.
+    /// The derivatives of the weights with respect to the position, if wanted.
     slope: Option<B::Array<f64>>,
 }
 
-/// The coefficients of arrays, in one row each, and the places at which they are read.
+/// Layout of the coefficients of several arrays, one after the other, and of the positions to be interpolated.
 struct Layout<B: Backend> {
-    /// Arrays that are read at the same places.
+    /// Number of arrays that are interpolated at the same positions.
     arrays: usize,
-    /// Coefficients of one of them.
+    /// Number of coefficients of each array.
     count: usize,
-    /// Elements of each place.
+    /// Number of elements at each position.
     channels: usize,
-    /// Places.
+    /// Number of positions.
     points: usize,
-    /// The first coefficient of the array that a place is in, where they are in different ones.
+    /// For each position, the first coefficient of its array, if positions belong to different arrays.
     starts: Option<B::Array<i64>>,
 }
 
 impl Spline {
-    /// Whether coefficients are made of the elements first.
+    /// Returns whether the elements are filtered to coefficients first.
     fn filters(&self) -> bool {
         self.prefilter && self.order > 1
     }
@@ -59,17 +61,17 @@ impl Spline {
         rules::spline_border(self.mode, self.order, self.prefilter)
     }
 
-    /// How many coefficients there are before the first element.
+    /// Number of coefficients before the first element.
     fn before(&self) -> usize {
         if self.border().is_some() { SPLINE_BORDER } else { 0 }
     }
 
-    /// Numbers of coefficients along axes.
+    /// Number of coefficients along each axis.
     fn coefficients_along(&self, lengths: &[usize]) -> Vec<usize> {
         lengths.iter().map(|&len| len + 2 * self.before()).collect()
     }
 
-    /// The coefficients of each of a stack of arrays, `(stack, lengths..)`.
+    /// The coefficients of each array of a stack, `(stack, lengths..)`.
     fn coefficients<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         if !self.filters() {
             return Ok(x.clone());
@@ -87,7 +89,8 @@ impl Spline {
         b.stack(&parts)
     }
 
-    /// From gradients of the coefficients, `(stack, lengths.. with borders)`, to those of the elements, `(stack, lengths..)`.
+    /// The gradients of the elements, `(stack, lengths..)`, given those of the coefficients, `(stack, lengths.. with
+    /// borders)`.
     fn elements<B: Backend, T: WideFloat>(&self, b: &B, g: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T>> {
         if !self.filters() {
             return Ok(g.clone());
@@ -103,7 +106,8 @@ impl Spline {
         pad::<B, T>(b, &g, &shape, &widths, mode)
     }
 
-    /// The coefficients that places on an axis of `len` elements depend on. A place that is not finite depends on none.
+    /// The coefficients that positions on an axis of `len` elements depend on. A position that is not finite has no
+    /// weights.
     fn taps<B: Backend>(&self, b: &B, places: &B::Array<f64>, len: usize, with_slopes: bool) -> Result<Taps<B>> {
         let (len, order) = (len + 2 * self.before(), self.order);
         let last = len as f64 - 1.0;
@@ -142,10 +146,10 @@ impl Spline {
         Ok(Taps { index: self.folded_index(b, &index, len as i64)?, weight, slope })
     }
 
-    /// Places that stand for those beyond the ends of an axis.
+    /// Maps positions beyond the ends of an axis to the positions they stand for.
     fn folded<B: Backend>(&self, b: &B, at: B::Array<f64>, within: &B::Array<bool>, len: f64) -> Result<Folded<B>> {
         let last = len - 1.0;
-        // where nothing but what is beyond the edge counts
+        // at this distance only the value beyond the edge counts
         let far = (self.order + 1) as f64;
         let (mut turned, mut counted) = (None, None);
         let mirrored = |at: &B::Array<f64>, half: f64| -> Result<(B::Array<f64>, B::Array<bool>)> {
@@ -181,12 +185,12 @@ impl Spline {
             }
             Boundary::GridWrap => b.remainder(&at, len)?,
         };
-        // places that are far away, or of which periods leave nothing
+        // limits positions that are far away, or that lost all digits in the reduction by periods
         let at = b.clip(b.r#where(within, at, folded)?, -far, last + far)?;
         Ok(Folded { at, turned, counted })
     }
 
-    /// Indices that stand for those beyond the ends of an axis, by a few elements.
+    /// Maps indices that are a few elements beyond the ends of an axis to the indices they stand for.
     fn folded_index<B: Backend>(&self, b: &B, index: &B::Array<i64>, len: i64) -> Result<B::Array<i64>> {
         let mirrored = |period: i64, sum: i64| {
             let at = b.remainder(index, period)?;
@@ -202,17 +206,17 @@ impl Spline {
     }
 }
 
-/// Places on an axis, or such as stand for others.
+/// Positions on an axis after boundary handling.
 struct Folded<B: Backend> {
     at: B::Array<f64>,
-    /// Where they run backwards.
+    /// True where the direction is reversed.
     turned: Option<B::Array<bool>>,
-    /// Where they depend on the array at all.
+    /// True where the position depends on the array at all.
     counted: Option<B::Array<bool>>,
 }
 
-/// The weights of the coefficients around a place: polynomials of its distance to the middle one, the lowest power first. They are the pieces
-/// of the B-spline of the order, which is a sum of powers that begin one after the other.
+/// The weights of the coefficients around a position, as polynomials in its distance to the middle coefficient, lowest
+/// power first: the pieces of the B-spline of this order, which is a sum of truncated powers.
 fn weights(order: usize) -> Vec<Vec<f64>> {
     let choose = |n: usize, k: usize| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
     let factorial: f64 = (1..=order).map(|k| k as f64).product();
@@ -244,7 +248,7 @@ fn derivatives(polynomials: &[Vec<f64>]) -> Vec<Vec<f64>> {
     polynomials.iter().map(of).collect()
 }
 
-/// The values of polynomials at numbers in one row: of shape (polynomials, numbers).
+/// The values of polynomials at the numbers `t`; shape (polynomials, numbers).
 fn values<B: Backend>(b: &B, polynomials: &[Vec<f64>], t: &B::Array<f64>, shape: [usize; 2]) -> Result<B::Array<f64>> {
     let powers = polynomials.iter().map(Vec::len).max().unwrap_or(0);
     let mut value = b.zeros::<f64>(shape)?;
@@ -255,23 +259,24 @@ fn values<B: Backend>(b: &B, polynomials: &[Vec<f64>], t: &B::Array<f64>, shape:
     Ok(value)
 }
 
-/// Row `k` of an array of (taps, places).
+/// Row `k` of an array of shape (taps, positions).
 fn row<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: usize) -> Result<B::Array<T>> {
     b.getitem(x, vec![Slice::at(k as isize), Slice::ALL])
 }
 
-/// One tap of each axis but the last.
+/// A combination of one tap for each axis but the last.
 struct Choice<B: Backend> {
-    /// The taps of the last axis as places in memory, in one row: (taps and places).
+    /// Flat indices of the coefficients for all taps of the last axis, as a 1-D array: (taps, positions) flattened.
     places: B::Array<i64>,
-    /// Weights of the taps that were chosen.
+    /// Weights of the selected taps.
     weights: Vec<B::Array<f64>>,
-    /// Which they are.
+    /// Numbers of the selected taps.
     taps: Vec<usize>,
 }
 
 impl<B: Backend> Layout<B> {
-    /// Calls a function with all choices of taps along all axes but the last. `lengths` are those of the coefficients.
+    /// Calls `f` with each combination of taps along all axes but the last. `lengths` are the numbers of coefficients
+    /// along the axes.
     fn choices(
         &self,
         b: &B,
@@ -301,7 +306,8 @@ impl<B: Backend> Layout<B> {
         Ok(())
     }
 
-    /// Adds the gradients of values, `(arrays, points, channels)`, up at the coefficients, `(arrays, coefficients, channels)`.
+    /// Adds up the gradients of values, `(arrays, points, channels)`, at the coefficients, `(arrays, coefficients,
+    /// channels)`.
     fn spread<T: WideFloat>(&self, b: &B, g: &B::Array<T>, taps: &[Taps<B>], lengths: &[usize]) -> Result<B::Array<T>> {
         let g = b.expand_dims(g, 1)?;
         let mut sum: Option<B::Array<T>> = None;
@@ -323,8 +329,8 @@ impl<B: Backend> Layout<B> {
         }
     }
 
-    /// The gradients by the coordinates along each axis, of those of values, `(arrays, points, channels)`, with the coefficients `c`,
-    /// `(arrays, coefficients, channels)`: one row for each axis.
+    /// The gradients with respect to the coordinates, one row for each axis, given the gradients of the values,
+    /// `(arrays, points, channels)`, and the coefficients `c`, `(arrays, coefficients, channels)`.
     fn by_places<T: WideFloat>(
         &self,
         b: &B,
@@ -363,7 +369,7 @@ impl<B: Backend> Layout<B> {
     }
 }
 
-/// The coefficients that places depend on along each axis: `places` has a row for each.
+/// The taps for each axis; `places` has one row of positions for each axis.
 fn taps_of<B: Backend>(
     b: &B,
     spline: Spline,
@@ -375,7 +381,8 @@ fn taps_of<B: Backend>(
     lengths.iter().enumerate().map(of_axis).collect()
 }
 
-/// The gradient of a stack of arrays, `(stack, lengths..)`, that are read at the same places, of that of the values.
+/// The gradient of a stack of arrays, `(stack, lengths..)`, interpolated at the same positions, given the gradient of
+/// the values.
 fn by_elements<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -396,7 +403,7 @@ fn by_elements<B: Backend, T: WideFloat>(
     b.reshape(spline.elements::<B, T>(b, &sums, lengths)?, signed(shape))
 }
 
-/// The gradients by the places at which a stack of arrays is read, a row for each axis.
+/// The gradients with respect to the positions at which a stack of arrays is interpolated, one row for each axis.
 fn by_coordinates<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -417,13 +424,13 @@ fn by_coordinates<B: Backend, T: WideFloat>(
     layout.by_places::<T>(b, &g, &without_beyond::<B, T>(b, c, spline)?, &taps, &all)
 }
 
-/// Coefficients without the value beyond the edge, of a mode that has it in the place of coefficients. Where the weights of those that are
-/// there are not 1 together, it makes up for the rest.
+/// Subtracts the value beyond the edge from the coefficients, in the mode that uses the value in place of coefficients:
+/// if the weights of the existing coefficients do not sum to 1, that value takes the rest.
 fn without_beyond<B: Backend, T: WideFloat>(b: &B, c: B::Array<T>, spline: Spline) -> Result<B::Array<T>> {
     if spline.mode == Boundary::GridConstant { b.subtract(c, number::<T>(spline.cval)) } else { Ok(c) }
 }
 
-/// How a stack of arrays lies, and the numbers of its coefficients along the axes.
+/// The layout of a stack of arrays, and the numbers of coefficients along the axes.
 fn stacked<B: Backend>(
     stack: &[usize],
     lengths: &[usize],
@@ -435,15 +442,15 @@ fn stacked<B: Backend>(
     (Layout { arrays, count, channels: 1, points: places.shape()[1], starts: None }, all)
 }
 
-/// Coordinates as places, with a row for each axis.
+/// Coordinates as positions in float64, one row for each axis.
 fn rows_of<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().first().copied().unwrap_or(0);
     let points = coordinates.shape().iter().skip(1).product::<usize>();
     b.reshape(b.astype::<f64, T::Real>(coordinates)?, [axes as isize, points as isize])
 }
 
-/// `map_coordinates`, by the elements, of which `shape` is the shape.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `map_coordinates`, with respect to the elements, whose shape is `shape`.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn map_coordinates_x<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -457,8 +464,8 @@ pub fn map_coordinates_x<B: Backend, T: WideFloat>(
     by_elements::<B, T>(b, g, &rows_of::<B, T>(b, coordinates)?, shape, 0, spline)
 }
 
-/// `map_coordinates`, by the coordinates: the slope of the spline. Those that are not finite have none.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `map_coordinates`, with respect to the coordinates: the slope of the spline; 0 for coordinates that are not finite.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn map_coordinates_coordinates<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -474,19 +481,19 @@ pub fn map_coordinates_coordinates<B: Backend, T: WideFloat>(
     b.reshape(b.astype::<T::Real, f64>(slopes)?, signed(coordinates.shape()))
 }
 
-/// An affine map: the places in an array that the indices of a result are taken to.
+/// An affine map from the indices of a result to positions in an array.
 struct Map<B: Backend> {
-    /// The axes before those of the map.
+    /// Number of axes before those of the map.
     first: usize,
-    /// The indices of the result, a row for each axis.
+    /// The indices of the result, one row for each axis.
     indices: B::Array<f64>,
     places: B::Array<f64>,
-    /// Whether the matrix has the offset as a further column.
+    /// Whether the matrix contains the offset as an additional column.
     homogeneous: bool,
 }
 
 impl<B: Backend> Map<B> {
-    /// `shape` is that of the array, and `to` that of the result.
+    /// `shape` is the shape of the array, and `to` that of the result.
     fn new<T: WideFloat>(
         b: &B,
         matrix: &B::Array<T::Real>,
@@ -517,8 +524,8 @@ impl<B: Backend> Map<B> {
     }
 }
 
-/// `affine_transform`, by the elements, of which `shape` is the shape.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `affine_transform`, with respect to the elements, whose shape is `shape`.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_x<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -533,8 +540,8 @@ pub fn affine_transform_x<B: Backend, T: WideFloat>(
     by_elements::<B, T>(b, g, &map.places, shape, map.first, Spline { order, mode, cval: 0.0, prefilter })
 }
 
-/// `affine_transform`, by the matrix: the gradients by the places, times the indices that it takes there.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `affine_transform`, with respect to the matrix: the gradients of the positions times the indices of the result.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -553,14 +560,14 @@ pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
         let of_offset = b.expand_dims(b.sum(&slopes, 1)?, 1)?;
         of_matrix = b.concat_with([&of_matrix, &of_offset], ConcatOptions::new().axis(1))?;
         let further = matrix.shape()[0] - of_matrix.shape()[0];
-        // a further row is not read
+        // an additional row is not read by the op
         of_matrix = b.pad(of_matrix, [(0, further), (0, 0)])?;
     }
     b.astype::<T::Real, f64>(of_matrix)
 }
 
-/// `affine_transform`, by the offset: the sum of the gradients by the places.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `affine_transform`, with respect to the offset: the sum of the gradients of the positions.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_offset<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -577,8 +584,8 @@ pub fn affine_transform_offset<B: Backend, T: WideFloat>(
     b.astype::<T::Real, f64>(b.sum(slopes, 1)?)
 }
 
-/// `zoom`, of an array of the shape `shape`: back along one axis after the other.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `zoom`, for an array of shape `shape`: the rule is applied along one axis after the other.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn zoom<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -616,7 +623,7 @@ pub fn zoom<B: Backend, T: WideFloat>(
     b.squeeze(spline.elements::<B, T>(b, &b.expand_dims(g, 0)?, shape)?, 0)
 }
 
-/// How the arrays and places of `grid_sample` lie. `grid` and `coordinates` are shapes.
+/// The layout of the arrays and positions of `grid_sample`; `grid` and `coordinates` are shapes.
 fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(Layout<B>, Vec<usize>)> {
     let sampling = rules::grid_sampled("grid_sample", grid, coordinates, 1)?;
     let (lengths, channels) = (sampling.lengths, sampling.channels);
@@ -625,7 +632,7 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     if coordinates[0] == 1 {
         return Ok((Layout { arrays: grid[0], count, channels, points, starts: None }, lengths));
     }
-    // each batch has places of its own: one row of all arrays
+    // each batch has its own positions: all arrays are treated as one row of coefficients
     let batches = coordinates[0];
     let starts = if grid[0] == 1 {
         None
@@ -636,14 +643,14 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     Ok((Layout { arrays: 1, count: count * grid[0], channels, points: points * batches, starts }, lengths))
 }
 
-/// The coordinates of `grid_sample` as places, with a row for each axis.
+/// The coordinates of `grid_sample` as positions in float64, one row for each axis.
 fn components<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().last().copied().unwrap_or(0);
     let rows = b.reshape(b.astype::<f64, T::Real>(coordinates)?, [-1, axes as isize])?;
     b.matrix_transpose(rows)
 }
 
-/// `grid_sample`, by the grid, of which `shape` is the shape.
+/// `grid_sample`, with respect to the grid, whose shape is `shape`.
 pub fn grid_sample_grid<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -661,8 +668,8 @@ pub fn grid_sample_grid<B: Backend, T: WideFloat>(
     b.reshape(layout.spread::<T>(b, &g, &taps, &lengths)?, signed(shape))
 }
 
-/// `grid_sample`, by the coordinates: the slope between the elements.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// `grid_sample`, with respect to the coordinates: the slope between the elements.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn grid_sample_coordinates<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -688,7 +695,8 @@ pub fn grid_sample_coordinates<B: Backend, T: WideFloat>(
 mod tests {
     use super::*;
 
-    /// The weights of a place are 1 together, and their derivatives 0; the mean of the coefficients' places is the place.
+    /// The weights sum to 1 and their derivatives to 0; the weighted mean of the coefficients' positions is the
+    /// position.
     #[test]
     fn weights_are_pieces_of_a_spline() {
         for order in 0..=5 {

@@ -1,4 +1,4 @@
-//! Rules of ops that take elements at places, and put them there.
+//! Gradient rules of ops that gather and scatter elements.
 
 use super::{
     in_float32,
@@ -10,14 +10,14 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// `getitem`: zeros, with the gradient in its place.
+/// `getitem`: zeros, with the gradient at the selected elements.
 pub fn getitem<B: Backend, T: Float>(b: &B, g: &B::Array<T>, slices: &[Slice], shape: &[usize]) -> Result<B::Array<T>> {
     let mut zeros = b.zeros::<T>(shape)?;
     b.set(&mut zeros, slices, g)?;
     Ok(zeros)
 }
 
-/// `get`: as [`getitem`]; elements that were taken more than once have the sum.
+/// `get`: like [`getitem`]; elements that were selected several times get the sum.
 pub fn get<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -29,17 +29,17 @@ pub fn get<B: Backend, T: Float>(
     Ok(zeros)
 }
 
-/// `index_put`, by the array: what was put has none of it.
+/// `index_put`, with respect to the array: 0 for overwritten elements.
 pub fn index_put_x<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let mut g = g.clone();
     b.set(&mut g, index, T::ZERO)?;
     Ok(g)
 }
 
-/// `index_put`, by the values: of those that went to one place the last counts.
+/// `index_put`, with respect to the values: only the last value written to an element gets its gradient.
 pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let taken = b.get(g, index)?;
-    // every value leaves its number; those whose number stands there are the last
+    // every value writes its number; values whose number is still there were written last
     let count = taken.len() as i64;
     let numbers = b.reshape(b.arange::<i64>(0, count, 1)?, signed(taken.shape()))?;
     let mut places = b.zeros::<i64>(g.shape())?;
@@ -48,7 +48,7 @@ pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Ind
     b.r#where(is_last, taken, T::ZERO)
 }
 
-/// `take`: the sum of what was taken from each place.
+/// `take`: each element gets the sum of the gradients of its copies.
 pub fn take<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -64,7 +64,7 @@ pub fn take<B: Backend, T: Float>(
     let n = lengths[axis];
     let flat = b.reshape(indices, -1)?;
     let places = b.r#where(b.less(&flat, 0)?, b.add(&flat, n as i64)?, &flat)?;
-    // the axes of the indices as one
+    // merges the axes of the indices into one
     let mut joined = lengths.to_vec();
     joined[axis] = flat.len();
     let g = b.reshape(g, signed(&joined))?;
@@ -72,7 +72,7 @@ pub fn take<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `take_along_axis`: the sum of what was taken from each place.
+/// `take_along_axis`: each element gets the sum of the gradients of its copies.
 pub fn take_along_axis<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -81,7 +81,7 @@ pub fn take_along_axis<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let axis = axis_of("take_along_axis", axis, shape.len())?;
-    // along each other axis every element stays in its place
+    // along every other axis, elements keep their index
     let places = |k: usize| {
         let mut lengths = vec![1_isize; shape.len()];
         lengths[k] = -1;
@@ -95,7 +95,7 @@ pub fn take_along_axis<B: Backend, T: Float>(
     Ok(zeros)
 }
 
-/// `scatter`, by the array: what was put has none of it.
+/// `scatter`, with respect to the array: 0 for overwritten elements.
 pub fn scatter_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -107,7 +107,7 @@ pub fn scatter_x<B: Backend, T: Float>(
     b.scatter(g, indices, b.zeros::<T>(lengths)?, axis)
 }
 
-/// `scatter`, by the values: of those that went to one place the last counts.
+/// `scatter`, with respect to the values: only the last value written to an element gets its gradient.
 pub fn scatter_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -115,7 +115,7 @@ pub fn scatter_values<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let along = axis_of("scatter", axis, g.ndim())?;
-    // every value leaves its number; those whose number stands there are the last
+    // every value writes its number; values whose number is still there were written last
     let numbers = b.arange::<i64>(0, indices.len() as i64, 1)?;
     let places = b.scatter(b.zeros::<i64>(g.shape()[along])?, indices, &numbers, 0)?;
     let is_last = b.equal(b.take(places, indices, 0)?, numbers)?;
@@ -124,7 +124,7 @@ pub fn scatter_values<B: Backend, T: Float>(
     b.r#where(b.reshape(is_last, lengths)?, b.take(g, indices, axis)?, T::ZERO)
 }
 
-/// `scatter_mul`, by the values: the product of all others, which may be zero.
+/// `scatter_mul`, with respect to the values: the product of all other factors, which may be zero.
 pub fn scatter_mul_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -136,8 +136,8 @@ pub fn scatter_mul_values<B: Backend, T: Float>(
     b.multiply(b.take(g, indices, axis)?, others::<B, T>(b, x, indices, values, axis)?)
 }
 
-/// Of each value the product of all that goes to its place but itself. Where a product may be beyond the dtype and a factor less of it is not, it is
-/// computed in float64.
+/// For each value, the product of everything that goes to its position except the value itself. Narrow real dtypes are
+/// computed in float64, since the whole product may overflow although the product without one factor does not.
 fn others<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -152,7 +152,8 @@ fn others<B: Backend, T: Float>(
     let is_zero = b.equal(values, T::ZERO)?;
     let other = b.r#where(&is_zero, T::ONE, values)?;
     let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
-    // how many other values of the place are zero, and their sum: where there is one, the product has it as a factor
+    // for each value, the number of other values at its position that are zero, and their sum: a single zero is a
+    // factor of the product
     let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
         let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
         b.subtract(b.take(sums, indices, axis)?, of)
@@ -164,7 +165,7 @@ fn others<B: Backend, T: Float>(
     b.multiply(b.divide(product, other)?, factor)
 }
 
-/// Of a largest or least value, the gradient of each element that is it: shared among these.
+/// The gradient of a maximum or minimum, divided by the number of elements that attain it.
 fn shared<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -177,7 +178,7 @@ fn shared<B: Backend, T: Real>(
     let own = b.astype::<i64, bool>(is_that::<B, T>(b, x, y)?)?;
     let of_values = b.astype::<i64, bool>(is_that::<B, T>(b, values, &b.take(y, indices, axis)?)?)?;
     let count = b.scatter_add(own, indices, of_values, axis)?;
-    // a count may be beyond 16-bit floats
+    // a count may exceed the range of 16-bit floats
     match is_16_bit::<T>() {
         true => {
             let count = b.astype::<f32, i64>(count)?;
@@ -187,12 +188,12 @@ fn shared<B: Backend, T: Real>(
     }
 }
 
-/// Whether elements are those of the result, which is NaN where one of them is.
+/// True for the elements that equal the result, with NaN equal to NaN.
 fn is_that<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<bool>> {
     b.logical_or(b.equal(x, y)?, b.logical_and(b.isnan(x)?, b.isnan(y)?)?)
 }
 
-/// `scatter_max` and `scatter_min`, by the array: shared among the elements that are the result.
+/// `scatter_max` and `scatter_min`, with respect to the array: shared among the elements that attain the result.
 pub fn scatter_extremum_x<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -206,7 +207,7 @@ pub fn scatter_extremum_x<B: Backend, T: Real>(
     b.r#where(is_that::<B, T>(b, x, y)?, g, T::ZERO)
 }
 
-/// The same by the values.
+/// `scatter_max` and `scatter_min`, with respect to the values.
 pub fn scatter_extremum_values<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,

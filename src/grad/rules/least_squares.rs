@@ -1,7 +1,7 @@
-//! Rules of pseudo-inverses and of least squares.
+//! Gradient rules of pseudo-inverses and least squares.
 //!
-//! They are not made of the rule of the singular value decomposition: what they are of does not depend on single vectors, and has a gradient where
-//! singular values are equal, as those of a matrix with orthonormal columns are.
+//! They do not use the rule of the singular value decomposition: the results do not depend on single vectors, and have
+//! a gradient at equal singular values, such as those of a matrix with orthonormal columns.
 
 use super::{
     factorizations::{adjoint, length, svdvals},
@@ -13,9 +13,10 @@ use crate::{
     linalg::{Relative, kept_values},
 };
 
-/// `pinv`. As a function of matrices of singular values it has differences of the inverses in its gradient (Noferini 2017, "A formula for the
-/// Frechet derivative of a generalized matrix function"): those of values that count as 0 are 0, which for matrices that have no such
-/// values but 0 is the formula of Golub and Pereyra (1973).
+/// `pinv`. As the pseudo-inverse is a function of the singular values, its gradient contains divided differences of
+/// their inverses (Noferini 2017, "A formula for the Frechet derivative of a generalized matrix function"); the
+/// inverses of values that count as 0 are 0. If only exact zeros count as 0, this is the formula of Golub and Pereyra
+/// (1973).
 pub fn pinv<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -34,7 +35,7 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
     let (row, column) = (b.expand_dims(&inverse, -2)?, b.expand_dims(&inverse, -1)?);
     let (across, down) = (b.expand_dims(&s, -2)?, b.expand_dims(&s, -1)?);
-    // of two values that both are kept, the product of the inverses; of one of them, the distance of the squares
+    // for two kept values, the product of the inverses; if only one is kept, the difference of the squares
     let is_one = b.not_equal(
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -2)?)?,
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -1)?)?,
@@ -56,13 +57,13 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let squares = whole::<B, T>(b, &b.square(inverse)?)?;
     let k = length(&s, 1);
     if k < length(&vh, 1) {
-        // what is orthogonal to all rows
+        // the part that is orthogonal to all rows
         let rest = b.subtract(&of_columns, b.matmul(&v, &inner)?)?;
         let scaled = b.multiply(&u, b.expand_dims(&squares, -2)?)?;
         x = b.add(x, b.matmul(scaled, adjoint::<B, T>(b, &rest)?)?)?;
     }
     if k < length(&u, 2) {
-        // what is orthogonal to all columns
+        // the part that is orthogonal to all columns
         let of_rows = b.matmul(&vh, &g)?;
         let rest = adjoint::<B, T>(b, &b.subtract(&of_rows, b.matmul(inner, adjoint_u)?)?)?;
         let scaled = b.multiply(&vh, b.expand_dims(squares, -1)?)?;
@@ -71,7 +72,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.conj::<T>(x)
 }
 
-/// The gradients by the solution and by what it leaves over, as columns, with the solution and the right-hand sides as columns.
+/// The gradients with respect to the solution and to the residual vectors, and the solution and right-hand sides, all
+/// as columns.
 struct System<B: Backend, T: WideFloat> {
     by_solution: B::Array<T>,
     by_rest: B::Array<T>,
@@ -103,8 +105,9 @@ impl<B: Backend, T: WideFloat> System<B, T> {
     }
 }
 
-/// `lstsq`, by the matrix: the solution is the product of the pseudo-inverse and the right-hand sides, as for [`pinv`].
-#[allow(clippy::too_many_arguments)] // what the row gives
+/// `lstsq`, with respect to the matrix: the solution is the product of the pseudo-inverse and the right-hand sides, as
+/// for [`pinv`].
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn lstsq_x1<B: Backend, T: WideFloat>(
     b: &B,
     g_solution: &B::Array<T>,
@@ -117,7 +120,7 @@ pub fn lstsq_x1<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
     let by_inverse = b.matmul(&system.by_solution, b.matrix_transpose(&system.right)?)?;
-    // systems of which there is one matrix for many right-hand sides
+    // sums over systems that share one matrix
     let by_inverse = summed::<B, T>(b, by_inverse, &transposed(x1.shape()))?;
     let direct = b.matmul(&system.by_rest, b.matrix_transpose(&system.solution)?)?;
     let direct = summed::<B, T>(b, direct, x1.shape())?;
@@ -125,8 +128,8 @@ pub fn lstsq_x1<B: Backend, T: WideFloat>(
     b.add(b.add(pinv::<B, T>(b, &by_inverse, x1, rtol, None)?, direct)?, by_values)
 }
 
-/// `lstsq`, by the right-hand sides.
-#[allow(clippy::too_many_arguments)] // what the row gives
+/// `lstsq`, with respect to the right-hand sides.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn lstsq_x2<B: Backend, T: WideFloat>(
     b: &B,
     g_solution: &B::Array<T>,
@@ -154,7 +157,7 @@ fn transposed(shape: &[usize]) -> Vec<usize> {
     shape
 }
 
-/// The sum over the axes along which matrices of `shape` were repeated.
+/// Sums over the axes along which matrices of `shape` were broadcast.
 fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     let new = x.ndim().saturating_sub(shape.len());
     let is_repeated = |&axis: &usize| axis < new || (shape[axis - new] == 1 && x.shape()[axis] != 1);

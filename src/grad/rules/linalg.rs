@@ -1,4 +1,4 @@
-//! Rules of products of matrices, of systems of equations and of norms.
+//! Gradient rules of matrix products, of linear systems and of norms.
 
 use super::{
     number,
@@ -8,18 +8,18 @@ use super::{
 };
 use crate::{ArrayAttributes, Axes, Backend, Float, Numeric, Result, SolveTriangularOptions, TrilOptions, TriuOptions};
 
-/// A vector as the row (left) or the column (right) that it is in a product.
+/// A vector as a row (left factor) or a column (right factor); matrices are unchanged.
 fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Result<B::Array<T>> {
     if x.ndim() > 1 { Ok(x.clone()) } else { b.expand_dims(x, if is_left { 0 } else { 1 }) }
 }
 
-/// The gradient of a product, with the axes that vectors took from it.
+/// The gradient of a product, with the axes restored that vector factors removed.
 fn as_product<B: Backend, T: Float>(b: &B, g: &B::Array<T>, left: usize, right: usize) -> Result<B::Array<T>> {
     let g = if right == 1 { b.expand_dims(g, -1)? } else { g.clone() };
     if left == 1 { b.expand_dims(g, -2) } else { Ok(g) }
 }
 
-/// `matmul`, by the left factor.
+/// `matmul`, with respect to the left factor.
 pub fn matmul_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -28,11 +28,11 @@ pub fn matmul_x1<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     let g = as_product::<B, T>(b, g, shape.len(), x2.ndim())?;
     let product = b.matmul(g, b.matrix_transpose(as_matrix::<B, T>(b, x2, false)?)?)?;
-    // a vector was a row of one matrix, or of each of a stack
+    // a vector acts as one row matrix, or as one shared by all matrices of a stack
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 0) } else { Ok(product) }
 }
 
-/// `matmul`, by the right factor.
+/// `matmul`, with respect to the right factor.
 pub fn matmul_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -44,18 +44,18 @@ pub fn matmul_x2<B: Backend, T: Float>(
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 1) } else { Ok(product) }
 }
 
-/// The sum of a stack of matrices.
+/// The sum over a stack of matrices.
 fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
     let stacked = x.ndim() - 2;
     if stacked == 0 { Ok(x) } else { b.sum(x, (0..stacked).collect::<Vec<_>>()) }
 }
 
-/// Right-hand sides as matrices: those of systems whose right-hand side is a vector are one column. `ndim` is the number of axes of the systems.
+/// Right-hand sides as matrices: vectors become single columns. `ndim` is the number of axes of the systems' matrices.
 pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
 }
 
-/// `solve`, by the right-hand sides.
+/// `solve`, with respect to the right-hand sides.
 pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -65,7 +65,7 @@ pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b.reshape(sides, signed(g.shape()))
 }
 
-/// `solve`, by the matrix.
+/// `solve`, with respect to the matrix.
 pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -75,14 +75,15 @@ pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     by_matrix::<B, T>(b, &solve_x2::<B, T>(b, g, x1)?, y, x1.ndim())
 }
 
-/// The gradient by the matrices of systems with the solutions `y`, of that by the right-hand sides.
+/// The gradient with respect to the matrices of systems with solutions `y`, given that with respect to the right-hand
+/// sides.
 fn by_matrix<B: Backend, T: Float>(b: &B, by_sides: &B::Array<T>, y: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     let column = |x: &B::Array<T>| as_columns::<B, T>(b, x, ndim);
     let product = b.matmul(column(by_sides)?, b.matrix_transpose(column(y)?)?)?;
     b.negative(product)
 }
 
-/// `solve_triangular`, by the right-hand sides.
+/// `solve_triangular`, with respect to the right-hand sides.
 pub fn solve_triangular_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -95,7 +96,7 @@ pub fn solve_triangular_x2<B: Backend, T: Float + crate::WideFloat>(
     b.reshape(sides, signed(g.shape()))
 }
 
-/// `solve_triangular`, by the triangle of the matrix that is read.
+/// `solve_triangular`, with respect to the triangle of the matrix that is read.
 pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -110,7 +111,7 @@ pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
     if lower { b.tril_with(all, TrilOptions::new().k(-beside)) } else { b.triu_with(all, TriuOptions::new().k(beside)) }
 }
 
-/// `vector_norm`; 0 by elements that are 0, at which norms have no one slope.
+/// `vector_norm`; 0 for zero elements, where norms have no unique derivative.
 pub fn vector_norm<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -129,13 +130,14 @@ pub fn vector_norm<B: Backend, T: Float>(
     }
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
-        // not the result itself, which a library may have rounded otherwise: then no element would be the largest
+        // recomputed, since a library may have rounded the result differently, and then no element would be equal to it
         let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis };
         let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
         extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
         let g = kept::<B, T::Real>(b, g, x.shape(), axis)?;
-        // the part of the norm, to the power of the order less 1; both by the largest magnitude, since powers may be beyond the dtype
+        // the ratio to the norm, to the power `ord - 1`; both are divided by the largest magnitude, since powers may
+        // overflow
         let axes = if x.ndim() == 0 { Axes::from(..) } else { axis };
         let most = b.max_with(&magnitude, axes, crate::MaxOptions::new().keepdims(true))?;
         let most = b.r#where(b.equal(&most, T::Real::ZERO)?, T::Real::ONE, most)?;
@@ -150,7 +152,7 @@ pub fn vector_norm<B: Backend, T: Float>(
     b.multiply(whole::<B, T>(b, &by_magnitude)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
 
-/// `csr_matmul`, by the dense factor: the product with the transpose of the sparse one.
+/// `csr_matmul`, with respect to the dense factor: the product with the transposed sparse factor.
 pub fn csr_matmul_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,

@@ -1,7 +1,9 @@
-//! Rules that are no compositions: from the gradient of a result to that of an input. Rows name them in `grad`, and say what they are given:
-//! `g`, the gradient of the result, `y`, the result, and parameters of the row.
+//! Gradient rules that are not given by formulas: functions from the gradient of a result to that of an input. Rows of
+//! the op table name them in `grad`, with their arguments: `g`, the gradient of the result, `y`, the result, and
+//! parameters of the row.
 //!
-//! A gradient pairs with a change `dz` as Re(g dz), without a conjugate: rules of holomorphic functions are the real ones.
+//! A gradient `g` pairs with a change `dz` as Re(g dz), without conjugation: rules of holomorphic functions are the
+//! same as for real ones.
 
 mod convolution;
 mod determinants;
@@ -35,22 +37,22 @@ pub use special::*;
 
 use crate::{Backend, Complex, Element, Float, Result, segments::is_16_bit};
 
-/// A real array as one of the dtype of `T`.
+/// Converts a real array to the dtype `T`.
 fn whole<B: Backend, T: Float>(b: &B, x: &B::Array<T::Real>) -> Result<B::Array<T>> {
     b.astype::<T, T::Real>(x)
 }
 
-/// `i`, of a complex dtype; 0 of a real one.
+/// The imaginary unit in a complex dtype; 0 in a real one.
 fn i<T: Float>() -> T {
     T::from_complex(Complex::new(0.0, 1.0))
 }
 
-/// A number of the dtype.
+/// A number in the dtype `T`.
 fn number<T: Float>(x: f64) -> T {
     <T as Element>::from_f64(x)
 }
 
-/// What a rule makes of these arrays in float32, of which 16-bit floats have too few digits or too short a range, rounded once.
+/// Applies a rule in float32, for 16-bit floats with too few digits or too short a range, and rounds the result once.
 fn in_float32<B: Backend, T: Element, const N: usize>(
     b: &B,
     x: [&B::Array<T>; N],
@@ -62,7 +64,7 @@ fn in_float32<B: Backend, T: Element, const N: usize>(
     b.astype::<T, f32>(result)
 }
 
-/// Divides by counts, or other numbers that 16-bit floats may not hold.
+/// Divides by a count or another number that 16-bit floats may not represent.
 fn over<B: Backend, T: Float>(b: &B, x: &B::Array<T>, n: f64) -> Result<B::Array<T>> {
     match is_16_bit::<T>() && n > EXACT {
         true => in_float32::<B, T, 1>(b, [x], |[x]| b.divide(x, n)),
@@ -70,5 +72,5 @@ fn over<B: Backend, T: Float>(b: &B, x: &B::Array<T>, n: f64) -> Result<B::Array
     }
 }
 
-/// The largest count up to which sums of 16-bit floats need no wider dtype: the whole numbers up to here are those of float16.
+/// The largest count for which sums of 16-bit floats need no wider dtype: float16 represents all integers up to here.
 const EXACT: f64 = 2048.0;

@@ -1,7 +1,8 @@
-//! Rules of non-uniform Fourier transforms.
+//! Gradient rules of non-uniform Fourier transforms.
 //!
-//! By values and modes they are the same waves, summed over what was given in place of what came out: a transform of the gradient with the same
-//! sign. By a coordinate `x[j]` of a point the wave `exp(i k x[j])` changes by itself times `i k`.
+//! With respect to values and modes, the rule is a transform of the gradient with the same sign and with inputs and
+//! outputs swapped. With respect to a coordinate `x[j]` of a point, the derivative of the wave `exp(i k x[j])` is `i k`
+//! times the wave.
 
 use super::{i, whole};
 use crate::{
@@ -14,8 +15,8 @@ fn wrong() -> Error {
     Error::argument("nufft", "points must have one to three coordinates")
 }
 
-/// The gradient by the coordinates along one axis, of the values at the points and of the values there of the transform of what was multiplied
-/// with the frequencies.
+/// The gradient with respect to the coordinates along one axis, given the values at the points, and `moved`, the
+/// transform at the points of the modes multiplied by their frequencies.
 fn by_coordinate<B: Backend, T: ComplexFloat>(
     b: &B,
     values: &B::Array<T>,
@@ -24,11 +25,11 @@ fn by_coordinate<B: Backend, T: ComplexFloat>(
 ) -> Result<B::Array<T::Real>> {
     let turn = if isign < 0 { T::ZERO.minus(i::<T>()) } else { i::<T>() };
     let product = b.astype::<T::Real, _>(b.real(b.multiply(b.multiply(values, moved)?, turn)?)?)?;
-    // points are the same for all of a batch
+    // the points are shared by all transforms of a batch
     if product.ndim() > 1 { b.sum(product, 0) } else { Ok(product) }
 }
 
-/// By the coordinates along `axis`, of transforms between points and modes.
+/// Gradient with respect to the coordinates along `axis`, for transforms between points and modes.
 fn with_modes<B: Backend, T: ComplexFloat>(
     b: &B,
     modes: &B::Array<T>,
@@ -54,8 +55,9 @@ fn with_modes<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// By the coordinates along `axis`, of transforms between points and frequencies: either of them is `points`.
-#[allow(clippy::too_many_arguments)] // what the row gives
+/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies; `points` may
+/// be either of these.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 fn with_frequencies<B: Backend, T: ComplexFloat>(
     b: &B,
     points: &[&B::Array<T::Real>],
@@ -80,11 +82,12 @@ fn with_frequencies<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// The functions that rows name, one for each number of coordinates and each of them.
+/// The functions that rows of the op table name: one for each number of coordinates and each coordinate.
 macro_rules! by_coordinates {
     ($($modes:ident $frequencies:ident ($($x:ident)+) ($($s:ident)+) $axis:literal;)*) => {$(
-        /// By one of the coordinates of points, of transforms between points and modes: `modes` and `values` are what was given or its gradient.
-        #[allow(clippy::too_many_arguments)] // what the row gives
+        /// With respect to a coordinate of the points, for transforms between points and modes: `modes` and `values`
+        /// are the input and the gradient of the result, in either order.
+        #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $modes<B: Backend, T: ComplexFloat>(
             b: &B,
             modes: &B::Array<T>,
@@ -96,9 +99,9 @@ macro_rules! by_coordinates {
             with_modes::<B, T>(b, modes, values, &[$($x),+], $axis, eps, isign)
         }
 
-        /// By one of the coordinates of points, with their values, of transforms between them and frequencies, with theirs; the other way round it
-        /// is by a frequency.
-        #[allow(clippy::too_many_arguments)] // what the row gives
+        /// With respect to a coordinate of the points, for transforms between points and frequencies, each with their
+        /// values. With both swapped, the gradient is with respect to a frequency.
+        #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $frequencies<B: Backend, T: ComplexFloat>(
             b: &B,
             $($x: &B::Array<T::Real>,)+
@@ -121,12 +124,12 @@ by_coordinates! {
     nufft3d_z nufft3d_type3_z (x y z) (s t u) 2;
 }
 
-/// The numbers of modes along each axis, of an array of modes that may have a batch in front.
+/// The number of modes along each axis, for an array of modes that may have a leading batch axis.
 fn lengths(shape: &[usize], axes: usize) -> Result<&[usize]> {
     shape.len().checked_sub(axes).map(|front| &shape[front..]).ok_or_else(wrong)
 }
 
-/// `nufft1d_type2`, by the modes, of which `shape` is the shape.
+/// `nufft1d_type2`, with respect to the modes, whose shape is `shape`.
 pub fn nufft1d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -139,7 +142,7 @@ pub fn nufft1d_type2_f<B: Backend, T: ComplexFloat>(
     b.nufft1d_type1_with(x, g, n, Nufft1dType1Options::new().eps(eps).isign(isign))
 }
 
-/// `nufft2d_type2`, by the modes, of which `shape` is the shape.
+/// `nufft2d_type2`, with respect to the modes, whose shape is `shape`.
 pub fn nufft2d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -152,8 +155,8 @@ pub fn nufft2d_type2_f<B: Backend, T: ComplexFloat>(
     b.nufft2d_type1_with(x, y, g, lengths(shape, 2)?, Nufft2dType1Options::new().eps(eps).isign(isign))
 }
 
-/// `nufft3d_type2`, by the modes, of which `shape` is the shape.
-#[allow(clippy::too_many_arguments)] // what the row gives
+/// `nufft3d_type2`, with respect to the modes, whose shape is `shape`.
+#[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn nufft3d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T>,

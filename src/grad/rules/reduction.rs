@@ -1,4 +1,4 @@
-//! Rules of reductions, sorting and sums along an axis.
+//! Gradient rules of reductions, sorting and cumulative ops.
 
 use super::{
     EXACT, in_float32, number, over,
@@ -9,36 +9,36 @@ use crate::{
     ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit,
 };
 
-/// The axes of a reduction. A number has none, and is reduced along its first and last all the same.
+/// The axes of a reduction; none for a 0-D array, which accepts the axes 0 and -1 all the same.
 fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
     if ndim == 0 { Ok(Vec::new()) } else { axis.resolve(op, ndim) }
 }
 
-/// What was reduced over `axis`, with axes of length 1 for those that went.
+/// The result of a reduction over `axis`, with the reduced axes restored at length 1.
 pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     b.reshape(x, lengths.collect::<Vec<_>>())
 }
 
-/// How many elements one number of a reduction is of.
+/// Number of elements that are reduced to one.
 fn count(shape: &[usize], axis: Axes) -> Result<f64> {
     let axes = axes_of("sum", axis, shape.len())?;
     Ok(axes.iter().map(|&axis| shape[axis] as f64).product())
 }
 
-/// `sum`: that of the result, for every element.
+/// `sum`: every element gets the gradient of the result.
 pub fn sum<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     b.broadcast_to(kept::<B, T>(b, g, shape, axis)?, shape)
 }
 
-/// `mean`
+/// `mean`.
 pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let n = count(shape, axis)?;
     sum::<B, T>(b, &over::<B, T>(b, g, n)?, shape, axis)
 }
 
-/// `softmax`
+/// `softmax`.
 pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, f32>(b, g, y, axis));
@@ -48,7 +48,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axi
     b.subtract(along, b.multiply(y, sum)?)
 }
 
-/// `log_softmax`
+/// `log_softmax`.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, f32>(b, g, y, axis));
@@ -57,7 +57,7 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>,
     b.subtract(g, b.multiply(b.exp(y)?, sum)?)
 }
 
-/// `logsumexp`: the softmax of each element. Of an infinite sum those elements that are finite have no part.
+/// `logsumexp`: the softmax of each element. If the sum is infinite, finite elements get 0.
 pub fn logsumexp<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -74,21 +74,21 @@ pub fn logsumexp<B: Backend, T: Real>(
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("prod", axis, x.ndim())?;
     let (row, back) = as_rows::<B, T>(b, x, &axes)?;
-    // the product of those before times that of those after
+    // product of the elements before, times product of those after
     let before = exclusive::<B, T>(b, &row)?;
     let after = b.flip(exclusive::<B, T>(b, &b.flip(&row, -1)?)?, -1)?;
     let others = back.apply::<B, T>(b, &b.multiply(before, after)?)?;
     b.multiply(others, kept::<B, T>(b, g, x.shape(), axis)?)
 }
 
-/// Along the last axis, the product of all elements before each.
+/// For each element, the product of all elements before it along the last axis.
 fn exclusive<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = x.shape().last().copied().unwrap_or(0);
     let all = b.cumulative_prod_with(x, -1, crate::CumulativeProdOptions::new().include_initial(true))?;
     part::<B, T>(b, &all, x.ndim() - 1, 0, n)
 }
 
-/// How axes that were moved to the end, and made one, go back.
+/// Undoes the move of axes to the end and their merge into one.
 struct Back {
     lengths: Vec<isize>,
     axes: Vec<usize>,
@@ -101,7 +101,7 @@ impl Back {
     }
 }
 
-/// The array with the axes last and made one.
+/// The array with the given axes moved to the end and merged into one.
 fn as_rows<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axes: &[usize]) -> Result<(B::Array<T>, Back)> {
     let ends: Vec<isize> = (0..axes.len()).map(|k| k as isize - axes.len() as isize).collect();
     let moved = b.moveaxis(x, axes, ends)?;
@@ -113,7 +113,7 @@ fn as_rows<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axes: &[usize]) -> Re
     Ok((b.reshape(moved, shape)?, Back { lengths, axes: axes.to_vec() }))
 }
 
-/// `max` and `min`: shared among the elements that are the result.
+/// `max` and `min`: shared among the elements that attain the result.
 pub fn extremum<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -122,11 +122,11 @@ pub fn extremum<B: Backend, T: Real>(
     axis: Axes,
 ) -> Result<B::Array<T>> {
     let y = kept::<B, T>(b, y, x.shape(), axis)?;
-    // NaN is the result where it is an element
+    // the result is NaN if an element is
     let is_it = b.logical_or(b.equal(x, &y)?, b.logical_and(b.isnan(x)?, b.isnan(&y)?)?)?;
     let g = kept::<B, T>(b, g, x.shape(), axis)?;
     let count = b.sum_with(&is_it, axis, crate::SumOptions::new().keepdims(true))?;
-    // a count may be beyond 16-bit floats
+    // a count may exceed the range of 16-bit floats
     let share = match is_16_bit::<T>() {
         true => {
             let count = b.astype::<f32, _>(count)?;
@@ -137,7 +137,7 @@ pub fn extremum<B: Backend, T: Real>(
     b.multiply(b.astype::<T, bool>(is_it)?, share)
 }
 
-/// The rule of a real dtype in float32, where `T` has 16 bits.
+/// Applies a rule in float32 if `T` has 16 bits.
 macro_rules! wide_where_narrow {
     ($b:ident, $g:ident, $x:ident, $rule:ident($($more:expr),*)) => {
         if $crate::segments::is_16_bit::<T>() {
@@ -149,7 +149,7 @@ macro_rules! wide_where_narrow {
 }
 pub(super) use wide_where_narrow;
 
-/// `var`
+/// `var`.
 pub fn var<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -165,12 +165,13 @@ pub fn var<B: Backend, T: Float>(
     b.multiply(b.conj::<T>(distance)?, g)
 }
 
-/// The distances from the mean.
+/// The deviations from the mean.
 fn distance<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     b.subtract(x, b.mean_with(x, axis, crate::MeanOptions::new().keepdims(true))?)
 }
 
-/// `std`: 0 where it is 0. The distances are measured by the largest one, since their squares, and the result itself, may be beyond the dtype.
+/// `std`; 0 where the result is 0. Deviations are divided by the largest one, since their squares, and the result
+/// itself, may exceed the range of the dtype.
 pub fn std<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -187,7 +188,7 @@ pub fn std<B: Backend, T: Float>(
     b.multiply(b.conj::<T>(unit)?, whole::<B, T>(b, &g)?)
 }
 
-/// `nanstd`: as `std`, of the elements that are numbers.
+/// `nanstd`: like `std`, for the elements that are not NaN.
 pub fn nanstd<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -208,8 +209,8 @@ pub fn nanstd<B: Backend, T: Real>(
     b.r#where(is_number, b.multiply(unit, g)?, T::ZERO)
 }
 
-/// `corrcoef`, products of the distances of each variable from its mean, of norm 1: what changes the norm alone does not count. A variable whose
-/// elements are all equal has no correlations, and NaN comes of it.
+/// `corrcoef`: inner products of the variables' deviations, scaled to norm 1, so that changes of the norm alone have no
+/// effect. A variable whose elements are all equal has no correlations, and its gradient is NaN.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, f32>(b, g, x, rowvar));
@@ -228,7 +229,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     let g = b.reshape(g, [rows.shape()[0], rows.shape()[0]])?;
     let along = b.matmul(b.add(&g, b.matrix_transpose(&g)?)?, &unit)?;
     let within = b.sum_with(b.multiply(&along, &unit)?, 1, crate::SumOptions::new().keepdims(true))?;
-    // over the norm of the distances themselves, which may be beyond the dtype where the quotient is not
+    // divided by the norm of the unscaled deviations, in two steps, because the norm may exceed the range of the dtype
+    // although the quotient does not
     let most = b.max_with(b.abs(&distance)?, 1, crate::MaxOptions::new().keepdims(true))?;
     let slope = b.divide(b.divide(b.subtract(along, b.multiply(unit, within)?)?, norm)?, most)?;
     let slope = self::distance::<B, T>(b, &slope, Axes::from(1))?;
@@ -236,8 +238,9 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     b.reshape(slope, signed(x.shape()))
 }
 
-/// Elements by the largest magnitude, zeros where all are 0, and the Euclidean norm of these, 1 there.
-#[allow(clippy::type_complexity)] // both
+/// The elements divided by their largest magnitude (zeros if all are 0), and the Euclidean norm of the result (1 if all
+/// are 0).
+#[allow(clippy::type_complexity)] // a pair of results
 pub(super) fn of_unit<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -246,7 +249,7 @@ pub(super) fn of_unit<B: Backend, T: Float>(
     let axis = if x.ndim() == 0 { Axes::from(..) } else { axis };
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     if x.shape().contains(&0) {
-        // of nothing there is no largest
+        // an empty array has no largest element
         let sum = b.sum_with(magnitude, axis, crate::SumOptions::new().keepdims(true))?;
         return Ok((x.clone(), b.add(b.astype::<T::Real, _>(sum)?, T::Real::ONE)?));
     }
@@ -260,7 +263,7 @@ pub(super) fn of_unit<B: Backend, T: Float>(
     Ok((unit, norm))
 }
 
-/// The array as one row where there is no axis, and the axis.
+/// The array and the axis; without an axis, the flattened array and axis 0.
 fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) -> Result<(B::Array<T>, usize)> {
     match axis {
         Some(axis) if x.ndim() > 0 => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
@@ -268,7 +271,7 @@ fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) ->
     }
 }
 
-/// `cumulative_sum`: each element is in the sums from its place on.
+/// `cumulative_sum`: each element is part of all sums from its index on.
 pub fn cumulative_sum<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -284,8 +287,8 @@ pub fn cumulative_sum<B: Backend, T: Float>(
     b.reshape(sums, signed(shape))
 }
 
-/// `cumulative_prod`. With `r[i] = g[i] + x[i + 1] r[i + 1]` it is `r` times the product of the elements before, which may be zero; `r` is
-/// found by doubling, in log(n) steps.
+/// `cumulative_prod`. With `r[i] = g[i] + x[i + 1] r[i + 1]`, the gradient is `r` times the product of the elements
+/// before, which may be zero; `r` is computed by doubling, in log(n) steps.
 pub fn cumulative_prod<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -299,7 +302,7 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     let n = x.shape()[axis];
     let g = b.moveaxis(part::<B, T>(b, &g, axis, first, n)?, axis as isize, -1)?;
     let x = b.moveaxis(&x, axis as isize, -1)?;
-    // elements beyond the end are zero
+    // shifts toward the front, filling with zeros at the end
     let shifted = |x: &B::Array<T>, by: usize| -> Result<B::Array<T>> {
         let mut widths = vec![(0, 0); x.ndim()];
         widths[x.ndim() - 1] = (0, by);
@@ -318,7 +321,7 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     b.reshape(b.moveaxis(g, -1, axis as isize)?, shape)
 }
 
-/// `diff`, before it is cut into what was put before, the array, and what was put after.
+/// `diff`: the gradient of the concatenation of the prepended part, the array, and the appended part.
 fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -> Result<B::Array<T>> {
     let mut g = g.clone();
     for _ in 0..n {
@@ -330,7 +333,8 @@ fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -
     Ok(g)
 }
 
-/// The length along an axis of an array that need not be given, of its shape after the number of its axes; a number is one element long.
+/// The length along an axis of an optional array, whose shape is preceded by its number of axes; 0 if it is not given,
+/// 1 for a 0-D array.
 fn length(shape: &[usize], axis: usize) -> usize {
     match shape {
         [] => 0,
@@ -339,7 +343,7 @@ fn length(shape: &[usize], axis: usize) -> usize {
     }
 }
 
-/// `diff`, by the array.
+/// `diff`, with respect to the array.
 pub fn diff_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -352,7 +356,7 @@ pub fn diff_x<B: Backend, T: Float>(
     part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, length(prepended, axis), shape[axis])
 }
 
-/// `diff`, by what is put before the array.
+/// `diff`, with respect to the prepended part.
 pub fn diff_prepend<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -364,7 +368,7 @@ pub fn diff_prepend<B: Backend, T: Float>(
     part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, 0, length(prepended, axis))
 }
 
-/// `diff`, by what is put after the array.
+/// `diff`, with respect to the appended part.
 pub fn diff_append<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -378,7 +382,7 @@ pub fn diff_append<B: Backend, T: Float>(
     part::<B, T>(b, &all, axis, all.shape()[axis] - of, of)
 }
 
-/// `sort`: to where the elements came from.
+/// `sort`: the gradients go back to where the elements came from.
 pub fn sort<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -390,13 +394,13 @@ pub fn sort<B: Backend, T: Real>(
     unsorted::<B, T>(b, g, &order, axis)
 }
 
-/// The elements where the order has taken them from.
+/// Moves the elements back to where the sorting order took them from.
 fn unsorted<B: Backend, T: Real>(b: &B, x: &B::Array<T>, order: &B::Array<i64>, axis: isize) -> Result<B::Array<T>> {
     let back = b.argsort_with(order, crate::ArgsortOptions::new().axis(axis))?;
     b.take_along_axis(x, &back, axis)
 }
 
-/// `partition`: elements of one rank belong together.
+/// `partition`: elements of equal rank correspond.
 pub fn partition<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -409,7 +413,7 @@ pub fn partition<B: Backend, T: Real>(
     unsorted::<B, T>(b, &ranked, &order(x)?, axis)
 }
 
-/// `percentile`, as `quantile`.
+/// `percentile`, like `quantile`.
 pub fn percentile<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -421,7 +425,7 @@ pub fn percentile<B: Backend, T: Real>(
     quantile::<B, T>(b, g, x, &b.divide(q, 100.0)?, axis, method)
 }
 
-/// `quantile`: the elements between which it falls, each by its weight.
+/// `quantile`: the gradient goes to the two elements around the quantile, by their weights.
 #[allow(clippy::too_many_arguments)]
 pub fn quantile<B: Backend, T: Real>(
     b: &B,
@@ -450,7 +454,7 @@ pub fn quantile<B: Backend, T: Real>(
     };
     let lower = one_hot(low.clone(), b.subtract(1.0, &above)?)?;
     let weights = b.add(lower, one_hot(b.add(low, 1.0)?, above)?)?;
-    // the axes of q come first
+    // the axes of `q` come first in the result
     let g = b.reshape(g, [q.shape()[0] as isize, -1])?;
     let sorted = b.reshape(b.matmul(b.matrix_transpose(g)?, weights)?, signed(rows.shape()))?;
     back.apply::<B, T>(b, &sort::<B, T>(b, &sorted, &rows, -1, false)?)

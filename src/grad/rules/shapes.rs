@@ -1,23 +1,23 @@
-//! Rules of ops that move elements.
+//! Gradient rules of ops that move elements.
 
 use crate::{ArrayAttributes, Axes, Backend, Element, Float, MeshIndexing, PadMode, Result, Slice};
 
-/// The lengths, as `reshape` takes them.
+/// A shape as signed lengths, for `reshape`.
 pub(super) fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&d| d as isize).collect()
 }
 
-/// One axis, or the array as one row, from an axis that may be negative.
+/// Resolves an axis that may be negative.
 pub(super) fn axis_of(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     Ok(Axes::from(axis).resolve(op, ndim)?[0])
 }
 
-/// Of ops that only change the shape.
+/// Rule of ops that only change the shape.
 pub fn reshaped<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     b.reshape(g, signed(shape))
 }
 
-/// `permute_dims`: the axes in their former order.
+/// `permute_dims`: restores the former order of the axes.
 pub fn permute_dims<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axes: Axes) -> Result<B::Array<T>> {
     let Axes::List(_) = axes else { return b.permute_dims(g, ..) };
     let axes = axes.resolve("permute_dims", g.ndim())?;
@@ -26,18 +26,18 @@ pub fn permute_dims<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axes: Axes) ->
     b.permute_dims(g, former)
 }
 
-/// `roll`, back.
+/// `roll`: rolls back.
 pub fn roll<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shift: &[isize], axis: Axes) -> Result<B::Array<T>> {
     let back: Vec<isize> = shift.iter().map(|&shift| shift.saturating_neg()).collect();
     b.roll(g, back, axis)
 }
 
-/// `broadcast_arrays`, whose inputs are summed to their shapes as all are.
+/// `broadcast_arrays`: the gradients as they are; the tape sums them to the inputs' shapes.
 pub fn broadcast_arrays<B: Backend, T: Float>(_: &B, g: &[&B::Array<T>]) -> Result<Vec<B::Array<T>>> {
     Ok(g.iter().map(|&g| g.clone()).collect())
 }
 
-/// `meshgrid`: each grid, summed over the axes of the others.
+/// `meshgrid`: sums each grid over the axes of the others.
 pub fn meshgrid<B: Backend, T: Float>(b: &B, g: &[&B::Array<T>], indexing: MeshIndexing) -> Result<Vec<B::Array<T>>> {
     let own = |k: usize| match (indexing, k) {
         (MeshIndexing::Xy, 0 | 1) if g.len() > 1 => 1 - k,
@@ -50,7 +50,7 @@ pub fn meshgrid<B: Backend, T: Float>(b: &B, g: &[&B::Array<T>], indexing: MeshI
     g.iter().enumerate().map(sum).collect()
 }
 
-/// `concat`: the parts. `shapes` are those of the inputs, each after the number of its axes.
+/// `concat`: splits the gradient. `shapes` are the shapes of the inputs, each preceded by its number of axes.
 pub fn concat<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -70,7 +70,7 @@ pub fn concat<B: Backend, T: Float>(
     Ok(parts)
 }
 
-/// `length` elements along an axis, from `start` on.
+/// `length` elements along an axis, from index `start` on.
 pub(super) fn part<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -83,7 +83,7 @@ pub(super) fn part<B: Backend, T: Element>(
     b.getitem(x, slices)
 }
 
-/// `tile`: the sum of the repetitions.
+/// `tile`: sums over the repetitions.
 pub fn tile<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -99,7 +99,7 @@ pub fn tile<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `repeat`: the sum of the repetitions of each element.
+/// `repeat`: sums over the repetitions of each element.
 pub fn repeat<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -118,7 +118,7 @@ pub fn repeat<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `pad`: each element of the border belongs to the one that it repeats.
+/// `pad`: the gradient of each border element goes to the element that it repeats.
 pub fn pad<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -148,7 +148,7 @@ pub fn pad<B: Backend, T: Float>(
     Ok(g)
 }
 
-/// `diagonal`: zeros, but on the diagonal.
+/// `diagonal`: zeros, with the gradient on the diagonal.
 pub fn diagonal<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -160,7 +160,7 @@ pub fn diagonal<B: Backend, T: Float>(
     let (axis1, axis2) = (axis_of("diagonal", axis1, shape.len())?, axis_of("diagonal", axis2, shape.len())?);
     let (rows, columns) = (shape[axis1], shape[axis2]);
     let places = b.eye_with::<bool>(rows, crate::EyeOptions::new().n_cols(columns).k(offset))?;
-    // the element of the diagonal in each row
+    // the index within the diagonal, for each row
     let skipped = (-offset).max(0) as i64;
     let along = b.subtract(b.arange::<i64>(0, rows as i64, 1)?, skipped)?;
     let length = *g.shape().last().unwrap_or(&0);

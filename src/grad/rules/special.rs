@@ -1,11 +1,12 @@
-//! Rules of special functions whose slopes are differences of numbers that are nearly equal: each by a form without that difference.
+//! Gradient rules of special functions whose derivatives are differences of nearly equal numbers; the rules avoid this
+//! cancellation.
 
 use super::in_float32;
 use crate::{
     Backend, DType, Real, Result, grad::recording::whole as whole_operand, runtime::Operand, segments::is_16_bit,
 };
 
-/// `beta`, by its first argument: `y (digamma(x1) - digamma(x1 + x2))`.
+/// `beta`, with respect to its first argument: `y (digamma(x1) - digamma(x1 + x2))`.
 pub fn beta_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -16,7 +17,7 @@ pub fn beta_x1<B: Backend, T: Real>(
     beta(b, g, y, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// The same by its second argument.
+/// `beta`, with respect to its second argument.
 pub fn beta_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -35,16 +36,17 @@ fn beta<B: Backend, T: Real>(
     x2: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        // the function itself may be beyond 16-bit floats where the slope is not
+        // `beta` itself may exceed the range of 16-bit floats although the derivative does not
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
     }
-    // the order in which the factors do not leave the dtype; where the function is 0, its logarithm falls more slowly than it does
+    // multiplies in an order that does not overflow; where the function is 0 the gradient is set to 0, because the
+    // logarithm of the function falls more slowly than the function
     let factor = expr!(b, where(abs(x2) < 1.0, y * x2, x2))?;
     let rise = rise_of_digamma(b, x1, x2, &factor)?;
     expr!(b, -g * where(y == 0.0, T::ZERO, rise * where(abs(x2) < 1.0, T::ONE, y)))
 }
 
-/// `betaln`, by its first argument: `digamma(x1) - digamma(x1 + x2)`.
+/// `betaln`, with respect to its first argument: `digamma(x1) - digamma(x1 + x2)`.
 pub fn betaln_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -54,7 +56,7 @@ pub fn betaln_x1<B: Backend, T: Real>(
     betaln(b, g, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// The same by its second argument.
+/// `betaln`, with respect to its second argument.
 pub fn betaln_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -71,14 +73,15 @@ fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B:
     b.negative(b.multiply(g, rise_of_digamma(b, x1, x2, x2)?)?)
 }
 
-/// `times (digamma(x + by) - digamma(x)) / by`, of positive `x` and `x + by` by sums of positive terms. Other arguments have the difference itself.
+/// `times (digamma(x + by) - digamma(x)) / by`; for positive `x` and `x + by` by sums of positive terms, otherwise as
+/// the plain difference.
 fn rise_of_digamma<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
     by: &B::Array<T>,
     times: &B::Array<T>,
 ) -> Result<B::Array<T>> {
-    /// How far the arguments go up, to where the series below has the digits of float64.
+    /// Number of unit steps up to where the series below is accurate to float64.
     const STEPS: usize = 12;
     let is_plain = expr!(b, (x > 0.0) & (x + by > 0.0) & (x < f64::INFINITY) & (by < f64::INFINITY))?;
     let (low, step) = (b.r#where(&is_plain, x, T::ONE)?, b.r#where(&is_plain, by, T::ONE)?);
@@ -89,7 +92,8 @@ fn rise_of_digamma<B: Backend, T: Real>(
         let k = T::of(k as f64);
         sum = expr!(b, sum + times / (low + k) / (high + k))?;
     }
-    // log(x) - 1 / (2 x) - sum of B(2 k) / (2 k x^(2 k)), of which differences are products
+    // the asymptotic series is log(x) - 1 / (2 x) - sum of B(2 k) / (2 k x^(2 k)); differences of its terms are written
+    // as products
     let steps = T::of(STEPS as f64);
     let (from, to) = (expr!(b, low + steps)?, expr!(b, high + steps)?);
     let ratio = expr!(b, step / from)?;
@@ -105,7 +109,7 @@ fn rise_of_digamma<B: Backend, T: Real>(
     }
     // (u - v) / by = (1 / from + 1 / to) / (from to)
     let stable = expr!(b, sum + times * (log + (0.5 + series * (1.0 / from + 1.0 / to)) / from / to))?;
-    // a sum of arguments may be beyond the dtype, which its logarithm is not
+    // the sum of the arguments may overflow although its logarithm does not
     let (x, by) = (b.r#where(&is_plain, T::ONE, x)?, b.r#where(&is_plain, T::ONE, by)?);
     let log_of_2 = T::of(std::f64::consts::LN_2);
     let whole = expr!(b, where(isinf(x + by), log(x * 0.5 + by * 0.5) + log_of_2, digamma(x + by)))?;
@@ -113,7 +117,8 @@ fn rise_of_digamma<B: Backend, T: Real>(
     b.r#where(is_plain, stable, other)
 }
 
-/// Coefficients of `1 - I1(x) / I0(x)` in powers of `1 / x`, from the first on: with `c0 = 1`, `2 c(m) = (m - 2) c(m - 1) - sum of c(i) c(m - i)`.
+/// Coefficients of `1 - I1(x) / I0(x)` in powers of `1 / x`, from the first power on: with `c0 = 1`, `2 c(m) = (m - 2)
+/// c(m - 1) - sum of c(i) c(m - i)`.
 fn fall_of_ratio() -> [f64; 12] {
     let mut c = [0.0; 13];
     c[0] = 1.0;
@@ -124,13 +129,15 @@ fn fall_of_ratio() -> [f64; 12] {
     std::array::from_fn(|k| -c[k + 1])
 }
 
-/// From where on the series is used, of real dtypes of 32 and 64 bits: below, the difference loses fewer than 2 x units in the last place.
+/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits; below it, the difference loses
+/// fewer than 2 x units in the last place.
 fn far<T: Real>() -> T {
     T::of(if T::DTYPE == DType::Float64 { 40.0 } else { 10.0 })
 }
 
-/// `1 - I1(s) / I0(s)` and `1 / s` of the magnitudes `s` of numbers that are far from 0; others are taken for the first of these.
-#[allow(clippy::type_complexity)] // both
+/// `1 - I1(s) / I0(s)` and `1 / s` for magnitudes `s` of at least `far`; smaller magnitudes are replaced by that
+/// limit.
+#[allow(clippy::type_complexity)] // a pair of results
 fn ratio_at<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>, B::Array<T>)> {
     let far = far::<T>();
     let inverse = expr!(b, 1.0 / maximum(abs(x), far))?;
