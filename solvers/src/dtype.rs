@@ -1,9 +1,9 @@
-//! Arrays in other dtypes.
+//! Conversion of arrays between dtypes.
 
 use backends::{Backend, Element, Error, Result};
 use std::any::{Any, TypeId};
 
-/// The array in another dtype; the same handle where it has it already.
+/// Converts an array to another dtype; returns the same handle if it has the dtype already.
 pub(crate) fn convert<B: Backend, U: Element, T: Element>(b: &B, x: B::Array<T>) -> Result<B::Array<U>> {
     if TypeId::of::<T>() != TypeId::of::<U>() {
         return b.astype::<U, T>(x);

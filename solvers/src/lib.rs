@@ -6,7 +6,7 @@ pub mod minimize;
 pub mod ode;
 pub mod sparse;
 
-/// The examples of the guide are tests.
+/// Runs the examples of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/solvers.md")]
 struct Guide;

@@ -1,4 +1,4 @@
-//! Methods that go along the gradient.
+//! Methods that step along the gradient.
 
 use super::{
     optimizers::Adam,
@@ -6,7 +6,7 @@ use super::{
 };
 use backends::{Backend, Real, Result};
 
-/// Steps of `rate` times the gradient.
+/// Gradient descent with the fixed `rate`.
 pub(super) fn fixed<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,
@@ -15,7 +15,7 @@ pub(super) fn fixed<B: Backend, U: Real>(
     walk(problem, start, |problem, point| problem.moved(&point.x, -rate, &point.gradient))
 }
 
-/// Steps of Adam.
+/// Descent by steps of Adam.
 pub(super) fn adam<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,
@@ -28,7 +28,7 @@ pub(super) fn adam<B: Backend, U: Real>(
     })
 }
 
-/// Goes from place to place, one evaluation for each step.
+/// Applies `step` repeatedly, with one evaluation per step.
 fn walk<'p, 'c, B: Backend, U: Real>(
     problem: &mut Problem<'p, 'c, B, U>,
     start: Array<B, U>,
@@ -49,11 +49,11 @@ fn walk<'p, 'c, B: Backend, U: Real>(
     }
 }
 
-/// Halvings of a step at most.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
 
-/// Steps against the gradient whose rate adapts: it is halved until the value falls by at least half of what the slope promises, and doubled after a step
-/// that did so at once.
+/// Gradient descent with an adaptive rate: it is halved until the value falls by at least half of what the slope
+/// predicts, and doubled after a step that did so at the first trial.
 pub(super) fn adaptive<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,

@@ -1,4 +1,4 @@
-//! Unknowns of any structure as one vector of real numbers, and back.
+//! Conversion of unknowns of any structure to one real vector, and back.
 
 use super::optimizers::complex;
 use crate::dtype::convert;
@@ -7,7 +7,8 @@ use backends::{
     grad::{MapArrays, Params},
 };
 
-/// All numbers of the arrays, one after the other; of complex ones first the real parts of an array, then its imaginary parts.
+/// Concatenates all elements of the arrays; a complex array contributes its real parts, followed by its imaginary
+/// parts.
 pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P) -> Result<B::Array<U>> {
     let mut parts = Flatten { b, parts: Vec::new() };
     params.map(&mut parts)?;
@@ -19,7 +20,7 @@ pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P
     }
 }
 
-/// The structure of `like`, with the numbers of the vector.
+/// Splits a vector into arrays with the structure of `like`.
 pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, x: &B::Array<U>, like: &P) -> Result<P::Grads> {
     like.map(&mut Unflatten { b, x, next: 0 })
 }
@@ -50,7 +51,7 @@ struct Unflatten<'f, B: Backend, U: Real> {
 }
 
 impl<B: Backend, U: Real> Unflatten<'_, B, U> {
-    /// The next numbers, as an array of this shape.
+    /// The next elements, as an array of this shape.
     fn take(&mut self, shape: &[usize]) -> Result<B::Array<U>> {
         let (from, n) = (self.next, shape.iter().product::<usize>());
         self.next += n;

@@ -1,33 +1,35 @@
-//! How far to go along a direction of descent.
+//! Line search: the length of a step along a direction of descent.
 
 use super::problem::{Array, Point, Problem, eps};
 use backends::{Backend, Real, Result};
 
-/// How the length of a step is found.
+/// Method to find the length of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineSearch {
-    /// The strong Wolfe conditions: the value falls by 1e-4 of what the slope promises, and the slope's magnitude falls to 0.9 of what it was. Nocedal and
-    /// Wright, "Numerical optimization", 2nd edition, algorithms 3.5 and 3.6, with cubic interpolation. Where differences of
-    /// values drown in rounding, their slopes decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
+    /// The strong Wolfe conditions: the value falls by at least 1e-4 of what the slope predicts, and the magnitude of
+    /// the slope falls to at most 0.9 of its former value. Nocedal and Wright, "Numerical optimization", 2nd edition,
+    /// algorithms 3.5 and 3.6, with cubic interpolation. If differences of values vanish in rounding errors, the slopes
+    /// decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
     #[default]
     StrongWolfe,
-    /// Armijo's condition, the first of those above: steps become shorter until it holds, by quadratic interpolation (algorithm 3.1 there). Fewer
-    /// evaluations in a step, and mostly more steps.
+    /// Armijo's condition, which is the first of the Wolfe conditions: steps are shortened until it holds, by quadratic
+    /// interpolation (Nocedal and Wright, algorithm 3.1). Needs fewer evaluations per step, and usually more steps.
     Backtracking,
 }
 
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
-/// Steps that are tried at most while the interval grows, and while it shrinks.
+/// Maximum number of trial steps while the interval grows, and again while it shrinks.
 const TRIALS: usize = 30;
-/// How many times the unknowns, or 1, a step is along which the function falls, for it to fall without end.
+/// A step of this many times the unknowns (or times 1), along which the function keeps falling, counts as unbounded
+/// descent.
 const ENDLESS: f64 = 1e20;
 
-/// What a search along a direction comes to.
+/// Result of a line search.
 pub(super) enum Found<B: Backend, U: Real> {
-    /// A step that is short and long enough.
+    /// A point that satisfies the conditions of the search.
     Lower(Point<B, U>),
-    /// The function fell as far as was looked.
+    /// The function fell as far as the search went.
     Endless(Point<B, U>),
     Nothing,
 }
@@ -38,23 +40,23 @@ impl<B: Backend, U: Real> Found<B, U> {
     }
 }
 
-/// The function along the direction.
+/// A trial step along the direction, with the value and slope there.
 struct Trial<B: Backend, U: Real> {
     step: f64,
     slope: f64,
     point: Point<B, U>,
 }
 
-/// The direction, with what the function is at its beginning.
+/// A search direction, with the function at its start.
 pub(super) struct Line<'l, B: Backend, U: Real> {
     pub start: &'l Point<B, U>,
     pub direction: &'l Array<B, U>,
     pub slope: f64,
-    /// How much of a value is rounding.
+    /// Estimated rounding error of a value.
     noise: f64,
-    /// A step so short that it changes nothing but the last digits of the unknowns.
+    /// The step below which only the last digits of the unknowns change.
     shortest: f64,
-    /// A step along which no function falls that has a minimum.
+    /// The step up to which a function that has a minimum does not keep falling.
     endless: f64,
 }
 
@@ -82,7 +84,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         Ok(Trial { step, slope, point })
     }
 
-    /// A step that is short and long enough.
+    /// Finds a step that satisfies the conditions of the line search `how`.
     pub fn search(&self, problem: &mut Problem<'_, '_, B, U>, first: f64, how: LineSearch) -> Result<Found<B, U>> {
         match how {
             LineSearch::StrongWolfe => self.strong_wolfe(problem, first),
@@ -90,7 +92,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         }
     }
 
-    /// Whether the value falls as much as it should.
+    /// Returns whether the value falls sufficiently.
     fn falls(&self, trial: &Trial<B, U>) -> bool {
         let value = trial.point.value;
         let by_value = value <= self.start.value + DECREASE * trial.step * self.slope;
@@ -116,7 +118,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if trial.slope >= 0.0 {
                 return self.zoom(problem, trial, before);
             }
-            // where the slopes, if they went on changing so, would be 0
+            // secant step to the zero of the slope
             let secant = trial.step - trial.slope * (trial.step - before.step) / (trial.slope - before.slope);
             let far = 10.0 * trial.step;
             step = if secant > trial.step { secant.clamp(1.5 * trial.step, far) } else { far };
@@ -128,11 +130,11 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
                 break;
             }
         }
-        // it falls on and on: as far as was seen
+        // it fell in all trials
         Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
-    /// Between a step with the lowest value so far that falls enough, and another one.
+    /// Narrows the interval between `low`, the trial with the lowest value so far that falls sufficiently, and `high`.
     fn zoom(
         &self,
         problem: &mut Problem<'_, '_, B, U>,
@@ -170,7 +172,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if self.falls(&trial) {
                 return Ok(Found::Lower(trial.point));
             }
-            // the minimum of the parabola through both values with the slope at the start
+            // minimum of the parabola through both values with the slope at the start
             let lacks = 2.0 * (trial.point.value - self.start.value - self.slope * step);
             let least = -self.slope * step * step / lacks;
             step = if least.is_finite() { least.clamp(0.1 * step, 0.5 * step) } else { 0.5 * step };
@@ -182,7 +184,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
     }
 }
 
-/// The minimum of the cubic through both values with both slopes, unless it is near an end: Nocedal and Wright, equation 3.59.
+/// Minimum of the cubic through both values with both slopes, kept away from the ends of the interval: Nocedal and
+/// Wright, equation 3.59.
 fn between<B: Backend, U: Real>(low: &Trial<B, U>, high: &Trial<B, U>) -> f64 {
     let (f0, f1) = (low.point.value, high.point.value);
     let (a0, a1) = (low.step, high.step);

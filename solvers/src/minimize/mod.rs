@@ -1,7 +1,7 @@
-//! Minima of functions, over any backend.
+//! Minimisation of functions, over any backend.
 //!
-//! [`minimize`] finds one by gradients, [`trust_region`] by second derivatives as well, [`nelder_mead`] by values alone. [`Adam`] and [`Sgd`] are the same
-//! one step at a time, for training loops.
+//! [`minimize`] uses gradients, [`trust_region`] second derivatives as well, [`nelder_mead`] only values. [`Adam`] and
+//! [`Sgd`] make one step at a time, for training loops.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -21,7 +21,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-// the examples of the guide are tests
+// runs the examples of the guide as tests
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/minimize.md")]
 struct Guide;
@@ -47,25 +47,26 @@ pub use nelder_mead::nelder_mead;
 pub use optimizers::{Adam, Sgd, clip_grad_norm, grad_norm};
 pub use trust_region::trust_region;
 
-/// How [`minimize`] goes down.
+/// Method of [`minimize`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Broyden, Fletcher, Goldfarb and Shanno: for up to some thousands of unknowns, for it keeps a matrix of them.
+    /// BFGS (Broyden, Fletcher, Goldfarb and Shanno): for up to some thousands of unknowns, because it stores a square
+    /// matrix of their number.
     Bfgs,
-    /// The same with limited memory: of the last steps, so many; 10 are usual.
+    /// BFGS with limited memory.
     Lbfgs {
-        /// How many steps are remembered.
+        /// Number of past steps that are kept; 10 is usual.
         memory: usize,
     },
-    /// Steps of `rate` times the gradient.
+    /// Gradient descent: steps of `rate` times the gradient.
     GradientDescent {
-        /// The factor.
+        /// The step size.
         rate: f64,
     },
-    /// Steps against the gradient whose rate adapts: it is halved until the value falls by at least half of what the slope promises, and doubled
-    /// after a step that did so at once.
+    /// Gradient descent with an adaptive rate: it is halved until the value falls by at least half of what the slope
+    /// predicts, and doubled after a step that did so at the first trial.
     AdaptiveDescent {
-        /// The rate that is tried first.
+        /// The first rate to be tried.
         rate: f64,
     },
     /// The steps of [`Adam`].
@@ -75,26 +76,28 @@ pub enum Method {
     },
 }
 
-/// What is told after each iteration, and before the first.
+/// State of a search, passed to the callback before the first iteration and after each.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Iteration {
-    /// Steps made.
+    /// Number of steps so far.
     pub iterations: usize,
-    /// Evaluations of the function made, those of its gradient among them.
+    /// Number of evaluations of the function so far, including those with gradient.
     pub evaluations: usize,
-    /// The value there.
+    /// The value at the current point.
     pub value: f64,
-    /// The largest magnitude in the gradient there; none without gradients.
+    /// The largest magnitude in the gradient at the current point; `None` for methods without gradients.
     pub gradient_norm: Option<f64>,
 }
 
 type Callback<'c> = Box<dyn FnMut(&Iteration) -> ControlFlow<()> + 'c>;
 
-/// The settings of a search.
+/// Settings of a search.
 ///
-/// A search has converged when the largest magnitude in the gradient is at most `gtol`. If `ftol` or `xtol` are greater than 0, it has as well when
-/// a step changes the value by at most `ftol * max(|value|, 1)`, or the unknowns by at most `xtol * max(|x|, 1)`, in the largest of them.
+/// A search has converged when the largest magnitude in the gradient is at most `gtol`. It has also converged, if
+/// `ftol` is greater than 0, when a step changes the value by at most `ftol * max(|value|, 1)`, or, if `xtol` is
+/// greater than 0, when a step changes every unknown by at most `xtol * max(|x|, 1)`, where `|x|` is the largest
+/// magnitude.
 pub struct Minimize<'c> {
     method: Method,
     line_search: LineSearch,
@@ -124,68 +127,71 @@ impl Default for Minimize<'_> {
 }
 
 impl<'c> Minimize<'c> {
-    /// L-BFGS that remembers 10 steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16 bits), no other tolerance, and at most 1000 iterations.
+    /// L-BFGS with 10 stored steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16 bits), no other tolerance, and at
+    /// most 1000 iterations.
     pub fn new() -> Minimize<'c> {
         Minimize::default()
     }
 
-    /// How [`minimize`] goes down.
+    /// Sets the method of [`minimize`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// How the quasi-Newton methods find the lengths of their steps.
+    /// Sets the line search of the quasi-Newton methods.
     #[must_use]
     pub fn line_search(mut self, line_search: LineSearch) -> Self {
         self.line_search = line_search;
         self
     }
 
-    /// The largest magnitude in the gradient at a minimum.
+    /// Sets the largest magnitude in the gradient at which the search has converged.
     #[must_use]
     pub fn gtol(mut self, gtol: f64) -> Self {
         self.gtol = Some(gtol);
         self
     }
 
-    /// The change of the value, relative to it or to 1, at which the search ends.
+    /// Sets the change of the value, relative to the larger of the value and 1, at which the search has converged.
     #[must_use]
     pub fn ftol(mut self, ftol: f64) -> Self {
         self.ftol = ftol;
         self
     }
 
-    /// The change of the unknowns, relative to the largest of them or to 1, at which the search ends.
+    /// Sets the change of the unknowns, relative to the larger of the largest unknown and 1, at which the search has
+    /// converged.
     #[must_use]
     pub fn xtol(mut self, xtol: f64) -> Self {
         self.xtol = xtol;
         self
     }
 
-    /// How many steps are made at most; with 0 the function is evaluated at the start.
+    /// Sets the maximum number of steps; with 0 the function is only evaluated at the start.
     #[must_use]
     pub fn max_iter(mut self, max_iter: usize) -> Self {
         self.max_iter = max_iter;
         self
     }
 
-    /// How many evaluations are made at most; a step that has begun may take a few more.
+    /// Sets the maximum number of evaluations; a step that has begun may add a few.
     #[must_use]
     pub fn max_evaluations(mut self, max_evaluations: usize) -> Self {
         self.max_evaluations = max_evaluations;
         self
     }
 
-    /// Whether the result has the places after each iteration.
+    /// Sets whether the result contains the point after each iteration.
     #[must_use]
     pub fn trajectory(mut self, trajectory: bool) -> Self {
         self.trajectory = trajectory;
         self
     }
 
-    /// What is called before the first iteration and after each; `ControlFlow::Break(())` ends the search.
+    /// Sets a function to be called before the first iteration and after each; returning `ControlFlow::Break(())` ends
+    /// the search.
     #[must_use]
     pub fn callback(mut self, callback: impl FnMut(&Iteration) -> ControlFlow<()> + 'c) -> Self {
         self.callback = Some(Box::new(callback));
@@ -199,36 +205,37 @@ impl fmt::Debug for Minimize<'_> {
     }
 }
 
-/// What a search has found. `N` has the structure of the start.
+/// Result of a search. `N` has the structure of the start.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Minimum<N> {
-    /// The lowest place that the method has come to; with Adam and a fixed rate the last one.
+    /// The point with the lowest value found; with Adam and a fixed rate the last point.
     pub x: N,
-    /// The value there.
+    /// The value at `x`.
     pub value: f64,
-    /// The largest magnitude in the gradient there; none without gradients.
+    /// The largest magnitude in the gradient at `x`; `None` for methods without gradients.
     pub gradient_norm: Option<f64>,
-    /// Steps made.
+    /// Number of steps.
     pub iterations: usize,
-    /// Evaluations of the function made, each with its gradient where there is one.
+    /// Number of evaluations of the function, each with its gradient if the method uses gradients.
     pub evaluations: usize,
-    /// Whether it is a minimum, as far as the tolerances say.
+    /// Whether `x` is a minimum within the tolerances.
     pub converged: bool,
-    /// Whether the function, or its gradient, came to be infinite or NaN.
+    /// Whether the function or its gradient became infinite or NaN.
     pub diverged: bool,
-    /// Why the search ended, as a sentence.
+    /// The reason why the search ended, as a sentence.
     pub message: &'static str,
-    /// The start and the places after each iteration, if [`Minimize::trajectory`] asks for them.
+    /// The start and the points after each iteration, if [`Minimize::trajectory`] is set.
     pub trajectory: Vec<N>,
 }
 
-/// Finds a minimum of a function that gives one real number, from `x0` on, by gradients.
+/// Finds a minimum of a function that returns one real number, starting at `x0`, by gradients.
 ///
-/// `f` and `x0` are what `backends::grad::value_and_grad` takes: unknowns are an array of any shape, or vectors, tuples and structs of
-/// arrays. The search itself is in the dtype of the value. Complex unknowns are searched for along the direction of steepest ascent, `d/dx + i d/dy`.
+/// `f` and `x0` are the same as for `backends::grad::value_and_grad`: the unknowns are an array of any shape, or
+/// vectors, tuples and structs of arrays. The search itself runs in the dtype of the value. For complex unknowns the
+/// gradient is the direction of steepest ascent, `d/dx + i d/dy`.
 ///
-/// A search that ends without a minimum is no error: the result says so.
+/// A search that ends without a minimum is not an error; the result says why it ended.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -247,8 +254,8 @@ pub struct Minimum<N> {
 /// ```
 ///
 /// # Errors
-/// Those of the function; `Error::Argument` where a tolerance or a rate is negative or NaN, or the function uses an op without a
-/// gradient.
+/// The errors of the function; `Error::Argument` if a tolerance or a rate is negative or NaN, or if the function uses
+/// an op without gradient.
 pub fn minimize<B, P, K, U>(
     b: &B,
     mut f: impl FnMut(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
@@ -278,7 +285,7 @@ where
     finished(problem.into_search(), point, stop, |x| flat::unflatten::<B, P, K, U>(b, x, &x0))
 }
 
-/// The result of a search by gradients.
+/// Builds the result of a search by gradients.
 fn finished<B: Backend, U: Real, N>(
     search: Search<'_, '_, B, U>,
     point: Point<B, U>,

@@ -1,4 +1,4 @@
-//! The simplex of Nelder and Mead: values alone.
+//! The simplex method of Nelder and Mead, which uses only values.
 
 use super::{
     Minimize, Minimum, flat,
@@ -6,12 +6,14 @@ use super::{
 };
 use backends::{Arrays, Backend, Real, Result, grad::Params};
 
-/// Finds a minimum of a function of few unknowns by its values: the simplex of Nelder and Mead (Comput. J. 7, 1965), with the first simplex, the
-/// order of ties and the end that `scipy.optimize.minimize(method="Nelder-Mead")` has.
+/// Finds a minimum of a function of few unknowns from its values alone: the simplex method of Nelder and Mead (Comput.
+/// J. 7, 1965), with the initial simplex, the order of ties and the stopping criterion of
+/// `scipy.optimize.minimize(method="Nelder-Mead")`.
 ///
-/// `f` gives one real number, on the backend itself, and needs no gradient; NaN counts as higher than everything. The simplex moves in double precision on
-/// the host. The search has converged when the corners differ by at most `xtol` in each unknown and by at most `ftol` in value: 1e-4, where they are
-/// not set or 0. Of the other settings, `gtol`, the method and the line search are not used.
+/// `f` returns one real number, runs on the backend itself, and needs no gradient; NaN counts as higher than every
+/// number. The simplex is updated in double precision on the host. The search has converged when the corners differ by
+/// at most `xtol` in each unknown and by at most `ftol` in value; both are 1e-4 if not set or 0. The settings `gtol`,
+/// method and line search are not used.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -25,7 +27,7 @@ use backends::{Arrays, Backend, Real, Result, grad::Params};
 /// ```
 ///
 /// # Errors
-/// Those of the function; `Error::Argument` where a tolerance is negative or NaN.
+/// The errors of the function; `Error::Argument` if a tolerance is negative or NaN.
 pub fn nelder_mead<B, P, K, U>(
     b: &B,
     mut f: impl FnMut(&B, &P::Grads) -> Result<Array<B, U>>,
@@ -45,7 +47,7 @@ where
     let mut value = |x: &[f64], search: &mut Search<'_, '_, B, U>| -> Result<f64> {
         search.evaluations += 1;
         let at = f(b, &shaped(&vector(x)?)?);
-        // at the start an error is one; at another place, only one of the call
+        // an error at the start is returned; at later points, a failed factorization only counts as NaN
         let value = if search.evaluations == 1 { Some(at?) } else { or_nan(at)? };
         let value = value.map_or(Ok(f64::NAN), |value| b.item(&value).map(Real::to_f64))?;
         Ok(if value.is_nan() { f64::INFINITY } else { value })
@@ -65,7 +67,7 @@ where
     })
 }
 
-/// Corners with their values, the lowest first.
+/// Corners with their values, sorted by value.
 type Corners = Vec<(Vec<f64>, f64)>;
 
 fn simplex<'p, 'c, B: Backend, U: Real>(
@@ -109,7 +111,8 @@ fn simplex<'p, 'c, B: Backend, U: Real>(
         let center: Vec<f64> = (0..n).map(|k| corners[..n].iter().map(|(x, _)| x[k]).sum::<f64>() / n as f64).collect();
         let (worst, highest) = corners[n].clone();
         let second = corners[n - 1].1;
-        // from the worst corner through the middle of the others, and so much further
+        // the point beyond the centre of the other corners, seen from the worst corner, by this multiple of their
+        // distance
         let beyond =
             |part: f64| -> Vec<f64> { center.iter().zip(&worst).map(|(c, w)| (1.0 + part) * c - part * w).collect() };
         let reflected = beyond(1.0);

@@ -1,4 +1,4 @@
-//! Optimisers that go one step at a time, for training loops: they are given parameters and gradients, and change the parameters.
+//! Optimisers for training loops: each step takes parameters and gradients, and changes the parameters.
 
 use backends::{
     Backend, DTypeKind, Error, Float, Result, expr,
@@ -6,7 +6,7 @@ use backends::{
 };
 use std::any::Any;
 
-/// What an optimiser keeps between steps, in the order of the parameters' arrays.
+/// State of an optimiser between steps, one entry per array of the parameters, in their order.
 #[derive(Default)]
 pub(super) struct Slots {
     kept: Vec<Box<dyn Any + Send + Sync>>,
@@ -14,12 +14,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The first array comes next.
+    /// Starts a new step, at the first array.
     fn restart(&mut self) {
         self.next = 0;
     }
 
-    /// What was kept for the next array; at the first step what `make` gives.
+    /// The state of the next array; in the first step it is created by `make`.
     fn next<S: Send + Sync + 'static>(&mut self, op: &'static str, make: impl FnOnce() -> Result<S>) -> Result<&mut S> {
         let place = self.next;
         self.next += 1;
@@ -33,16 +33,16 @@ impl Slots {
     }
 }
 
-/// Checks that a gradient has the shape of its parameter.
+/// Returns an error if a gradient does not have the shape of its parameter.
 fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
     if x == g { Ok(()) } else { Err(Error::shapes(op, x, g)) }
 }
 
-/// Stochastic gradient descent, with momentum and weight decay as `torch.optim.SGD` has them.
+/// Stochastic gradient descent, with momentum and weight decay as in `torch.optim.SGD`.
 ///
-/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is `v = momentum * v + (1 - dampening) * g`, in the first step
-/// `g`; then `x -= rate * v`, and with [`nesterov`](Sgd::nesterov) `x -= rate * (g + momentum * v)`. Steps go against the
-/// gradient of complex parameters as `backends::grad::grad` gives it.
+/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is `v = momentum * v + (1 -
+/// dampening) * g`, or `g` in the first step; then `x -= rate * v`, or with [`nesterov`](Sgd::nesterov) `x -= rate * (g
+/// + momentum * v)`. For complex parameters, the gradient is the one that `backends::grad::grad` returns.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -59,7 +59,7 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Sgd {
-    /// The learning rate; a schedule changes it between steps.
+    /// The learning rate; may be changed between steps, by a schedule.
     pub rate: f64,
     momentum: f64,
     dampening: f64,
@@ -83,39 +83,41 @@ impl Sgd {
         }
     }
 
-    /// How much of the velocity of a step stays in the next one; 0.
+    /// Sets the fraction of the velocity that is kept from step to step; 0 by default.
     #[must_use]
     pub fn momentum(mut self, momentum: f64) -> Sgd {
         self.momentum = momentum;
         self
     }
 
-    /// How much less the gradient counts in the velocity from the second step on; 0.
+    /// Sets the fraction by which the gradient's contribution to the velocity is reduced from the second step on; 0 by
+    /// default.
     #[must_use]
     pub fn dampening(mut self, dampening: f64) -> Sgd {
         self.dampening = dampening;
         self
     }
 
-    /// What is added to the gradient, times the parameter; 0.
+    /// Sets the multiple of the parameter that is added to the gradient; 0 by default.
     #[must_use]
     pub fn weight_decay(mut self, weight_decay: f64) -> Sgd {
         self.weight_decay = weight_decay;
         self
     }
 
-    /// Whether the step looks ahead along the velocity (Nesterov's momentum); false.
+    /// Sets whether the step looks ahead along the velocity (Nesterov's momentum); false by default.
     #[must_use]
     pub fn nesterov(mut self, nesterov: bool) -> Sgd {
         self.nesterov = nesterov;
         self
     }
 
-    /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
+    /// Changes the parameters by one step. Parameters are an array, a struct with `derive(Params)`, a vector or a
+    /// tuple; gradients have the same structure.
     ///
     /// # Errors
-    /// `Error::Shapes` where a gradient has not the shape of its parameter; `Error::Argument` where the optimiser has stepped with other parameters; those
-    /// of the ops.
+    /// `Error::Shapes` if a gradient does not have the shape of its parameter; `Error::Argument` if earlier steps had
+    /// other parameters; the errors of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where
         for<'a> &'a N: Params<B, K, Grads = N>,
@@ -164,8 +166,9 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
 /// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), with the defaults of `torch.optim.Adam`; `decoupled`
 /// weight decay makes it AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
 ///
-/// The means of the gradient and of its square, over about `1 / (1 - beta)` steps and corrected for the first ones, give the step
-/// `x -= rate * mean / (sqrt(mean of squares) + eps)`. Real and imaginary parts of complex parameters are parameters of their own, as in PyTorch.
+/// Running means of the gradient and of its square, over about `1 / (1 - beta)` steps and with bias correction, give
+/// the step `x -= rate * mean / (sqrt(mean of squares) + eps)`. The real and imaginary parts of complex parameters are
+/// treated as separate parameters, as in PyTorch.
 ///
 /// ```
 /// use backends::{grad::{Params, value_and_grad}, prelude::*};
@@ -192,7 +195,7 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Adam {
-    /// The learning rate; a schedule changes it between steps.
+    /// The learning rate; may be changed between steps, by a schedule.
     pub rate: f64,
     betas: [f64; 2],
     eps: f64,
@@ -202,52 +205,54 @@ pub struct Adam {
     slots: Slots,
 }
 
-/// The means of the gradient and of its square.
+/// The running means of the gradient and of its square.
 struct Moments<A> {
     mean: A,
     square: A,
 }
 
 impl Adam {
-    /// With this learning rate, `betas` 0.9 and 0.999, `eps` 1e-8 and no weight decay.
+    /// Adam with this learning rate, `betas` 0.9 and 0.999, `eps` 1e-8 and no weight decay.
     pub fn new(rate: f64) -> Adam {
         let slots = Slots::default();
         Adam { rate, betas: [0.9, 0.999], eps: 1e-8, weight_decay: 0.0, decoupled: false, steps: 0, slots }
     }
 
-    /// How much of the means of the gradient and of its square stays in the next step.
+    /// Sets the fractions of the running means of the gradient and of its square that are kept from step to step.
     #[must_use]
     pub fn betas(mut self, mean: f64, square: f64) -> Adam {
         self.betas = [mean, square];
         self
     }
 
-    /// What is added to the root of the mean square, so that it is not 0.
+    /// Sets the number that is added to the root of the mean square, to avoid division by 0.
     #[must_use]
     pub fn eps(mut self, eps: f64) -> Adam {
         self.eps = eps;
         self
     }
 
-    /// Weight decay: added to the gradient, times the parameter; with [`decoupled`](Adam::decoupled) the parameter shrinks by `rate` times it instead.
+    /// Sets the weight decay: this multiple of the parameter is added to the gradient; with
+    /// [`decoupled`](Adam::decoupled) the parameter shrinks by `rate` times the multiple instead.
     #[must_use]
     pub fn weight_decay(mut self, weight_decay: f64) -> Adam {
         self.weight_decay = weight_decay;
         self
     }
 
-    /// Whether weight decay goes past the means, to the parameters: AdamW.
+    /// Sets whether weight decay bypasses the running means and acts on the parameters directly: AdamW.
     #[must_use]
     pub fn decoupled(mut self, decoupled: bool) -> Adam {
         self.decoupled = decoupled;
         self
     }
 
-    /// Changes the parameters by one step: an array, a struct with `derive(Params)`, a vector or a tuple, with gradients of the same kind.
+    /// Changes the parameters by one step. Parameters are an array, a struct with `derive(Params)`, a vector or a
+    /// tuple; gradients have the same structure.
     ///
     /// # Errors
-    /// `Error::Shapes` where a gradient has not the shape of its parameter; `Error::Argument` where the optimiser has stepped with other parameters; those
-    /// of the ops.
+    /// `Error::Shapes` if a gradient does not have the shape of its parameter; `Error::Argument` if earlier steps had
+    /// other parameters; the errors of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where
         for<'a> &'a N: Params<B, K, Grads = N>,
@@ -257,7 +262,7 @@ impl Adam {
         <&N as Params<B, K>>::change(params, grads, &mut AdamStep { b, adam: self })
     }
 
-    /// A step of an array that is all there is.
+    /// One step, if the parameters are a single real array.
     pub(super) fn step_array<B: Backend, T: Float>(
         &mut self,
         b: &B,
@@ -269,7 +274,7 @@ impl Adam {
         self.change::<B, T>(b, x, g)
     }
 
-    /// A step of one real array.
+    /// Updates one real array.
     fn change<B: Backend, T: Float>(&mut self, b: &B, x: &mut B::Array<T>, g: &B::Array<T>) -> Result<()> {
         let &mut Adam { rate, betas: [beta, gamma], eps, weight_decay, decoupled, steps, .. } = self;
         checked("Adam", b.shape(x), b.shape(g))?;
@@ -312,7 +317,7 @@ impl<B: Backend> ChangeArrays<B> for AdamStep<'_, B> {
     }
 }
 
-/// The complex array of these parts. `T` is complex, which the types do not say.
+/// The complex array with these parts; an error if `T` is not complex.
 pub(super) fn complex<B: Backend, T: Float>(
     b: &B,
     re: &B::Array<T::Real>,
@@ -323,7 +328,7 @@ pub(super) fn complex<B: Backend, T: Float>(
     z.map(|z| *z).map_err(|_| Error::argument("complex", format!("{} is not complex", T::DTYPE)))
 }
 
-/// The length of the gradients of all parameters together, as one vector.
+/// The Euclidean norm of the gradients of all parameters, taken as one vector.
 ///
 /// # Errors
 /// Those of the ops.
@@ -336,7 +341,7 @@ where
     Ok(squares.sum.sqrt())
 }
 
-/// The gradients, made smaller where they are longer than `longest` together, as `torch.nn.utils.clip_grad_norm_` does it.
+/// Scales the gradients down if their common norm exceeds `longest`, as `torch.nn.utils.clip_grad_norm_` does.
 ///
 /// # Errors
 /// Those of the ops.
@@ -345,7 +350,7 @@ where
     for<'a> &'a N: Params<B, K, Grads = N>,
 {
     let norm = grad_norm(b, grads)?;
-    // PyTorch adds 1e-6, so that a norm of 0 does no harm
+    // PyTorch adds 1e-6, so that a norm of 0 is not a problem
     grads.map(&mut Scaled { b, factor: (longest / (norm + 1e-6)).min(1.0) })
 }
 

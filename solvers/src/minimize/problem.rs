@@ -1,16 +1,17 @@
-//! What all methods share: the function with its gradient at a vector, when to stop, and what is told meanwhile.
+//! Code shared by all methods: evaluation of the function and its gradient, stopping criteria, and reports to the
+//! callback.
 
 use super::{Iteration, Method, Minimize};
 use backends::{Backend, DType, Error, Real, Result, expr, runtime::rules};
 use std::ops::{Deref, DerefMut};
 
-/// The value and the gradient of the function at a vector.
+/// Evaluates the function and its gradient at a vector.
 pub(super) type Evaluate<'p, B, U> = dyn FnMut(&Array<B, U>) -> Result<(f64, Array<B, U>)> + 'p;
 
 /// An array of a backend.
 pub(super) type Array<B, U> = <B as backends::Arrays>::Array<U>;
 
-/// A place, with what the function is there.
+/// A point, with the function's value and gradient there.
 pub(super) struct Point<B: Backend, U: Real> {
     pub x: B::Array<U>,
     pub value: f64,
@@ -69,7 +70,7 @@ impl Stop {
     }
 }
 
-/// A search for a minimum: its settings, and what was done so far.
+/// State of a search for a minimum, with its settings.
 pub(super) struct Search<'p, 'c, B: Backend, U: Real> {
     pub b: &'p B,
     pub options: Minimize<'c>,
@@ -79,7 +80,7 @@ pub(super) struct Search<'p, 'c, B: Backend, U: Real> {
     pub trajectory: Vec<B::Array<U>>,
 }
 
-/// A search by gradients, with its function.
+/// A search by gradients, with the function.
 pub(super) struct Problem<'p, 'c, B: Backend, U: Real> {
     search: Search<'p, 'c, B, U>,
     evaluate: &'p mut Evaluate<'p, B, U>,
@@ -104,14 +105,15 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         Problem { search, evaluate }
     }
 
-    /// What the function is at a place.
+    /// Evaluates the function at a point.
     pub fn at(&mut self, x: B::Array<U>) -> Result<Point<B, U>> {
         self.search.evaluations += 1;
         let (value, gradient) = (self.evaluate)(&x)?;
         Ok(Point { x, value, gradient })
     }
 
-    /// What the function is at a place that is tried: NaN where a matrix in it has no factors, as where a step makes a covariance singular.
+    /// Evaluates the function at a trial point: NaN if a matrix factorization fails there, for example if a step makes
+    /// a covariance singular.
     pub fn attempt(&mut self, x: B::Array<U>) -> Result<Point<B, U>> {
         self.search.evaluations += 1;
         match or_nan((self.evaluate)(&x))? {
@@ -124,7 +126,7 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         }
     }
 
-    /// The search, when it is over.
+    /// The state of the search, at its end.
     pub fn into_search(self) -> Search<'p, 'c, B, U> {
         self.search
     }
@@ -137,7 +139,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(Search { b, options, gtol, evaluations: 0, iterations: 0, trajectory: Vec::new() })
     }
 
-    /// The sum of products.
+    /// The inner product.
     pub fn dot(&self, x: &B::Array<U>, y: &B::Array<U>) -> Result<f64> {
         let b = self.b;
         let sum = b.item(&expr!(b, sum(x * y, ..))?)?.to_f64();
@@ -145,7 +147,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         if sum.is_finite() && sum.abs() > smallest / eps::<U>() {
             return Ok(sum);
         }
-        // squares that overflow or underflow in the dtype, while the numbers do not
+        // products may overflow or underflow in the dtype although the numbers do not
         let (of_x, of_y) = (self.largest(x)?, self.largest(y)?);
         let may_be_scaled = |size: f64| size.is_finite() && size >= smallest;
         if !(may_be_scaled(of_x) && may_be_scaled(of_y)) {
@@ -155,19 +157,19 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(sum * of_x * of_y)
     }
 
-    /// The reason of a search that gets no further: squares of numbers overflow before the numbers, so that a value this far below the first one is
-    /// that of a function without a bound.
+    /// The reason for a search that cannot continue. Squares overflow before the numbers do, so a value this far below
+    /// the first one means that the function is unbounded.
     pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
         let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
         if is_far { Stop::Unbounded } else { stop }
     }
 
-    /// The reason to end of a value so low that the dtype hardly holds it.
+    /// Returns a reason to stop if the value is so low that the dtype can hardly represent it.
     pub fn unbounded(&self, value: f64) -> Option<Stop> {
         (value <= -largest_finite::<U>().powf(0.9)).then_some(Stop::Unbounded)
     }
 
-    /// The largest magnitude; NaN if one is.
+    /// The largest magnitude; NaN if an element is NaN.
     pub fn largest(&self, x: &B::Array<U>) -> Result<f64> {
         let b = self.b;
         if b.shape(x).contains(&0) {
@@ -176,13 +178,13 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(b.item(&expr!(b, max(abs(x), ..))?)?.to_f64())
     }
 
-    /// The place a step away.
+    /// The point a step away: `x + step * direction`.
     pub fn moved(&self, x: &B::Array<U>, step: f64, direction: &B::Array<U>) -> Result<B::Array<U>> {
         let b = self.b;
         expr!(b, x + step * direction)
     }
 
-    /// Tells of the state after `iterations` steps, and says whether the search ends there.
+    /// Reports the current state, and returns a reason if the search ends here.
     pub fn look(&mut self, point: &Point<B, U>) -> Result<Option<Stop>> {
         let norm = self.largest(&point.gradient)?;
         if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
@@ -199,7 +201,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         })
     }
 
-    /// Tells of the state: a callback may stop the search.
+    /// Reports the current state to the callback, which may stop the search.
     pub fn tell(&mut self, x: &B::Array<U>, value: f64, gradient_norm: Option<f64>) -> Option<Stop> {
         if self.options.trajectory {
             self.trajectory.push(x.clone());
@@ -210,7 +212,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         flow.is_break().then_some(Stop::Callback)
     }
 
-    /// Whether enough has been done.
+    /// Returns a reason to stop if the maximum number of iterations or evaluations is reached.
     pub fn limits(&self) -> Option<Stop> {
         if self.iterations >= self.options.max_iter {
             Some(Stop::Iterations)
@@ -221,7 +223,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         }
     }
 
-    /// Counts a step and tells of it, and says whether the search ends there.
+    /// Counts a step and reports it; returns a reason if the search ends here.
     pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         self.iterations += 1;
         let little = self.changed_little(before, after)?;
@@ -233,7 +235,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         })
     }
 
-    /// Whether the last step changed little.
+    /// Returns a reason to stop if the last step changed the value by at most `ftol` or the unknowns by at most `xtol`.
     fn changed_little(&self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         let (ftol, xtol) = (self.options.ftol, self.options.xtol);
         let size = before.value.abs().max(after.value.abs()).max(1.0);
@@ -250,12 +252,12 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     }
 }
 
-/// The result, or none where a matrix has no factors: its entries, and not the call, are to blame.
+/// The result, or `None` if a matrix factorization failed: the matrix's entries are the cause, not the call.
 pub(super) fn or_nan<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error) if rules::has_no_factors(&error) => Ok(None),
-        // a sparse one
+        // the error of sparse factorizations
         Err(Error::Argument { why, .. }) if why == "the matrix is singular" => Ok(None),
         Err(error) => Err(error),
     }
@@ -266,12 +268,13 @@ fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
 }
 
-/// A number whose square is as large as a dtype has; nearly the largest one in float16, in which numbers in use are as large.
+/// The size at which squares approach the largest number of the dtype; in float16 nearly the largest number itself,
+/// because usual values are that large.
 pub(super) fn endless<U: Real>() -> f64 {
     largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }
 
-/// The smallest number that has all digits.
+/// The smallest normal number of a dtype.
 fn smallest_normal<U: Real>() -> f64 {
     match U::DTYPE {
         DType::Float64 => f64::MIN_POSITIVE,
@@ -280,12 +283,13 @@ fn smallest_normal<U: Real>() -> f64 {
     }
 }
 
-/// From 1 to the next number of a dtype.
+/// The distance from 1 to the next number of a dtype.
 pub(super) fn eps<U: Real>() -> f64 {
     U::ONE.nextafter(U::HIGHEST).to_f64() - 1.0
 }
 
-/// 1e-5 in double precision; 1e-3 in single, in which gradients have no more than that; 0.1 in 16 bits.
+/// The default of `gtol`: 1e-5 in double precision; 1e-3 in single precision, the limit of the gradients' accuracy
+/// there; 0.1 in 16 bits.
 fn usual_gtol<U: Real>() -> f64 {
     match U::DTYPE {
         DType::Float64 => 1e-5,
@@ -295,7 +299,7 @@ fn usual_gtol<U: Real>() -> f64 {
 }
 
 impl Minimize<'_> {
-    /// Whether the settings mean something.
+    /// Returns an error if a setting is invalid.
     pub(super) fn check(&self) -> Result<()> {
         let tolerances = [("gtol", self.gtol.unwrap_or(0.0)), ("ftol", self.ftol), ("xtol", self.xtol)];
         if let Some((name, x)) = tolerances.into_iter().find(|(_, x)| x.is_nan() || *x < 0.0) {

@@ -1,4 +1,4 @@
-//! Quasi-Newton methods: they learn the second derivatives from the changes of the gradient.
+//! Quasi-Newton methods, which estimate the second derivatives from changes of the gradient.
 
 use super::{
     line_search::{Found, Line},
@@ -7,18 +7,19 @@ use super::{
 use backends::{Backend, Real, Result, expr};
 use std::collections::VecDeque;
 
-/// What a method has learned of the inverse of the second derivatives.
+/// An estimate of the inverse Hessian.
 pub(super) trait Curvature<B: Backend, U: Real> {
-    /// Whether nothing has been learned.
+    /// Returns whether nothing has been learned yet.
     fn is_empty(&self) -> bool;
 
-    /// Forgets it.
+    /// Resets the estimate.
     fn forget(&mut self);
 
-    /// The estimate, times the gradient.
+    /// The estimate times the gradient.
     fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>>;
 
-    /// Learns of a step, and of what it changed the gradient by, with the products of these: of both, and of the change with itself.
+    /// Updates the estimate by a step and the change of the gradient along it. `products` are the inner products step *
+    /// change and change * change.
     fn learn(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -28,12 +29,13 @@ pub(super) trait Curvature<B: Backend, U: Real> {
     ) -> Result<()>;
 }
 
-/// The inverse as a matrix: Broyden, Fletcher, Goldfarb and Shanno; Nocedal and Wright, "Numerical optimization", 2nd edition, equations 6.17 and 6.20.
+/// The inverse Hessian as a matrix, by BFGS updates: Nocedal and Wright, "Numerical optimization", 2nd edition,
+/// equations 6.17 and 6.20.
 pub(super) struct Bfgs<A> {
     inverse: Option<A>,
 }
 
-/// The last steps and changes of the gradient: Nocedal and Wright, algorithm 7.4.
+/// The last steps and changes of the gradient, for L-BFGS: Nocedal and Wright, algorithm 7.4.
 pub(super) struct Lbfgs<A> {
     memory: usize,
     pairs: VecDeque<Pair<A>>,
@@ -43,7 +45,7 @@ pub(super) struct Lbfgs<A> {
 struct Pair<A> {
     step: A,
     change: A,
-    /// 1 over their product.
+    /// 1 over the inner product of `step` and `change`.
     rho: f64,
 }
 
@@ -146,10 +148,10 @@ impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
     }
 }
 
-/// Steps without progress after which the estimate is forgotten.
+/// Number of steps without progress after which the estimate is reset.
 const PATIENCE: usize = 6;
 
-/// What a search has come to that still makes progress: the lowest value and the smallest gradient.
+/// The lowest value and the smallest gradient of a search, to detect a lack of progress.
 struct Progress {
     value: f64,
     gradient: f64,
@@ -157,7 +159,7 @@ struct Progress {
     is_again: bool,
 }
 
-/// What is to be done after a step.
+/// The action after a step.
 #[derive(PartialEq, Eq)]
 enum Next {
     GoOn,
@@ -170,8 +172,9 @@ impl Progress {
         Ok(Progress { value: start.value, gradient: problem.largest(&start.gradient)?, without: 0, is_again: false })
     }
 
-    /// A step makes progress that lowers the value by more than its rounding, or the gradient. Several steps without progress, or one that changes
-    /// neither value nor unknowns beyond rounding, are a reason to begin anew, along the gradient; and to end, if that was done before.
+    /// Judges a step: it makes progress if it lowers the value by more than rounding errors, or lowers the gradient.
+    /// After several steps without progress, or a step that changes neither the value nor the unknowns beyond rounding
+    /// errors, the search restarts along the gradient; if it has already restarted since the last progress, it ends.
     fn made<B: Backend, U: Real>(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -195,14 +198,14 @@ impl Progress {
         Ok(if self.without < PATIENCE { Next::GoOn } else { self.begin_again() })
     }
 
-    /// Once more along the gradient, or no more.
+    /// Restarts the search the first time, and ends it the second time.
     fn begin_again(&mut self) -> Next {
         self.without = 0;
         if std::mem::replace(&mut self.is_again, true) { Next::End } else { Next::Restart }
     }
 }
 
-/// Goes down by steps against the estimate times the gradient.
+/// Minimises by steps against the estimate times the gradient.
 pub(super) fn descend<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     curvature: &mut impl Curvature<B, U>,
@@ -241,7 +244,7 @@ pub(super) fn descend<B: Backend, U: Real>(
                     let stop = problem.no_further(Stop::Precision, start, point.value);
                     return Ok((point, stop));
                 }
-                // the estimate may have been bad: once more, downhill
+                // the estimate may be bad: tries the gradient once more
                 curvature.forget();
                 stretch = 1.0;
                 continue;
@@ -255,7 +258,7 @@ pub(super) fn descend<B: Backend, U: Real>(
             return Ok((next, stop));
         }
         let todo = progress.made(problem, &point, &next, problem.largest(&step)?)?;
-        // of two places that rounding alone tells apart, the earlier one is as good
+        // if two points differ only by rounding errors, keeps the lower one
         if todo == Next::End {
             let point = if next.value < point.value { next } else { point };
             let stop = problem.no_further(Stop::Stalled, start, point.value);
@@ -267,19 +270,19 @@ pub(super) fn descend<B: Backend, U: Real>(
             stretch = 1.0;
             continue;
         }
-        // a step along which the slope did not rise says nothing of a minimum
+        // a step along which the slope did not rise gives no information about a minimum
         if both > f64::EPSILON * (square * length).sqrt() && both.is_finite() && square.is_finite() {
             curvature.learn(problem, step, change, [both, square])?;
             stretch = 1.0;
         } else {
-            // it may fall for long
+            // the function may fall for long: takes longer steps
             stretch *= 10.0;
         }
     }
 }
 
-/// The length of the first step along the gradient, 1 at most, for nothing is known of the scale of the function; but long enough to be seen beside the
-/// unknowns.
+/// Length of the first step along the gradient: at most 1, since the scale of the function is unknown, but long enough
+/// to change the unknowns beyond rounding errors.
 fn first_step<B: Backend, U: Real>(problem: &Problem<'_, '_, B, U>, point: &Point<B, U>, slope: f64) -> Result<f64> {
     let visible = eps::<U>().sqrt() * problem.largest(&point.x)?.max(1.0) / problem.largest(&point.gradient)?;
     Ok((1.0 / (-slope).sqrt()).min(1.0).max(visible))

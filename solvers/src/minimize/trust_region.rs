@@ -1,4 +1,4 @@
-//! Newton's method with steps that are as long as its model is trusted.
+//! Newton's method with steps limited to a trust region.
 
 use super::{
     Minimize, Minimum, finished,
@@ -9,17 +9,18 @@ use backends::{
     grad::{Diff, Var, value_and_grad, vjp},
 };
 
-/// The first length that is trusted.
+/// The initial radius of the trust region.
 const FIRST: f64 = 1.0;
-/// A step is made if the value falls by more than this part of what the model promises.
+/// A step is accepted if the value falls by more than this fraction of the model's prediction.
 const ACCEPTED: f64 = 0.15;
 
-/// Finds a minimum of a function of one array by its second derivatives: Newton's method, whose systems of equations are solved by conjugate gradients within a
-/// region that is trusted (Steihaug's method; Nocedal and Wright, "Numerical optimization", 2nd edition, algorithms 4.1 and 7.2). It takes
-/// few steps, and goes on where the curvature is negative.
+/// Finds a minimum of a function of one array by second derivatives: Newton's method, with the linear systems solved by
+/// conjugate gradients inside a trust region (Steihaug's method; Nocedal and Wright, "Numerical optimization", 2nd
+/// edition, algorithms 4.1 and 7.2). It takes few steps, and handles negative curvature.
 ///
-/// The function is given a backend that records twice. At each place it is recorded once, and a product with the matrix of second
-/// derivatives, which is never made, is one way back through the record. Of the settings the method and the line search are not used.
+/// The function receives a backend that records twice. At each point the function is recorded once; a product with the
+/// Hessian, which is never formed, is one backward pass through the record. The settings method and line search are not
+/// used.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -37,7 +38,7 @@ const ACCEPTED: f64 = 0.15;
 /// ```
 ///
 /// # Errors
-/// As those of [`minimize`](super::minimize()).
+/// Those of [`minimize`](super::minimize()).
 pub fn trust_region<B: Backend, T: Real>(
     b: &B,
     f: impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -49,7 +50,7 @@ pub fn trust_region<B: Backend, T: Real>(
     let mut search = Search::<B, T>::new(b, options)?;
     let mut x = b.reshape::<T>(x0, [shape.iter().product::<usize>()])?;
     let eps = eps::<T>();
-    // a function that falls as its model says along a step so long falls without end
+    // a function that follows its model along steps this long is unbounded
     let endless = endless::<T>().min(1e30);
     let (mut radius, mut before, mut first) = (FIRST, None::<Point<B, T>>, None);
     loop {
@@ -82,7 +83,7 @@ pub fn trust_region<B: Backend, T: Real>(
             search.evaluations += 1;
             let falls = value - or_nan(value_at(b, &f, &trial, shape))?.unwrap_or(f64::NAN);
             let ratio = (falls + noise) / (promised + noise);
-            // NaN, too, which comes of a step to where the function is none
+            // also for NaN, which results from a step to a point where the function is undefined
             if ratio.is_nan() || ratio < 0.25 {
                 radius = 0.25 * length.min(radius);
             } else if ratio > 0.75 && length > 0.99 * radius {
@@ -107,7 +108,7 @@ pub fn trust_region<B: Backend, T: Real>(
     }
 }
 
-/// The value alone: of constants nothing is recorded.
+/// The value alone; nothing is recorded, since the input is a constant.
 fn value_at<B: Backend, T: Real>(
     b: &B,
     f: &impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -124,7 +125,7 @@ fn value_at<B: Backend, T: Real>(
     Ok(b.item(&value)?.to_f64())
 }
 
-/// A step that lowers the model within the radius, and the second derivatives times it.
+/// A step that lowers the model within the radius, and the Hessian times the step.
 fn steihaug<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     gradient: &Array<B, T>,
@@ -132,7 +133,7 @@ fn steihaug<B: Backend, T: Real>(
     mut times: impl FnMut(&Array<B, T>) -> Result<Array<B, T>>,
 ) -> Result<(Array<B, T>, Array<B, T>)> {
     let b = search.b;
-    // directions have lengths near 1, so that no product with them overflows; by a power of 2 that rounds nothing
+    // scales directions to lengths near 1, so that products with them do not overflow; a power of 2 causes no rounding
     let size = search.largest(gradient)?;
     let unit = if size > 0.0 && size.is_finite() { size.log2().floor().exp2() } else { 1.0 };
     let mut residual = expr!(b, gradient / unit)?;
@@ -141,7 +142,7 @@ fn steihaug<B: Backend, T: Real>(
     let mut square = search.dot(&residual, &residual)?;
     let length = square.sqrt();
     let enough = (unit * length).sqrt().min(0.5) * length;
-    // conjugate gradients take as many rounds as there are unknowns; rounding may add some
+    // conjugate gradients take as many iterations as there are unknowns; rounding errors may add some
     for _ in 0..2 * b.shape(gradient)[0] + 10 {
         let product = times(&direction)?;
         let curvature = search.dot(&direction, &product)?;
@@ -150,7 +151,7 @@ fn steihaug<B: Backend, T: Real>(
         let inside = curvature > 0.0 && search.dot(&new, &new)? < radius * radius;
         if !inside {
             let [near, far] = to_the_edge(search, &step, &direction, radius)?;
-            // the model along the direction, less what it is here
+            // change of the model along the direction
             let model = |part: f64| part * (0.5 * part * curvature - unit * square);
             let part = if model(near) < model(far) { near } else { far };
             return Ok((search.moved(&step, part, &direction)?, search.moved(&along, part, &product)?));
@@ -169,7 +170,7 @@ fn steihaug<B: Backend, T: Real>(
     Ok((step, along))
 }
 
-/// Where the line through a step along a direction has the radius's length.
+/// The two multiples of `direction` at which `step` plus the multiple reaches the radius.
 fn to_the_edge<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     step: &Array<B, T>,
