@@ -1,4 +1,4 @@
-//! Sums and products of matrices of compressed rows.
+//! Sums and products of CSR matrices.
 
 use super::{
     coo::Coo,
@@ -8,7 +8,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, IntoOperand, Numeric, Result, lazy};
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// Each value conjugated; the same of real numbers.
+    /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
     /// Those of the op.
@@ -16,28 +16,29 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.with_values(b.conj(self.values())?)
     }
 
-    /// Each value times a number, or an array without axes.
+    /// Multiplies each value by a number or a 0-D array.
     ///
     /// # Errors
-    /// `Error::Shapes` where `by` has other axes than the values.
+    /// `Error::Shapes` if `by` does not broadcast to the shape of the values.
     pub fn scale<'a, K>(&'a self, b: &B, by: impl IntoOperand<'a, B, T, K>) -> Result<Csr<B, T>> {
         self.with_values(b.multiply(self.values(), by)?).map_err(|why| why.within("Csr::scale"))
     }
 
-    /// Each row times its element of a vector: the product with a diagonal matrix from the left.
+    /// Multiplies each row by the corresponding element of a vector: the product with a diagonal matrix from the left.
     ///
     /// # Errors
-    /// `Error::Shapes` where the vector does not have an element for each row.
+    /// `Error::Shapes` if the vector does not have one element for each row.
     pub fn scale_rows(&self, b: &B, by: &B::Array<T>) -> Result<Csr<B, T>> {
         self.check_vector("Csr::scale_rows", 0, by)?;
         let rows = rows_of(b, self.indptr(), self.nnz())?;
         self.with_values(b.multiply(self.values(), b.take(by, rows, 0)?)?)
     }
 
-    /// Each column times its element of a vector: the product with a diagonal matrix from the right.
+    /// Multiplies each column by the corresponding element of a vector: the product with a diagonal matrix from the
+    /// right.
     ///
     /// # Errors
-    /// `Error::Shapes` where the vector does not have an element for each column.
+    /// `Error::Shapes` if the vector does not have one element for each column.
     pub fn scale_columns(&self, b: &B, by: &B::Array<T>) -> Result<Csr<B, T>> {
         self.check_vector("Csr::scale_columns", 1, by)?;
         self.with_values(b.multiply(self.values(), b.take(by, self.indices(), 0)?)?)
@@ -51,10 +52,10 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         if self.shape() == other.shape() { Ok(()) } else { Err(Error::shapes(op, &self.shape(), &other.shape())) }
     }
 
-    /// The sum with another matrix. It stores what either of them stores.
+    /// The sum of two matrices. It stores the elements that either matrix stores.
     ///
     /// # Errors
-    /// `Error::Shapes` where they differ in shape.
+    /// `Error::Shapes` if they differ in shape.
     pub fn add(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::add", other)?;
         let (x, y) = (self.to_coo(b)?, other.to_coo(b)?);
@@ -64,19 +65,20 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Coo::of(values, rows, columns, self.shape()).to_csr(b)
     }
 
-    /// The difference from another matrix. It stores what either of them stores.
+    /// The difference `self - other`. It stores the elements that either matrix stores.
     ///
     /// # Errors
-    /// `Error::Shapes` where they differ in shape.
+    /// `Error::Shapes` if they differ in shape.
     pub fn subtract(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::subtract", other)?;
         self.add(b, &other.with_values(b.subtract(T::ZERO, other.values())?)?)
     }
 
-    /// The product with another matrix, element by element. It stores what both of them store. It waits for the number of elements.
+    /// The elementwise product of two matrices. It stores the elements that both matrices store. Waits for the device
+    /// to count the elements.
     ///
     /// # Errors
-    /// `Error::Shapes` where they differ in shape.
+    /// `Error::Shapes` if they differ in shape.
     pub fn multiply(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::multiply", other)?;
         let (x, y) = (self.sum_duplicates(b)?, other.sum_duplicates(b)?);
@@ -84,16 +86,16 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
             return Ok(y);
         }
         let (places, others) = (x.to_coo(b)?.places(b)?, y.to_coo(b)?.places(b)?);
-        // where in `y` an element of `x` is, if it is there
+        // position in `y` of each element of `x`, if `y` has it
         let at = b.minimum(b.searchsorted(&others, &places)?, y.nnz() as i64 - 1)?;
         let both = b.equal(b.take(others, &at, 0)?, places)?;
         x.with_values(b.multiply(x.values(), b.take(y.values(), at, 0)?)?)?.kept(b, &both)
     }
 
-    /// The product with a dense matrix of the same shape, element by element.
+    /// The elementwise product with a dense matrix of the same shape.
     ///
     /// # Errors
-    /// `Error::Shapes` where they differ in shape.
+    /// `Error::Shapes` if they differ in shape.
     pub fn multiply_dense(&self, b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         if x.shape() != self.shape() {
             return Err(Error::shapes("Csr::multiply_dense", &self.shape(), x.shape()));
@@ -102,17 +104,17 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.with_values(b.multiply(self.values(), taken)?)
     }
 
-    /// The matrix product with another sparse matrix. It waits for the number of elements.
+    /// The matrix product with another sparse matrix. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// `Error::Shapes` where this matrix does not have as many columns as the other has rows.
+    /// `Error::Shapes` if the number of this matrix's columns is not that of the other matrix's rows.
     pub fn matmul_sparse(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         let ([rows, inner], [others, columns]) = (self.shape(), other.shape());
         if inner != others {
             return Err(Error::shapes("Csr::matmul_sparse", &self.shape(), &other.shape()));
         }
         super::structure::check_shape("Csr::matmul_sparse", [rows, columns])?;
-        // every element meets the row of the other matrix that its column names
+        // each element is multiplied by the row of the other matrix given by its column
         let terms = gathered(b, other.indptr(), self.indices())?;
         let row_of = b.take(rows_of(b, self.indptr(), self.nnz())?, &terms.owner, 0)?;
         let column_of = b.take(other.indices(), &terms.place, 0)?;
@@ -120,12 +122,13 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Coo::of(b.multiply(left, right)?, row_of, column_of, [rows, columns]).to_csr(b)
     }
 
-    /// The products of a batch of matrices that store their elements at the places of this one: `values` has a row for each, `x` a vector
-    /// or a matrix.
+    /// Products of a batch of matrices with the sparsity pattern of this one: `values` has a row of values for each
+    /// matrix, and `x` a vector or a matrix for each.
     ///
     /// # Errors
-    /// `Error::Shapes` where the rows of `values` are not as long as this matrix has elements, or `x` has not as many vectors or matrices
-    /// of its columns; `Error::Shape` where `values` do not have two axes, or `x` neither two nor three.
+    /// `Error::Shapes` if the rows of `values` do not have one value per stored element, or if `x` does not have one
+    /// vector or matrix of the right length for each row of `values`; `Error::Shape` if `values` does not have two
+    /// axes, or `x` neither two nor three.
     pub fn matmul_batched(&self, b: &B, values: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Csr::matmul_batched";
         let &[batch, stored] = values.shape() else {
@@ -149,7 +152,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         if batch == 0 {
             return b.zeros(shape);
         }
-        // one matrix, with those of the batch as blocks along its diagonal
+        // one large matrix, with the matrices of the batch as blocks on its diagonal
         let block = b.expand_dims(b.arange(0, batch as i64, 1)?, 1)?;
         let indices = (lazy(&block) * columns as i64 + self.indices()).eval(b)?;
         let begins = b.getitem(self.indptr(), backends::slices![..-1])?;
@@ -161,18 +164,19 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.reshape(y, shape.iter().map(|&len| len as isize).collect::<Vec<_>>())
     }
 
-    /// The same matrix with the columns of each row ascending, and elements at one place as one, their sum. It waits for their number.
+    /// The same matrix with ascending columns in each row, and duplicate elements summed. Waits for the device to count
+    /// the elements.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn sum_duplicates(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// The same matrix without the elements that are stored and are 0. It waits for their number.
+    /// The same matrix without stored zeros. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn eliminate_zeros(&self, b: &B) -> Result<Csr<B, T>> {
         self.kept(b, &b.not_equal(self.values(), T::ZERO)?)
     }

@@ -1,4 +1,4 @@
-//! Matrices as lists of elements with their rows and columns.
+//! Matrices as lists of elements with their rows and columns (COO).
 
 use super::{
     csc::Csc,
@@ -8,7 +8,7 @@ use super::{
 };
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, lazy};
 
-/// A sparse matrix as the value, the row and the column of each stored element, in any order (COO). Elements at one place add up.
+/// A sparse matrix as the value, row and column of each stored element, in any order (COO). Duplicate elements add up.
 pub struct Coo<B: Arrays, T: Element> {
     values: B::Array<T>,
     rows: B::Array<i64>,
@@ -24,11 +24,11 @@ impl<B: Arrays, T: Element> Clone for Coo<B, T> {
 }
 
 impl<B: Backend, T: Numeric> Coo<B, T> {
-    /// The matrix of this shape with these elements, each an array of one axis and one length.
+    /// A matrix of this shape with these elements, given as three 1-D arrays of equal length.
     ///
     /// # Errors
-    /// `Error::Shape` where the values do not have one axis, or the shape has more places than `i64` counts; `Error::Shapes` where
-    /// the arrays differ in length; `Error::Index` where a row or a column is negative or outside of the shape.
+    /// `Error::Shape` if the values are not 1-D, or if rows times columns exceeds `i64`; `Error::Shapes` if the arrays
+    /// differ in length; `Error::Index` if a row or a column is negative or outside of the shape.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -51,17 +51,17 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Coo { values, rows, columns, shape })
     }
 
-    /// The matrix of this shape with these elements, each as row, column and value, from the host.
+    /// A matrix of this shape with these elements from the host, each given as row, column and value.
     ///
     /// # Errors
-    /// As those of [`Coo::new`].
+    /// Those of [`Coo::new`].
     pub fn from_triplets(
         b: &B,
         elements: impl IntoIterator<Item = (usize, usize, T)>,
         shape: [usize; 2],
     ) -> Result<Coo<B, T>> {
         let (mut values, mut rows, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        // what does not fit is outside of any shape
+        // an index that does not fit into i64 is outside of any shape
         let index = |i: usize| i64::try_from(i).unwrap_or(i64::MAX);
         for (row, column, value) in elements {
             values.push(value);
@@ -71,15 +71,15 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Coo::new(b, b.from_iter(values)?, b.from_iter(rows)?, b.from_iter(columns)?, shape)
     }
 
-    /// Of arrays that make a matrix, as the caller has seen to.
+    /// A matrix of arrays that the caller has checked.
     pub(super) fn of(values: B::Array<T>, rows: B::Array<i64>, columns: B::Array<i64>, shape: [usize; 2]) -> Coo<B, T> {
         Coo { values, rows, columns, shape }
     }
 
-    /// The elements that are not 0, in C order, of a dense matrix. It waits for their number.
+    /// The nonzero elements of a dense matrix, in C order. Waits for the device to count them.
     ///
     /// # Errors
-    /// `Error::Shape` where `x` does not have two axes.
+    /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Coo<B, T>> {
         const OP: &str = "Coo::from_dense";
         let &[rows, columns] = x.shape() else {
@@ -96,10 +96,10 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Coo { values, rows: row_of, columns: column_of, shape: [rows, columns] })
     }
 
-    /// The identity of `n` rows.
+    /// The identity matrix with `n` rows.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn eye(b: &B, n: usize) -> Result<Coo<B, T>> {
         check_shape("Coo::eye", [n, n])?;
         let places = b.arange(0, n as i64, 1)?;
@@ -121,12 +121,12 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         &self.columns
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
-    /// How many elements are stored, zeros and duplicates too.
+    /// Number of stored elements, including zeros and duplicates.
     pub fn nnz(&self) -> usize {
         self.values.len()
     }
@@ -136,10 +136,10 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         T::DTYPE
     }
 
-    /// Other values at the same places.
+    /// A matrix with other values at the same positions.
     ///
     /// # Errors
-    /// `Error::Shapes` where there are not as many.
+    /// `Error::Shapes` if the number of values differs.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Coo<B, U>> {
         if values.shape() != self.rows.shape() {
             return Err(Error::shapes("Coo::with_values", self.rows.shape(), values.shape()));
@@ -147,41 +147,42 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Coo::of(values, self.rows.clone(), self.columns.clone(), self.shape))
     }
 
-    /// Rows as columns, and columns as rows: the same arrays in other places.
+    /// The transpose, which shares the arrays.
     #[must_use]
     pub fn transpose(&self) -> Coo<B, T> {
         let [rows, columns] = self.shape;
         Coo::of(self.values.clone(), self.columns.clone(), self.rows.clone(), [columns, rows])
     }
 
-    /// The product with a vector, or with each column of a matrix. Each product sorts the elements: for several of them make it a [`Csr`] first.
+    /// The product with a vector, or with each column of a matrix. Every call sorts the elements: for several products,
+    /// convert to a [`Csr`] first.
     ///
     /// # Errors
-    /// As those of [`Csr::matmul`].
+    /// Those of [`Csr::matmul`].
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.to_csr(b)?.matmul(b, x)
     }
 
-    /// The matrix in full: an array of its shape.
+    /// The matrix as a dense array of its shape.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape;
         let sums = b.segment_sum(&self.values, self.places(b)?, rows * columns)?;
         b.reshape(sums, signed(self.shape))
     }
 
-    /// The place of each element, counted in C order.
+    /// The flat position of each element, in C order.
     pub(super) fn places(&self, b: &B) -> Result<B::Array<i64>> {
         (lazy(&self.rows) * self.shape[1] as i64 + &self.columns).eval(b)
     }
 
-    /// The same matrix with its rows one after another, the columns of each ascending; elements at one place are one, their sum. It waits for
-    /// the number of elements.
+    /// Converts to CSR, with ascending columns in each row and duplicate elements summed. Waits for the device to count
+    /// the elements.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         let places = b.unique_inverse(self.places(b)?)?;
         let values = b.segment_sum(&self.values, places.inverse_indices, places.values.len())?;
@@ -192,18 +193,19 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Csr::of(values, columns, indptr, self.shape))
     }
 
-    /// The same matrix with its columns one after another, as [`Coo::to_csr`].
+    /// Converts to CSC, in the same way as [`Coo::to_csr`].
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         Ok(self.transpose().to_csr(b)?.transpose())
     }
 
-    /// The same matrix as the diagonals that have an element, zeros between those. It waits for their number.
+    /// Converts to DIA: all diagonals that have a stored element, filled with zeros. Waits for the device to count the
+    /// diagonals.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         let [rows, columns] = self.shape;
         let of_diagonals = b.unique_inverse(b.subtract(&self.columns, &self.rows)?)?;
@@ -215,10 +217,11 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     }
 }
 
-/// The Kronecker product: every element of `x` times the whole of `y`, in its place. Of `n` and `m` stored elements it stores `n m`.
+/// The Kronecker product: the whole of `y`, times each element of `x`, in that element's place. With `n` and `m` stored
+/// elements in the factors, the product stores `n m`.
 ///
-/// With identities it makes of matrices of one axis those of grids: the Laplacian of a grid is that of its rows in each row, and that of
-/// its columns in each column.
+/// With identities, it turns operators along one axis into operators on a grid: the Laplacian of a grid is the
+/// Laplacian along each row plus the Laplacian along each column.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -235,7 +238,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
 /// ```
 ///
 /// # Errors
-/// `Error::Shape` where the product has more places than `i64` counts; `Error::Memory` where there is not so much.
+/// `Error::Shape` if rows times columns of the product exceeds `i64`; `Error::Memory` if memory is insufficient.
 pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Result<Coo<B, T>> {
     const OP: &str = "kron";
     let sizes = [x.shape[0].checked_mul(y.shape[0]), x.shape[1].checked_mul(y.shape[1])];
@@ -243,7 +246,7 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Resu
         return Err(Error::shapes(OP, &x.shape, &y.shape));
     };
     check_shape(OP, [rows, columns])?;
-    // all pairs: an axis for each matrix
+    // all pairs of elements, with an axis for each matrix
     let pairs = |left: &B::Array<i64>, scale: usize, right: &B::Array<i64>| {
         let left = b.expand_dims(b.multiply(left, scale as i64)?, 1)?;
         b.reshape(b.add(left, right)?, -1)

@@ -1,10 +1,11 @@
-//! Matrices of compressed columns.
+//! Matrices of compressed sparse columns (CSC).
 
 use super::{coo::Coo, csr::Csr, dia::Dia};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
 
-/// A sparse matrix of compressed columns (CSC): the values of its elements, column after column, the row of each, and for each column the
-/// place of its first element, with the number of all elements behind the last. It is the transpose of a [`Csr`] of the same arrays.
+/// A sparse matrix of compressed columns (CSC): the values of its elements, column after column, the row of each
+/// element, and for each column the position of its first element, followed by the total number of elements. It is the
+/// transpose of a [`Csr`] with the same arrays.
 pub struct Csc<B: Arrays, T: Element> {
     transposed: Csr<B, T>,
 }
@@ -16,23 +17,23 @@ impl<B: Arrays, T: Element> Clone for Csc<B, T> {
 }
 
 impl<B: Arrays, T: Element> Csc<B, T> {
-    /// The transpose of a matrix.
+    /// The transpose of a CSR matrix.
     pub(super) fn of_transpose(transposed: Csr<B, T>) -> Csc<B, T> {
         Csc { transposed }
     }
 
-    /// The matrix of which this is the transpose.
+    /// The CSR matrix whose transpose this is.
     pub(super) fn as_transpose(&self) -> &Csr<B, T> {
         &self.transposed
     }
 }
 
 impl<B: Backend, T: Numeric> Csc<B, T> {
-    /// The matrix of this shape with these values, the row of each (`indices`), and `shape[1] + 1` pointers (`indptr`): column `j` has the
-    /// elements `indptr[j]..indptr[j + 1]`. It waits for the check of the indices.
+    /// A matrix of this shape with these values, the row of each (`indices`), and `shape[1] + 1` pointers (`indptr`):
+    /// column `j` has the elements `indptr[j]..indptr[j + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
-    /// As those of [`Csr::new`] of the transpose, in whose words they are.
+    /// Those of [`Csr::new`] for the transpose, and worded for it.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -48,10 +49,10 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         Ok(Csr::new(b, values, indices, indptr, [columns, rows]).map_err(named)?.transpose())
     }
 
-    /// The elements that are not 0 of a dense matrix. It waits for their number.
+    /// The nonzero elements of a dense matrix. Waits for the device to count them.
     ///
     /// # Errors
-    /// `Error::Shape` where `x` does not have two axes.
+    /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csc<B, T>> {
         if x.ndim() != 2 {
             return Err(Error::shape("Csc::from_dense", x.shape(), "is not that of a matrix"));
@@ -59,10 +60,10 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         Ok(Csr::from_dense(b, &b.matrix_transpose(x)?)?.transpose())
     }
 
-    /// The identity of `n` rows.
+    /// The identity matrix with `n` rows.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn eye(b: &B, n: usize) -> Result<Csc<B, T>> {
         Ok(Csr::eye(b, n)?.transpose())
     }
@@ -77,18 +78,18 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         self.transposed.indices()
     }
 
-    /// The place of the first element of each column, and the number of all elements.
+    /// The position of the first element of each column, followed by the number of all elements.
     pub fn indptr(&self) -> &B::Array<i64> {
         self.transposed.indptr()
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         let [columns, rows] = self.transposed.shape();
         [rows, columns]
     }
 
-    /// How many elements are stored, zeros and duplicates too.
+    /// Number of stored elements, including zeros and duplicates.
     pub fn nnz(&self) -> usize {
         self.transposed.nnz()
     }
@@ -98,10 +99,10 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         T::DTYPE
     }
 
-    /// Other values at the same places.
+    /// A matrix with other values at the same positions.
     ///
     /// # Errors
-    /// `Error::Shapes` where there are not as many.
+    /// `Error::Shapes` if the number of values differs.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csc<B, U>> {
         Ok(self.transposed.with_values(values).map_err(|why| why.within("Csc::with_values"))?.transpose())
     }
@@ -109,8 +110,8 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The product with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
-    /// axis nor two.
+    /// `Error::Shapes` if the number of rows of `x` is not the number of this matrix's columns; `Error::Shape` if `x`
+    /// has neither one axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transposed.transpose_matmul(b, x)
     }
@@ -118,66 +119,67 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// The product of the transpose with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// `Error::Shapes` where `x` does not have as many rows as this matrix; `Error::Shape` where it has neither one axis nor two.
+    /// `Error::Shapes` if `x` has another number of rows than this matrix; `Error::Shape` if `x` has neither one axis
+    /// nor two.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transposed.matmul(b, x)
     }
 
-    /// Rows as columns, and columns as rows: the same arrays, read as those of compressed rows.
+    /// The transpose: the same arrays, read as compressed rows.
     #[must_use]
     pub fn transpose(&self) -> Csr<B, T> {
         self.transposed.clone()
     }
 
-    /// The same elements with the column of each in place of the pointers.
+    /// Converts to COO: the column of each element replaces the pointers.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         Ok(self.transposed.to_coo(b)?.transpose())
     }
 
-    /// The same matrix with its rows one after another.
+    /// Converts to CSR.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// The same matrix as diagonals: see [`Coo::to_dia`].
+    /// Converts to DIA; see [`Coo::to_dia`].
     ///
     /// # Errors
-    /// As those of [`Coo::to_dia`].
+    /// Those of [`Coo::to_dia`].
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         self.to_coo(b)?.to_dia(b)
     }
 
-    /// The matrix in full: an array of its shape.
+    /// The matrix as a dense array of its shape.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }
 
-    /// The columns of a range, as a matrix of their own; see [`Csr::rows`].
+    /// A range of columns, as a separate matrix; see [`Csr::rows`].
     ///
     /// # Errors
-    /// `Error::Argument` where it is no range of the columns.
+    /// `Error::Argument` if the range is not within the columns.
     pub fn columns(&self, b: &B, range: std::ops::Range<usize>) -> Result<Csc<B, T>> {
         Ok(self.transposed.rows(b, range)?.transpose())
     }
 
-    /// The rows of a range, as a matrix of their own.
+    /// A range of rows, as a separate matrix.
     ///
     /// # Errors
-    /// `Error::Argument` where it is no range of the rows.
+    /// `Error::Argument` if the range is not within the rows.
     pub fn rows(&self, b: &B, range: std::ops::Range<usize>) -> Result<Csc<B, T>> {
         Ok(self.transposed.columns(b, range)?.transpose())
     }
 
-    /// Each value conjugated; the same of real numbers.
+    /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
     /// Those of the op.

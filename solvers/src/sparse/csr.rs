@@ -1,4 +1,4 @@
-//! Matrices of compressed rows.
+//! Matrices of compressed sparse rows (CSR).
 
 use super::{
     coo::Coo,
@@ -8,11 +8,11 @@ use super::{
 };
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
 
-/// A sparse matrix of compressed rows (CSR): the values of its elements, row after row, the column of each, and for each row the place
-/// of its first element, with the number of all elements behind the last.
+/// A sparse matrix of compressed rows (CSR): the values of its elements, row after row, the column of each element, and
+/// for each row the position of its first element, followed by the total number of elements.
 ///
-/// Within a row the columns may stand in any order and more than once, and add up; matrices that were converted have them ascending
-/// and single.
+/// Within a row, columns may be in any order, and duplicates add up; matrices made by a conversion have ascending
+/// columns without duplicates.
 pub struct Csr<B: Arrays, T: Element> {
     values: B::Array<T>,
     indices: B::Array<i64>,
@@ -28,13 +28,13 @@ impl<B: Arrays, T: Element> Clone for Csr<B, T> {
 }
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// The matrix of this shape with these values, the column of each (`indices`), and `shape[0] + 1` pointers (`indptr`): row `i` has the
-    /// elements `indptr[i]..indptr[i + 1]`. It waits for the check of the indices.
+    /// A matrix of this shape with these values, the column of each (`indices`), and `shape[0] + 1` pointers
+    /// (`indptr`): row `i` has the elements `indptr[i]..indptr[i + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
-    /// `Error::Shape` where an array does not have one axis, there are not as many pointers, or the shape has more places than `i64`
-    /// counts; `Error::Shapes` where values and indices differ in length; `Error::Index` where a column is negative or outside of the
-    /// shape; `Error::Argument` where the pointers do not ascend from 0 to the number of elements.
+    /// `Error::Shape` if an array is not 1-D, if the number of pointers is not `shape[0] + 1`, or if rows times columns
+    /// exceeds `i64`; `Error::Shapes` if values and indices differ in length; `Error::Index` if a column is negative or
+    /// outside of the shape; `Error::Argument` if the pointers do not ascend from 0 to the number of elements.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -59,7 +59,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr { values, indices, indptr, shape })
     }
 
-    /// Of arrays that make a matrix, as the caller has seen to.
+    /// A matrix of arrays that the caller has checked.
     pub(super) fn of(
         values: B::Array<T>,
         indices: B::Array<i64>,
@@ -69,21 +69,21 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Csr { values, indices, indptr, shape }
     }
 
-    /// The elements that are not 0 of a dense matrix. It waits for their number.
+    /// The nonzero elements of a dense matrix. Waits for the device to count them.
     ///
     /// # Errors
-    /// `Error::Shape` where `x` does not have two axes.
+    /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         let elements = Coo::from_dense(b, x)?;
-        // they come in C order, each once
+        // the elements are in C order, without duplicates
         let indptr = pointers_of(b, elements.row_indices(), elements.shape()[0])?;
         Ok(Csr::of(elements.values().clone(), elements.column_indices().clone(), indptr, elements.shape()))
     }
 
-    /// The identity of `n` rows.
+    /// The identity matrix with `n` rows.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn eye(b: &B, n: usize) -> Result<Csr<B, T>> {
         check_shape("Csr::eye", [n, n])?;
         Ok(Csr::of(b.ones([n])?, b.arange(0, n as i64, 1)?, b.arange(0, n as i64 + 1, 1)?, [n, n]))
@@ -99,17 +99,17 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         &self.indices
     }
 
-    /// The place of the first element of each row, and the number of all elements.
+    /// The position of the first element of each row, followed by the number of all elements.
     pub fn indptr(&self) -> &B::Array<i64> {
         &self.indptr
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
-    /// How many elements are stored, zeros and duplicates too.
+    /// Number of stored elements, including zeros and duplicates.
     pub fn nnz(&self) -> usize {
         self.values.len()
     }
@@ -119,10 +119,10 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         T::DTYPE
     }
 
-    /// Other values at the same places.
+    /// A matrix with other values at the same positions.
     ///
     /// # Errors
-    /// `Error::Shapes` where there are not as many.
+    /// `Error::Shapes` if the number of values differs.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csr<B, U>> {
         if values.shape() != self.indices.shape() {
             return Err(Error::shapes("Csr::with_values", self.indices.shape(), values.shape()));
@@ -133,66 +133,68 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The product with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
-    /// axis nor two.
+    /// `Error::Shapes` if the number of rows of `x` is not the number of this matrix's columns; `Error::Shape` if `x`
+    /// has neither one axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.fits("csr_matmul", self.shape, x)?;
         b.csr_matmul(&self.values, &self.indices, &self.indptr, x)
     }
 
-    /// The product of the transpose with a vector, or with each column of a matrix. For real matrices it is the adjoint.
+    /// The product of the transpose with a vector, or with each column of a matrix. For real matrices the transpose is
+    /// the adjoint.
     ///
     /// # Errors
-    /// `Error::Shapes` where `x` does not have as many rows as this matrix; `Error::Shape` where it has neither one axis nor two.
+    /// `Error::Shapes` if `x` has another number of rows than this matrix; `Error::Shape` if `x` has neither one axis
+    /// nor two.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape;
         self.fits("csc_matmul", [columns, rows], x)?;
         b.csc_matmul(&self.values, &self.indices, &self.indptr, x, columns)
     }
 
-    /// Whether `x` has the rows of what a matrix of this shape is multiplied with.
+    /// Returns an error if the number of rows of `x` is not the number of columns in `shape`.
     fn fits(&self, op: &'static str, shape: [usize; 2], x: &B::Array<T>) -> Result<()> {
         match x.shape().first() {
             Some(&len) if len != shape[1] => Err(Error::shapes(op, &shape, x.shape())),
-            _ => Ok(()), // the op has the rest to say
+            _ => Ok(()), // the op checks the rest
         }
     }
 
-    /// The same elements with the row of each in place of the pointers.
+    /// Converts to COO: the row of each element replaces the pointers.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         let rows = rows_of(b, &self.indptr, self.nnz())?;
         Ok(Coo::of(self.values.clone(), rows, self.indices.clone(), self.shape))
     }
 
-    /// The matrix in full: an array of its shape.
+    /// The matrix as a dense array of its shape.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }
 
-    /// Rows as columns, and columns as rows: the same arrays, read as those of compressed columns.
+    /// The transpose: the same arrays, read as compressed columns.
     #[must_use]
     pub fn transpose(&self) -> Csc<B, T> {
         Csc::of_transpose(self.clone())
     }
 
-    /// The same matrix with its columns one after another.
+    /// Converts to CSC.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         self.to_coo(b)?.to_csc(b)
     }
 
-    /// The same matrix as diagonals: see [`Coo::to_dia`].
+    /// Converts to DIA; see [`Coo::to_dia`].
     ///
     /// # Errors
-    /// As those of [`Coo::to_dia`].
+    /// Those of [`Coo::to_dia`].
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         self.to_coo(b)?.to_dia(b)
     }

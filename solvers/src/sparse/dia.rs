@@ -1,13 +1,13 @@
-//! Matrices of diagonals.
+//! Matrices of diagonals (DIA).
 
 use super::{coo::Coo, csc::Csc, csr::Csr, structure::check_shape};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, ix, slices};
 use std::ops::Range;
 
-/// A sparse matrix of diagonals (DIA): a row of values for each, in which value `j` is that of column `j`. Diagonal `k` has the elements
-/// `(j - k, j)`; values whose row is outside of the matrix are not read.
+/// A sparse matrix of diagonals (DIA): a row of values for each diagonal, in which value `j` belongs to column `j`.
+/// Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are not read.
 ///
-/// The offsets are numbers of the host: they are the structure of the matrix, as a shape is.
+/// The offsets are numbers on the host: they are part of the structure of the matrix, like its shape.
 pub struct Dia<B: Arrays, T: Element> {
     values: B::Array<T>,
     offsets: Vec<isize>,
@@ -20,24 +20,25 @@ impl<B: Arrays, T: Element> Clone for Dia<B, T> {
     }
 }
 
-/// The columns of a diagonal of a matrix.
+/// The columns in which a diagonal lies within the matrix.
 fn columns_of(offset: isize, [rows, columns]: [usize; 2]) -> Range<usize> {
     let first = offset.max(0) as usize;
     let last = rows.saturating_add_signed(offset).min(columns);
     first.min(last)..last
 }
 
-/// Columns as rows of a diagonal.
+/// The rows of a diagonal that correspond to these columns.
 fn rows_of(columns: &Range<usize>, offset: isize) -> Range<usize> {
     columns.start.wrapping_add_signed(-offset)..columns.end.wrapping_add_signed(-offset)
 }
 
 impl<B: Backend, T: Numeric> Dia<B, T> {
-    /// The matrix of this shape with these diagonals: a row of `values`, as long as the matrix has columns, for each of the offsets.
+    /// A matrix of this shape with these diagonals: `values` has a row for each offset, as long as the matrix has
+    /// columns.
     ///
     /// # Errors
-    /// `Error::Shape` where the values are not of the shape (offsets, columns), or the shape has more places than `i64` counts;
-    /// `Error::Argument` where an offset is there twice, or that of a diagonal outside of the matrix.
+    /// `Error::Shape` if the values do not have the shape (offsets, columns), or if rows times columns exceeds `i64`;
+    /// `Error::Argument` if an offset occurs twice, or if its diagonal is outside of the matrix.
     pub fn new(values: B::Array<T>, offsets: impl Into<Vec<isize>>, shape: [usize; 2]) -> Result<Dia<B, T>> {
         const OP: &str = "Dia::new";
         check_shape(OP, shape)?;
@@ -62,15 +63,15 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Ok(Dia { values, offsets, shape })
     }
 
-    /// Of diagonals that the caller has looked at.
+    /// A matrix of diagonals that the caller has checked.
     pub(super) fn of(values: B::Array<T>, offsets: Vec<isize>, shape: [usize; 2]) -> Dia<B, T> {
         Dia { values, offsets, shape }
     }
 
-    /// The matrix of this shape whose diagonals are each filled with one value: what a stencil is on one axis.
+    /// A matrix of this shape with a constant value on each given diagonal, such as a stencil along one axis.
     ///
     /// # Errors
-    /// As those of [`Dia::new`].
+    /// Those of [`Dia::new`].
     pub fn constant(b: &B, diagonals: &[(isize, T)], shape: [usize; 2]) -> Result<Dia<B, T>> {
         check_shape("Dia::constant", shape)?;
         let values = b.from_iter(diagonals.iter().map(|&(_, value)| value))?;
@@ -79,38 +80,38 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, offsets, shape).map_err(|why| why.within("Dia::constant"))
     }
 
-    /// The identity of `n` rows.
+    /// The identity matrix with `n` rows.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn eye(b: &B, n: usize) -> Result<Dia<B, T>> {
         Dia::constant(b, &[(0, T::ONE)], [n, n])
     }
 
-    /// The diagonals that have an element that is not 0, of a dense matrix. It waits for their number.
+    /// The diagonals of a dense matrix that have a nonzero element. Waits for the device to count them.
     ///
     /// # Errors
-    /// `Error::Shape` where `x` does not have two axes.
+    /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Dia<B, T>> {
         Coo::from_dense(b, x).map_err(|why| why.within("Dia::from_dense"))?.to_dia(b)
     }
 
-    /// The values, a row for each diagonal.
+    /// The values, one row for each diagonal.
     pub fn values(&self) -> &B::Array<T> {
         &self.values
     }
 
-    /// Which diagonals these are: 0 for the main one, positive above it.
+    /// The offsets of the diagonals: 0 for the main diagonal, positive above it.
     pub fn offsets(&self) -> &[isize] {
         &self.offsets
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
-    /// How many elements of the matrix lie on its diagonals.
+    /// Number of elements of the matrix that lie on the stored diagonals.
     pub fn nnz(&self) -> usize {
         self.offsets.iter().map(|&offset| columns_of(offset, self.shape).len()).sum()
     }
@@ -120,16 +121,16 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         T::DTYPE
     }
 
-    /// Other values for the same diagonals.
+    /// A matrix with other values on the same diagonals.
     ///
     /// # Errors
-    /// `Error::Shape` where they have another shape.
+    /// `Error::Shape` if the values have another shape.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Dia<B, U>> {
         Dia::new(values, self.offsets.clone(), self.shape).map_err(|why| why.within("Dia::with_values"))
     }
 
-    /// The part of each diagonal that lies in the matrix: its values, its rows and its columns.
-    #[allow(clippy::type_complexity)] // values, rows, columns: named where they are taken apart
+    /// The part of each diagonal that lies within the matrix: values, rows and columns.
+    #[allow(clippy::type_complexity)] // values, rows and columns, named where they are destructured
     fn parts(&self, b: &B) -> Result<Vec<(B::Array<T>, Range<usize>, Range<usize>)>> {
         let part = |(k, &offset): (usize, &isize)| {
             let columns = columns_of(offset, self.shape);
@@ -139,11 +140,11 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.offsets.iter().enumerate().map(part).collect()
     }
 
-    /// The product with a vector, or with each column of a matrix: a product of two vectors for each diagonal.
+    /// The product with a vector, or with each column of a matrix, by one vector product for each diagonal.
     ///
     /// # Errors
-    /// `Error::Shapes` where `x` does not have as many rows as this matrix has columns; `Error::Shape` where it has neither one
-    /// axis nor two.
+    /// `Error::Shapes` if the number of rows of `x` is not the number of this matrix's columns; `Error::Shape` if `x`
+    /// has neither one axis nor two.
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Dia::matmul";
         match *x.shape() {
@@ -163,15 +164,15 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The product of the transpose with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// As those of [`Dia::matmul`] of the transpose.
+    /// Those of [`Dia::matmul`] for the transpose.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transpose(b)?.matmul(b, x)
     }
 
-    /// Rows as columns, and columns as rows. The values move along their diagonals.
+    /// The transpose. The values move along their diagonals.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn transpose(&self, b: &B) -> Result<Dia<B, T>> {
         let [rows, columns] = self.shape;
         let mut values = b.zeros::<T>([self.offsets.len(), rows])?;
@@ -181,10 +182,10 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, self.offsets.iter().map(|offset| -offset).collect::<Vec<_>>(), [columns, rows])
     }
 
-    /// One diagonal as a vector of its elements; of a diagonal that is not stored, zeros.
+    /// One diagonal as a vector of its elements; zeros if the diagonal is not stored.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn diagonal(&self, b: &B, offset: isize) -> Result<B::Array<T>> {
         match self.offsets.iter().position(|&stored| stored == offset) {
             Some(k) => {
@@ -195,10 +196,10 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         }
     }
 
-    /// The same matrix as a list of elements, zeros of the diagonals too.
+    /// Converts to COO, including zeros on the diagonals.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         let parts = self.parts(b)?;
         if parts.is_empty() {
@@ -211,31 +212,31 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Ok(Coo::of(b.concat(&values)?, b.concat(&rows)?, b.concat(&columns)?, self.shape))
     }
 
-    /// The same matrix with its rows one after another, zeros of the diagonals too.
+    /// Converts to CSR, including zeros on the diagonals.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// The same matrix with its columns one after another, zeros of the diagonals too.
+    /// Converts to CSC, including zeros on the diagonals.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         self.to_coo(b)?.to_csc(b)
     }
 
-    /// The matrix in full: an array of its shape.
+    /// The matrix as a dense array of its shape.
     ///
     /// # Errors
-    /// `Error::Memory` where there is not so much.
+    /// `Error::Memory` if memory is insufficient.
     pub fn to_dense(&self, b: &B) -> Result<B::Array<T>> {
         self.to_coo(b)?.to_dense(b)
     }
 
-    /// Each value conjugated; the same of real numbers.
+    /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
     /// Those of the op.

@@ -1,4 +1,4 @@
-//! Gradients by the values of sparse matrices.
+//! Gradients with respect to the values of sparse matrices.
 
 use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
 use backends::{
@@ -6,7 +6,7 @@ use backends::{
     grad::{ChangeArrays, Diff, Found, MapArrays, Params, Struct, Var},
 };
 
-/// The gradient of a matrix is one with the same places.
+/// Implements gradients for a matrix type: the gradient is a matrix with the same sparsity pattern.
 macro_rules! by_values {
     ($($matrix:ident: |$m:ident, $d:ident, $values:ident| $with:expr;)*) => {$(
         impl<B: Backend, T: Numeric> $matrix<B, T> {
@@ -16,7 +16,7 @@ macro_rules! by_values {
                 self.lifted(d, d.constant(self.values().clone()))
             }
 
-            /// The places on a `Diff`, with values that are there.
+            /// The matrix on a `Diff`, with these values and its positions as constants.
             fn lifted(&self, $d: &Diff<B>, $values: Var<B, T>) -> $matrix<Diff<B>, T> {
                 let $m = self;
                 $with

@@ -1,13 +1,13 @@
-//! Sparse matrices: values over the arrays of any backend.
+//! Sparse matrices, stored in arrays of any backend.
 //!
-//! A matrix is a few arrays of the backend: the values that are stored, and their places as arrays of `i64`. Every method takes the
-//! backend, as ops do, and runs on each of them, on `Diff` too: gradients go through the values.
+//! A matrix consists of a few arrays of the backend: the stored values, and their positions as arrays of `i64`. Every
+//! method takes the backend, like an op, and runs on all backends, including `Diff`: gradients pass through the values.
 //!
 //! | type | stores | good for |
 //! |---|---|---|
-//! | [`Coo`] | value, row and column of each element | being built; duplicates are allowed, and add up |
-//! | [`Csr`] | the rows one after another | products, rows |
-//! | [`Csc`] | the columns one after another | products with the transpose, columns |
+//! | [`Coo`] | value, row and column of each element | construction; duplicates are allowed, and add up |
+//! | [`Csr`] | the rows one after another | products, selecting rows |
+//! | [`Csc`] | the columns one after another | products with the transpose, selecting columns |
 //! | [`Dia`] | whole diagonals | stencils on grids |
 //!
 //! ```
@@ -38,7 +38,7 @@ pub use csc::Csc;
 pub use csr::Csr;
 pub use dia::Dia;
 
-/// The examples of the guide are tests.
+/// Runs the examples of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/sparse.md")]
 struct Guide;

@@ -1,4 +1,4 @@
-//! Parts of matrices of compressed rows, and their sums.
+//! Parts and sums of CSR matrices.
 
 use super::{
     csr::Csr,
@@ -8,20 +8,20 @@ use backends::{ArrayAttributes, Backend, Error, IntoAxisOrAll, Numeric, Result, 
 use std::ops::Range;
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// The stored elements where a mask of them is true. It waits for their number.
+    /// The stored elements for which the mask is true. Waits for the device to count them.
     pub(super) fn kept(&self, b: &B, mask: &B::Array<bool>) -> Result<Csr<B, T>> {
         let places = b.nonzero(mask)?.swap_remove(0);
-        // how many are kept before each element
+        // number of kept elements before each element
         let before = pointers(b, &b.astype::<i64, _>(mask)?)?;
         let indptr = b.take(before, self.indptr(), 0)?;
         let (values, indices) = (b.take(self.values(), &places, 0)?, b.take(self.indices(), &places, 0)?);
         Ok(Csr::of(values, indices, indptr, self.shape()))
     }
 
-    /// The rows of a range, as a matrix of their own. It waits for their places.
+    /// A range of rows, as a separate matrix. Waits for the device to return their positions.
     ///
     /// # Errors
-    /// `Error::Argument` where it is no range of the rows.
+    /// `Error::Argument` if the range is not within the rows.
     pub fn rows(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
         let [rows, columns] = self.shape();
         check_range("Csr::rows", &range, 0, rows)?;
@@ -32,10 +32,10 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr::of(values, b.getitem(self.indices(), part)?, indptr, [range.len(), columns]))
     }
 
-    /// The columns of a range, as a matrix of their own. It waits for the number of elements.
+    /// A range of columns, as a separate matrix. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// `Error::Argument` where it is no range of the columns.
+    /// `Error::Argument` if the range is not within the columns.
     pub fn columns(&self, b: &B, range: Range<usize>) -> Result<Csr<B, T>> {
         let [rows, columns] = self.shape();
         check_range("Csr::columns", &range, 1, columns)?;
@@ -46,18 +46,19 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr::of(part.values().clone(), indices, part.indptr().clone(), [rows, range.len()]))
     }
 
-    /// The block of a range of rows and one of columns. It waits for its elements' number.
+    /// The block of a range of rows and a range of columns. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// `Error::Argument` where these are no ranges of the axes.
+    /// `Error::Argument` if a range is not within its axis.
     pub fn block(&self, b: &B, rows: Range<usize>, columns: Range<usize>) -> Result<Csr<B, T>> {
         self.rows(b, rows)?.columns(b, columns)
     }
 
-    /// The rows at indices, in their order, as often as they are named; negative indices count from the end. It waits for the number of elements.
+    /// The rows at these indices, in the order of the indices and with repetitions; negative indices count from the
+    /// end. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// `Error::Shape` where the indices do not have one axis; `Error::Index` where one is outside of the rows.
+    /// `Error::Shape` if the indices are not 1-D; `Error::Index` if an index is out of range.
     pub fn take_rows(&self, b: &B, indices: &B::Array<i64>) -> Result<Csr<B, T>> {
         const OP: &str = "Csr::take_rows";
         if indices.ndim() != 1 {
@@ -71,10 +72,10 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr::of(values, columns_of, part.indptr, [indices.len(), columns]))
     }
 
-    /// One element: an array without axes. It waits for the place of its row.
+    /// One element, as a 0-D array. Waits for the device to return the position of its row.
     ///
     /// # Errors
-    /// `Error::Index` where it is outside of the matrix.
+    /// `Error::Index` if the position is outside of the matrix.
     pub fn get(&self, b: &B, row: usize, column: usize) -> Result<B::Array<T>> {
         for (axis, index) in [row, column].into_iter().enumerate() {
             let len = self.shape()[axis];
@@ -87,10 +88,11 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.sum_as::<T, T>(b.r#where(here, row.values(), T::ZERO)?, ..)
     }
 
-    /// A diagonal as a vector: the main one for the offset 0, one above it for a positive offset. It is empty beyond the matrix.
+    /// A diagonal as a vector: offset 0 is the main diagonal, positive offsets lie above it. Empty if the diagonal is
+    /// outside of the matrix.
     ///
     /// # Errors
-    /// Those of the ops that are run.
+    /// Those of the ops that run.
     pub fn diagonal(&self, b: &B, offset: isize) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape();
         let first = if offset < 0 { offset.unsigned_abs() } else { 0 };
@@ -105,7 +107,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.segment_sum(values, places, len)
     }
 
-    /// The sum of all elements (`..`), of those of each column (0), or of those of each row (1).
+    /// The sum of all elements (`..`), of each column (0), or of each row (1).
     ///
     /// # Errors
     /// `Error::Axis` for another axis.

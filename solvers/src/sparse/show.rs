@@ -4,7 +4,7 @@ use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
 use backends::{Backend, Numeric};
 use std::fmt;
 
-/// `Display` says what a matrix is, `Debug` its arrays besides.
+/// Implements `Display`, which names shape, dtype, number of elements and format, and `Debug`, which shows the arrays.
 macro_rules! shown {
     ($($matrix:ident $format:literal: $($part:ident),*;)*) => {$(
         impl<B: Backend, T: Numeric> fmt::Display for $matrix<B, T> {

@@ -1,11 +1,11 @@
-//! What the formats have in common: shapes, places, pointers.
+//! Helpers shared by the formats, for shapes, positions and pointers.
 
 use backends::{
     ArrayAttributes, Backend, CumulativeSumOptions, Error, Result, SearchsortedOptions, Side, lazy, slices,
 };
 use std::ops::Range;
 
-/// Refuses shapes whose places `i64` does not count.
+/// Returns an error if rows times columns exceeds `i64`.
 pub fn check_shape(op: &'static str, shape: [usize; 2]) -> Result<()> {
     let [rows, columns] = shape;
     match rows.checked_mul(columns) {
@@ -14,12 +14,12 @@ pub fn check_shape(op: &'static str, shape: [usize; 2]) -> Result<()> {
     }
 }
 
-/// A shape, as arrays have it.
+/// A shape as signed lengths, for `reshape`.
 pub fn signed(shape: [usize; 2]) -> [isize; 2] {
     shape.map(|len| len as isize)
 }
 
-/// Refuses indices outside of 0 to `len` - 1. It waits for the answer.
+/// Returns an error if an index is outside of 0 to `len` - 1. Waits for the device.
 pub fn check_indices<B: Backend>(
     op: &'static str,
     b: &B,
@@ -35,7 +35,7 @@ pub fn check_indices<B: Backend>(
     Err(Error::index(op, b.item(b.take(indices, place, 0)?)?, axis, len))
 }
 
-/// Refuses pointers that do not ascend from 0 to `stored`. It waits for the answer.
+/// Returns an error if the pointers do not ascend from 0 to `stored`. Waits for the device.
 pub fn check_pointers<B: Backend>(op: &'static str, b: &B, indptr: &B::Array<i64>, stored: usize) -> Result<()> {
     let last = indptr.len() - 1;
     let first = b.getitem(indptr, slices![0])?;
@@ -50,14 +50,14 @@ pub fn check_pointers<B: Backend>(op: &'static str, b: &B, indptr: &B::Array<i64
     Ok(())
 }
 
-/// The row of each of the stored elements, of the pointers.
+/// The row of each stored element, computed from the pointers.
 pub fn rows_of<B: Backend>(b: &B, indptr: &B::Array<i64>, stored: usize) -> Result<B::Array<i64>> {
     let places = b.arange(0, stored as i64, 1)?;
     let after = b.searchsorted_with(indptr, places, SearchsortedOptions::new().side(Side::Right))?;
     b.subtract(after, 1)
 }
 
-/// The pointers of `rows` rows, of the row of each element in ascending order.
+/// The pointers of `rows` rows, computed from the row of each element in ascending order.
 pub fn pointers_of<B: Backend>(b: &B, row_of: &B::Array<i64>, rows: usize) -> Result<B::Array<i64>> {
     b.searchsorted(row_of, b.arange(0, rows as i64 + 1, 1)?)
 }
@@ -67,36 +67,36 @@ pub fn pointers<B: Backend>(b: &B, lengths: &B::Array<i64>) -> Result<B::Array<i
     b.cumulative_sum_with(lengths, 0, CumulativeSumOptions::new().include_initial(true))
 }
 
-/// The number at a place of a 1-D array. It waits for it.
+/// The number at index `at` of a 1-D array. Waits for the device.
 pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usize> {
     let number = b.item(b.getitem(x, slices![at])?)?;
     usize::try_from(number).map_err(|_| Error::argument("sparse", format!("{number} is no number of elements")))
 }
 
-/// Rows of a matrix one after another, each as often as it is named, element by element.
+/// Selected rows of a matrix, possibly repeated, as one list of elements.
 pub struct Gathered<B: Backend> {
     /// The pointers of the result.
     pub indptr: B::Array<i64>,
-    /// Which of the rows named an element is of.
+    /// For each element, the number of its row in the selection.
     pub owner: B::Array<i64>,
-    /// The place of the element in the matrix that it comes from.
+    /// For each element, its position in the matrix it comes from.
     pub place: B::Array<i64>,
 }
 
-/// The elements of `rows` of a matrix with these pointers. It waits for their number.
+/// The elements of the selected `rows` of a matrix with these pointers. Waits for the device to count them.
 pub fn gathered<B: Backend>(b: &B, indptr: &B::Array<i64>, rows: &B::Array<i64>) -> Result<Gathered<B>> {
     let starts = b.take(indptr, rows, 0)?;
     let ends = b.take(indptr, b.add(rows, 1)?, 0)?;
     let new = pointers(b, &b.subtract(ends, &starts)?)?;
     let stored = number_at(b, &new, rows.len())?;
     let owner = rows_of(b, &new, stored)?;
-    // how far the elements of each row move
+    // offset by which the elements of each row move
     let shift = b.subtract(starts, b.getitem(&new, slices![..-1])?)?;
     let place = b.add(b.arange(0, stored as i64, 1)?, b.take(shift, &owner, 0)?)?;
     Ok(Gathered { indptr: new, owner, place })
 }
 
-/// Refuses a range that is not one of an axis of length `len`.
+/// Returns an error if the range is not within an axis of length `len`.
 pub fn check_range(op: &'static str, range: &Range<usize>, axis: usize, len: usize) -> Result<()> {
     if range.start <= range.end && range.end <= len {
         return Ok(());
