@@ -1,7 +1,7 @@
-//! Backward differentiation formulas of order 1 to 5, whose steps and order vary: G. D. Byrne and A. C. Hindmarsh, "A
-//! polyalgorithm for the numerical solution of ordinary differential equations", ACM Trans. Math. Softw. 1, 1975; with
-//! the constants of the NDF of L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18,
-//! 1997.
+//! Backward differentiation formulas of order 1 to 5, with variable step length and order: G. D. Byrne and A. C.
+//! Hindmarsh, "A polyalgorithm for the numerical solution of ordinary differential equations", ACM Trans. Math. Softw.
+//! 1, 1975; with the constants of the NDF of L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci.
+//! Comput. 18, 1997.
 
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble, eps, norm_over},
@@ -15,7 +15,7 @@ use backends::{Backend, Float, Result, expr};
 
 const MOST: usize = 5;
 
-/// What makes a BDF an NDF: the part of the next difference that is added, by order.
+/// The coefficients that turn a BDF into an NDF: the fraction of the next difference that is added, by order.
 const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
 /// 1 + 1/2 + .. + 1/k.
@@ -23,29 +23,29 @@ fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// The factor of the new slope.
+/// The coefficient of the new slope.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
 
-/// The error of a step over the difference after the last that it uses.
+/// Ratio of a step's error to the first difference beyond those that the step uses.
 fn error_constant(order: usize) -> f64 {
     KAPPA[order] * gamma(order) + 1.0 / (order + 1) as f64
 }
 
 pub(super) struct Bdf<B: Backend, T: Float> {
     t: f64,
-    /// The state and its backward differences at times `length` apart; the two after those of the order are for the
+    /// The state and its backward differences, at times `length` apart; the two after those of the order serve the
     /// choice of another order.
     differences: Vec<B::Array<T>>,
     order: usize,
     length: f64,
     forward: f64,
-    /// How many steps of this length and order were made.
+    /// Number of steps made with this length and order.
     equal: usize,
     is_again: bool,
     newton: Newton<B, T>,
-    /// Where the last step began.
+    /// The time and state at the start of the last step.
     last: Option<(f64, B::Array<T>)>,
 }
 
@@ -71,7 +71,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         })
     }
 
-    /// Goes on with another length of steps: the same polynomial, by its differences at times that far apart.
+    /// Changes the step length: the same polynomial is represented by differences at the new spacing.
     fn rescale(&mut self, b: &B, length: f64) -> Result<()> {
         let weights = rescaling(self.order, length / self.length);
         let old = self.differences[1..=self.order].to_vec();
@@ -84,14 +84,14 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// A step was too long.
+    /// Shortens the step after a failed attempt.
     fn shorten(&mut self, b: &B, factor: f64, trouble: Option<Trouble>) -> Result<Attempt> {
         self.is_again = true;
         self.rescale(b, self.length * factor)?;
         Ok(Attempt::TooLong(trouble))
     }
 
-    /// The differences after a step, of which `d` is the one after those of the order.
+    /// Updates the differences after a step; `d` is the first difference beyond those of the order.
     fn advance(&mut self, b: &B, d: &B::Array<T>) -> Result<()> {
         let (order, differences) = (self.order, &mut self.differences);
         differences[order + 2] = b.subtract(d, &differences[order + 1])?;
@@ -102,8 +102,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Takes the order of the longest next step, by the errors that this step would have had with one less and one
-    /// more.
+    /// Takes the order that allows the longest next step, estimated from the errors of this step at the order, one
+    /// below and one above.
     fn choose(&mut self, b: &B, error: f64, safety: f64, scale: &B::Array<T::Real>) -> Result<()> {
         let order = self.order;
         let of = |other: usize| -> Result<f64> {
@@ -116,17 +116,17 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         let factor = |k: usize| errors[k].powf(-1.0 / (order + k) as f64);
         let best = (1..3).fold(0, |best, k| if factor(k) > factor(best) { k } else { best });
         let factor = LONGER.min(safety * factor(best));
-        // at order 1 the one before has the factor 0, unless all have
+        // at order 1, the order below has factor 0, so it is chosen only if all factors are 0
         self.order = (order + best).saturating_sub(1).clamp(1, MOST);
         self.newton.forget_inverse();
         self.rescale(b, self.length * factor)
     }
 }
 
-/// The weights of the old differences, from the first on, in each of the new ones, at times that are `factor` times as
-/// far apart: Shampine and Reichelt, section 2.1.
+/// The weights of the old differences, from the first on, in each of the new ones, whose spacing is `factor` times as
+/// long: Shampine and Reichelt, section 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
-    // the polynomials in the old differences, at the new times
+    // the coefficients of the old differences at the new times
     let at = |factor: f64| -> Vec<Vec<f64>> {
         let mut rows = vec![vec![1.0; order + 1]];
         for i in 1..=order {
@@ -190,7 +190,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Bdf<B, T> {
             return self.shorten(b, 0.5, Some(Trouble::State(new_t)));
         }
         if error > 1.0 {
-            // Newton's method had no difficulty: its matrix will do for a shorter step
+            // Newton's method converged: its matrix will do for a shorter step
             let factor = safety * error.powf(-1.0 / (order + 1) as f64);
             return self.shorten(b, factor.max(SHORTER), None);
         }

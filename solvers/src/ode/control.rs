@@ -1,15 +1,15 @@
-//! What steps of all methods are controlled by: norms, the first step, and where numbers stop being finite.
+//! Step control shared by all methods: norms, the first step, and detection of values that are not finite.
 
 use super::problem::Equation;
 use backends::{Backend, Float, Real, Result, expr};
 
-/// How much shorter a step is made at most, and how much longer, than the one before.
+/// Limits for the ratio of a step's length to that of the step before.
 pub(super) const SHORTER: f64 = 0.2;
 pub(super) const LONGER: f64 = 10.0;
-/// How much shorter a step is than what the estimate of its error allows.
+/// Safety factor on the step length that the error estimate allows.
 pub(super) const SAFETY: f64 = 0.9;
 
-/// What a step is held to, as one knows it after the settings were checked.
+/// The checked settings that control the steps.
 #[derive(Clone, Copy)]
 pub(super) struct Control {
     pub rtol: f64,
@@ -22,28 +22,28 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The shortest step from a time: 10 times as long as numbers are apart.
+    /// The shortest step at time `t`: 10 times the spacing of floats there.
     pub fn least(&self, t: f64) -> f64 {
         let next = if self.forward > 0.0 { t.next_up() } else { t.next_down() };
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error over what the tolerances allow of a state, or of the larger of two. It is NaN
-    /// where a state is not finite.
+    /// The root mean square of an error relative to the tolerances for a state, taken for the larger of two states. NaN
+    /// if the new state is not finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
         let (old, new) = (b.abs::<T>(states[0])?, b.abs::<T>(states[1])?);
         norm(b, expr!(b, abs(error) / (atol + rtol * maximum(old, new)) + 0.0 * new)?)
     }
 
-    /// What the tolerances allow of a state; NaN where it is not finite.
+    /// The allowed error of each element of a state; NaN where the state is not finite.
     pub fn scale<B: Backend, T: Float>(&self, b: &B, y: &B::Array<T>) -> Result<B::Array<T::Real>> {
         let (Control { rtol, atol, .. }, size) = (*self, b.abs::<T>(y)?);
         expr!(b, atol + rtol * size + 0.0 * size)
     }
 }
 
-/// From 1 to the next number of a dtype.
+/// The distance from 1 to the next number of a dtype.
 pub(super) fn eps<R: Real>() -> f64 {
     R::ONE.nextafter(R::HIGHEST).to_f64() - 1.0
 }
@@ -57,7 +57,7 @@ pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     if norm != f64::INFINITY {
         return Ok(norm);
     }
-    // squares overflow before their numbers
+    // squares may overflow although the numbers do not
     let largest = b.item(&expr!(b, max(abs(x), ..))?)?.to_f64();
     if largest == f64::INFINITY {
         return Ok(largest);
@@ -65,12 +65,12 @@ pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     Ok(largest * b.item(&expr!(b, mean((x / largest) * *2, ..))?)?.to_f64().sqrt())
 }
 
-/// The root mean square of an error over a scale.
+/// The root mean square of an error divided by a scale.
 pub(super) fn norm_over<B: Backend, T: Float>(b: &B, error: &B::Array<T>, scale: &B::Array<T::Real>) -> Result<f64> {
     norm(b, expr!(b, abs(error) / scale)?)
 }
 
-/// A first step that is not too long for a method whose error is estimated with this order: Hairer, Nørsett and Wanner,
+/// A first step length that is not too long for a method with this order of error estimate: Hairer, Nørsett and Wanner,
 /// "Solving ordinary differential equations I", section II.4.
 pub(super) fn first_step<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
@@ -95,19 +95,19 @@ pub(super) fn first_step<B: Backend, T: Float>(
     Ok(if long.is_nan() { short } else { long.min(100.0 * short) })
 }
 
-/// Numbers that are not finite, which no shorter step may help against.
+/// Values that are not finite; shorter steps may not avoid them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trouble {
-    /// Of the function, at a time and a state that is finite.
+    /// The function returned them, at this time and a finite state.
     Slope(f64, &'static str),
-    /// Of the Jacobian there.
+    /// The Jacobian contains them, at this time.
     Jacobian(f64, &'static str),
-    /// Of the state.
+    /// The state contains them, at this time.
     State(f64),
 }
 
 impl Trouble {
-    /// It as a sentence.
+    /// A sentence that describes the problem.
     pub fn message(self) -> String {
         match self {
             Trouble::Slope(t, what) => format!("f gave {what} at t = {t}"),
@@ -118,7 +118,7 @@ impl Trouble {
         }
     }
 
-    /// Of a state and what the function gave there.
+    /// Checks a state and the function's value there.
     pub fn of<B: Backend, T: Float>(b: &B, t: f64, y: &B::Array<T>, slope: &B::Array<T>) -> Result<Option<Trouble>> {
         Ok(match (not_finite::<B, T>(b, y)?, not_finite::<B, T>(b, slope)?) {
             (Some(_), _) => Some(Trouble::State(t)),
@@ -128,10 +128,10 @@ impl Trouble {
     }
 }
 
-/// What an array has that is not finite.
+/// Names the kind of value that is not finite, if the array has one.
 pub(super) fn not_finite<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<Option<&'static str>> {
     let size = b.abs::<T>(x)?;
-    // this is 0, or NaN
+    // the norm is 0 if all elements are finite, else NaN
     if norm(b, expr!(b, 0.0 * size)?)? == 0.0 {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Dense output: the solution between the ends of steps, as polynomials.
+//! Dense output: the solution within steps, as polynomials.
 
 use super::{
     problem::OP,
@@ -31,21 +31,21 @@ impl<A: Clone> DenseOutput<A> {
         DenseOutput { segments: Vec::new(), start: start.clone(), times: [t, t] }
     }
 
-    /// Adds a step, of which the solution goes on to `end`.
+    /// Adds a step; the solution then reaches to `end`.
     pub(super) fn push(&mut self, segment: Segment<A>, end: f64) {
         self.segments.push(segment);
         self.times[1] = end;
     }
 
-    /// The times of the start and of the end, which may be the earlier one.
+    /// The times of the start and the end; the end may be the earlier one.
     pub fn times(&self) -> [f64; 2] {
         self.times
     }
 
-    /// The state at a time.
+    /// The state at time `t`.
     ///
     /// # Errors
-    /// `Error::Argument` where the time is not one between the start and the end of the solution; those of the ops.
+    /// `Error::Argument` if `t` is not between the start and the end of the solution; the errors of the ops.
     pub fn at<B: Backend + Arrays<Array<A::DType> = A>>(&self, b: &B, t: f64) -> Result<A>
     where
         A: ArrayAttributes<DType: Float>,
@@ -64,12 +64,12 @@ impl<A: Clone> DenseOutput<A> {
     }
 }
 
-/// A step.
+/// One step, with its interpolating polynomial.
 #[derive(Clone, Debug)]
 pub(super) struct Segment<A> {
     pub from: f64,
     pub to: f64,
-    /// The states at both ends.
+    /// The states at the start and the end of the step.
     pub start: A,
     pub end: A,
     pub polynomial: Polynomial<A>,
@@ -78,11 +78,11 @@ pub(super) struct Segment<A> {
 /// A polynomial in time.
 #[derive(Clone, Debug)]
 pub(super) enum Polynomial<A> {
-    /// By the slopes of a step of Dormand and Prince.
+    /// Given by the slopes of a Dormand-Prince step.
     Slopes(Vec<A>),
-    /// By backward differences, from the first one on, at times `h` apart.
+    /// Given by backward differences, from the first one on, at times `h` apart.
     Differences {
-        /// Negative backward in time.
+        /// The spacing; negative for solutions backward in time.
         h: f64,
         /// The differences.
         differences: Vec<A>,
@@ -90,7 +90,7 @@ pub(super) enum Polynomial<A> {
 }
 
 impl<A: Clone> Segment<A> {
-    /// The state at a time in the step.
+    /// The state at a time within the step.
     pub fn at<B: Backend + Arrays<Array<T> = A>, T: Float>(&self, b: &B, t: f64) -> Result<A> {
         if t == self.from || t == self.to {
             return Ok(if t == self.to { self.end.clone() } else { self.start.clone() });

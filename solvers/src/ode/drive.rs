@@ -1,4 +1,4 @@
-//! From step to step, by any method: what is kept of each, events, and why it ends.
+//! The loop over steps, for any method: output, events and termination.
 
 use super::{
     bdf::Bdf,
@@ -12,32 +12,32 @@ use super::{
 };
 use backends::{Backend, Float, Result};
 
-/// A method between steps.
+/// The state of a method between steps.
 pub(super) trait Stepper<B: Backend, T: Float> {
-    /// Tries a step; when it was too long, the next one that is tried is shorter.
+    /// Tries a step; if it was too long, the next attempt is shorter.
     fn attempt(&mut self, equation: &Equation<'_, B, T>, control: &Control) -> Result<Attempt>;
 
     /// The time and the state after the last step.
     fn state(&self) -> (f64, &B::Array<T>);
 
-    /// The last step, if there is one.
+    /// The last step; `None` before the first.
     fn segment(&self) -> Option<Segment<B::Array<T>>>;
 }
 
-/// What came of a step that was tried.
+/// Result of a step attempt.
 pub(super) enum Attempt {
     Made,
-    /// It was not exact enough, or something was not finite.
+    /// The error was too large, or a value was not finite.
     TooLong(Option<Trouble>),
-    /// It would be shorter than numbers are apart.
+    /// The step became shorter than the spacing of floats.
     Vanished,
 }
 
-/// The times and states that are kept.
+/// The times and states to be returned.
 struct Output<'o, A> {
     t: Vec<f64>,
     y: Vec<A>,
-    /// The times of which states are wanted and not there yet, instead of the ends of steps.
+    /// The requested times (`t_eval`) not reached yet; `None` returns the ends of steps instead.
     wanted: Option<&'o [f64]>,
     sol: Option<DenseOutput<A>>,
 }
@@ -48,7 +48,7 @@ impl<A: Clone> Output<'_, A> {
         self.y.push(y);
     }
 
-    /// The first of the wanted times, if it is not after this.
+    /// Takes the next requested time, if it is not after `t`.
     fn next_wanted(&mut self, t: f64, forward: f64) -> Option<f64> {
         let (first, others) = self.wanted?.split_first().filter(|(first, _)| (**first - t) * forward <= 0.0)?;
         self.wanted = Some(others);
@@ -61,7 +61,7 @@ pub(super) fn solve<B: Backend, T: Float>(ivp: Ivp<'_, B, T>, options: &SolveIvp
     let Ivp { equation, times: [start, end], y0, mut events } = ivp;
     let b = equation.b;
     let control = Control {
-        // below this the error is rounding, and SciPy takes no smaller one either
+        // a smaller tolerance would be below rounding errors; SciPy limits it in the same way
         rtol: options.rtol.max(100.0 * eps::<T::Real>()),
         atol: options.atol,
         max_step: options.max_step,
@@ -187,14 +187,14 @@ pub(super) fn solve<B: Backend, T: Float>(ivp: Ivp<'_, B, T>, options: &SolveIvp
     })
 }
 
-/// Why a solution ended.
+/// The reason why the solution ended.
 enum Ended {
     Finished,
     TerminalEvent,
     Failed(String),
 }
 
-/// Why steps became shorter and shorter, by what the last one failed of.
+/// The message for steps that became too short, given the last failure.
 fn vanished(trouble: Option<Trouble>) -> String {
     match trouble {
         Some(trouble) => format!("{}, and shorter steps do not help", trouble.message()),
@@ -202,7 +202,7 @@ fn vanished(trouble: Option<Trouble>) -> String {
     }
 }
 
-/// The method, before its first step.
+/// Creates the method, before its first step.
 fn stepper<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     control: &Control,

@@ -1,15 +1,15 @@
-//! Events: times at which a function of time and state is 0, found on the polynomials of steps.
+//! Events: times at which a function of time and state is 0, found on the interpolating polynomials of steps.
 
 use super::problem::OP;
 use backends::{Error, Result};
 
-/// Which zeros of a function are events, and whether they end the solution: given to [`Ivp::event`](super::Ivp::event)
-/// with the function.
+/// Selects which zeros of a function are events, and whether they end the solution. Passed to
+/// [`Ivp::event`](super::Ivp::event) together with the function.
 ///
-/// An event is noticed where the function has another sign at the end of a step than at its start, or is 0 there; two
-/// zeros within a step go unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A start at
-/// which the function is 0 is an event, if the function goes on in the right direction; a zero exactly at the end of a
-/// step counts once.
+/// An event is detected if the function has different signs at the start and the end of a step, or is 0 at the end; two
+/// zeros within one step go unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. If the
+/// function is 0 at the start, that is an event if the function goes on in the selected direction; a zero exactly at
+/// the end of a step counts once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Event {
     direction: i32,
@@ -22,22 +22,22 @@ impl Event {
         Event::default()
     }
 
-    /// The solution ends with the first such event.
+    /// Ends the solution at the first event.
     #[must_use]
     pub fn terminal(self) -> Self {
         self.terminal_after(1)
     }
 
-    /// The solution ends when so many such events have occurred.
+    /// Ends the solution at the event with this number, counted from 1.
     #[must_use]
     pub fn terminal_after(mut self, occurrences: usize) -> Self {
         self.terminal = Some(occurrences);
         self
     }
 
-    /// Which zeros count: where it is greater than 0, those at which the function goes from negative to positive on the
-    /// way of the solution, which may be backward in time; where it is less than 0, from positive to negative; and all
-    /// where it is 0, the default.
+    /// Selects the zeros that count. A positive `direction` selects zeros at which the function goes from negative to
+    /// positive along the solution (which may be backward in time), a negative one those from positive to negative, and
+    /// 0, the default, all zeros.
     #[must_use]
     pub fn direction(mut self, direction: i32) -> Self {
         self.direction = direction;
@@ -50,24 +50,24 @@ impl Event {
     }
 }
 
-/// An event while the solution goes on.
+/// The state of an event during the solution.
 struct Watched {
     event: Event,
-    /// The function at the end of the last step.
+    /// The function's value at the end of the last step.
     value: f64,
-    /// Whether this is a 0 that has been counted.
+    /// Whether `value` is a zero that has been counted.
     is_counted: bool,
-    /// Whether the function has been other than 0.
+    /// Whether the function has ever been other than 0.
     was_elsewhere: bool,
     times: usize,
 }
 
-/// All events.
+/// The states of all events.
 pub(super) struct Events {
     all: Vec<Watched>,
 }
 
-/// Events in a step, in order of time, with their numbers; and whether the last one is terminal.
+/// The events in one step, in order of time, each with its number; and whether the last one is terminal.
 #[derive(Debug, PartialEq)]
 pub(super) struct Occurred {
     pub zeros: Vec<(usize, f64)>,
@@ -75,7 +75,7 @@ pub(super) struct Occurred {
 }
 
 impl Events {
-    /// With what the functions are at the start.
+    /// Initial states, with the functions' values at the start.
     pub fn new(events: impl IntoIterator<Item = (Event, f64)>) -> Result<Events> {
         let mut all = Vec::new();
         for (event, value) in events {
@@ -91,8 +91,8 @@ impl Events {
         self.all.is_empty()
     }
 
-    /// What occurred in a step between two times, at whose end the functions have these values; `at(i, t)` is the
-    /// function i between.
+    /// Finds the events in a step between two times. `values` are the functions at the end of the step; `at(i, t)`
+    /// evaluates function i within the step.
     pub fn look(
         &mut self,
         [old_t, new_t]: [f64; 2],
@@ -104,10 +104,10 @@ impl Events {
             let old = std::mem::replace(&mut watched.value, new);
             let was_counted = std::mem::replace(&mut watched.is_counted, false);
             if was_counted && old == 0.0 {
-                // it goes on from there, or stays: no other zero
+                // the function leaves a counted zero, or stays there: not another zero
                 watched.is_counted = new == 0.0;
             } else if old == 0.0 && new == 0.0 && watched.was_elsewhere {
-                // it stays at a zero that it came to from the side that does not count
+                // it stays at a zero that it reached from the direction that does not count
             } else if watched.event.is_crossed(old, new) {
                 zeros.push((i, zero([old_t, new_t], [old, new], |t| at(i, t))?));
                 watched.is_counted = new == 0.0;
@@ -132,7 +132,7 @@ impl Events {
     }
 }
 
-/// A zero between two times at which the function has these values, of different signs: Chandrupatla, Adv. Eng. Softw.
+/// A zero between two times at which the function has these values, of opposite signs: Chandrupatla, Adv. Eng. Softw.
 /// 28, 1997.
 fn zero(
     [mut a, mut c]: [f64; 2],
@@ -145,16 +145,16 @@ fn zero(
     if of_c == 0.0 {
         return Ok(c);
     }
-    // of a zero at 0, whose digits never end
+    // absolute accuracy for a zero near 0, where the relative one is never reached
     let floor = f64::EPSILON * a.abs().max(c.abs()).min(1.0);
-    // a is the latest place, c one at the other side of the zero
+    // `a` is the latest point; `c` is a point on the other side of the zero
     std::mem::swap(&mut a, &mut c);
     std::mem::swap(&mut of_a, &mut of_c);
     let mut part = 0.5;
     loop {
         let x = a + part * (c - a);
         let of_x = f(x)?;
-        // the place before the latest one
+        // the point before the latest one
         let (before, of_before);
         if (of_x < 0.0) == (of_a < 0.0) {
             (before, of_before) = (a, of_a);
@@ -165,7 +165,7 @@ fn zero(
         (a, of_a) = (x, of_x);
         let best = if of_a.abs() <= of_c.abs() { a } else { c };
         let least = (2.0 * f64::EPSILON * best.abs()).max(floor) / (c - a).abs();
-        // a function that is NaN somewhere has no other place
+        // stops as well if the function is NaN somewhere
         if of_x == 0.0 || of_x.is_nan() || least >= 0.5 || a == c || x == before {
             return Ok(if of_x == 0.0 { x } else { best });
         }
@@ -217,7 +217,7 @@ mod tests {
         let found = watched.look([0.0, 1.0], &places.map(|p| 1.0 - p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2, 0]);
         assert!(!found.is_terminal);
-        // back again
+        // backward over the same step
         let found = watched.look([1.0, 0.0], &places.map(|p| -p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 2]);
         assert!(found.is_terminal);
@@ -235,7 +235,7 @@ mod tests {
         for (values, [all, up, down]) in [
             (&[-1.0, 0.0, 1.0][..], [1, 1, 0]),
             (&[1.0, 0.0, -1.0], [1, 0, 1]),
-            // touched
+            // the function touches 0
             (&[1.0, 0.0, 1.0], [1, 1, 1]),
             (&[0.0, 1.0, 2.0], [1, 1, 0]),
             (&[0.0, 0.0, 0.0], [1, 1, 1]),

@@ -1,19 +1,19 @@
-//! Steps of a fixed length.
+//! Solutions with a fixed step length.
 
 use backends::{Backend, Error, Float, Result, expr};
 
-/// How a step is made.
+/// Method of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Along the slope at the start: Euler's method, of order 1.
+    /// Euler's method, along the slope at the start; order 1.
     Euler,
-    /// Along the slope in the middle, of order 2.
+    /// The midpoint method, along the slope in the middle; order 2.
     Midpoint,
-    /// The classical method of Runge and Kutta, of order 4.
+    /// The classical Runge-Kutta method; order 4.
     Rk4,
 }
 
-/// The state after a step of length `h`, which may be negative, of `y' = f(t, y)`.
+/// The state after one step of length `h` of `y' = f(t, y)`; `h` may be negative.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -69,10 +69,10 @@ pub fn step<B: Backend, T: Float>(
     }
 }
 
-/// The states at each of `steps + 1` times, the first of which is that of `y0`, by steps of one length.
+/// The states at `steps + 1` equally spaced times, the first of which is the time of `y0`.
 ///
 /// # Errors
-/// Those of `f` and of the ops; `Error::Argument` where a time is not finite, or there are no steps to another time.
+/// Those of `f` and of the ops; `Error::Argument` if a time is not finite, or if `steps` is 0 and the times differ.
 pub fn solve_fixed<B: Backend, T: Float>(
     b: &B,
     mut f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,

@@ -1,6 +1,5 @@
-//! The derivatives of a function by the state, by differences: D. E. Salane, "Adaptive routines for forming Jacobians
-//! numerically", SAND86-1319; and L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18,
-//! 1997.
+//! Jacobians by finite differences: D. E. Salane, "Adaptive routines for forming Jacobians numerically", SAND86-1319;
+//! and L. F. Shampine and M. W. Reichelt, "The MATLAB ODE suite", SIAM J. Sci. Comput. 18, 1997.
 
 use super::{
     control::{Trouble, eps},
@@ -8,10 +7,10 @@ use super::{
 };
 use backends::{Backend, Complex, Element, Error, Float, Real, Result};
 
-/// The matrix of derivatives at a time and a state, on the backend; a trouble where they are not finite.
+/// The Jacobian at a time and a state, as an array of the backend; a `Trouble` if it is not finite.
 ///
-/// `steps` are those of the elements, relative to the state: they are adapted from one matrix to the next, so that
-/// differences are neither lost in rounding nor curved.
+/// `steps` are the step lengths of the elements, relative to the state. They are adapted from one Jacobian to the next,
+/// so that differences suffer neither from rounding nor from curvature.
 pub(super) fn by_differences<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     b: &B,
@@ -44,7 +43,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     for j in 0..n {
         let size = wide(here[j]).norm().max(atol);
         let size = if size > 0.0 { size } else { 1.0 };
-        // where the slope points to, which is where the solution goes
+        // steps in the direction of the slope, where the solution goes
         let forward = if wide(slope[j]).re < 0.0 { -size } else { size };
         let mut step = steps[j];
         let mut found = column(j, step * forward)?;
@@ -53,14 +52,14 @@ pub(super) fn by_differences<B: Backend, T: Float>(
             found = column(j, step * forward)?;
         }
         if found.as_ref().is_none_or(|c| !c.is_finite()) {
-            // the function may end here
+            // the function may be undefined on this side
             found = column(j, -step * forward)?;
         }
         let Some(mut found) = found.filter(Column::is_finite) else {
             return Ok(Err(Trouble::Jacobian(t, "differences that are not finite")));
         };
         if found.change < eps.powf(0.875) * found.size {
-            // lost in rounding: a longer step may tell more
+            // the change is lost in rounding: tries a longer step
             if let Some(longer) = column(j, 10.0 * step * forward)?.filter(Column::is_finite)
                 && found.change * longer.size < longer.change * found.size
             {
@@ -79,7 +78,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     b.matrix_transpose::<T>(columns).map(Ok)
 }
 
-/// The state with a step in one element; the step is what numbers of the dtype make of it.
+/// The state with a step in one element, and the step as rounded by the dtype.
 fn moved<T: Float>(y: &[T], j: usize, step: f64) -> (Vec<T>, f64) {
     let mut y = y.to_vec();
     let old = y[j];
@@ -92,12 +91,12 @@ fn wide<T: Float>(x: T) -> Complex<f64> {
     x.cast()
 }
 
-/// The derivatives by one element.
+/// The derivatives with respect to one element.
 struct Column<T> {
     derivatives: Vec<T>,
-    /// The largest change of the function.
+    /// The largest change of an element of the function.
     change: f64,
-    /// How large it is there.
+    /// The magnitude of that element.
     size: f64,
 }
 

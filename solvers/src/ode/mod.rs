@@ -1,8 +1,8 @@
 //! Ordinary differential equations `y' = f(t, y)`, over any backend.
 //!
-//! [`solve_ivp`] goes from one time to another with steps as long as the tolerances allow, [`Ivp`] does so with a
-//! Jacobian and events; [`step`] makes one step of a fixed length. The state is an array of any shape, real or complex.
-//! All are written in ops of the backend, so that gradients go through their steps.
+//! [`solve_ivp`] solves from one time to another with steps as long as the tolerances allow; [`Ivp`] does the same with
+//! a Jacobian and events; [`step`] makes one step of a fixed length. The state is an array of any shape, real or
+//! complex. All solvers are written in ops of the backend, so gradients pass through their steps.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -46,21 +46,21 @@ pub use problem::Ivp;
 pub use settings::{Method, SolveIvp};
 pub use solution::{Solution, Status};
 
-/// Solves `y' = f(t, y)` from the state `y0` at the first of two times to the second, which may be earlier, by the
-/// methods of SciPy's `solve_ivp`, `RK45` and `BDF` ([`Method`]). The control of steps is SciPy's, too: the root mean
-/// square of the error over `atol + rtol * |y|` is to be below 1.
+/// Solves `y' = f(t, y)` from the state `y0` at the first of two times to the second, which may be the earlier one, by
+/// the methods `RK45` and `BDF` of SciPy's `solve_ivp` ([`Method`]). Step control is as in SciPy, too: the root mean
+/// square of the error over `atol + rtol * |y|` must be below 1.
 ///
-/// On a backend that records gradients they go through the steps that are made; the lengths of the steps, and the times
-/// of events, are constants. Those of an implicit step go by its equation (the implicit function theorem), not through
-/// the iterations that solve it.
+/// On a backend that records gradients, they pass through the steps; the lengths of the steps and the times of events
+/// are constants. The gradient of an implicit step comes from its equation (the implicit function theorem), not from
+/// the iterations that solve the equation.
 ///
-/// A Jacobian for implicit methods, and events, are given to [`Ivp`]. Of complex states an implicit method needs an `f`
+/// To give a Jacobian for implicit methods, or events, use [`Ivp`]. With complex states, implicit methods need an `f`
 /// that is complex-differentiable: one without conjugates, magnitudes or real parts.
 ///
 /// # Errors
-/// Those of `f` and of its ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where `f` gives
-/// another shape than that of `y0`. A solution that becomes infinite, an `f` that gives NaN, or one so steep that steps
-/// vanish, is no error: [`Solution::success`] is false then, and [`Solution::message`] says why.
+/// Those of `f` and of its ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if the result of `f` does
+/// not have the shape of `y0`. A solution that becomes infinite, an `f` that returns NaN, or an `f` so steep that steps
+/// become too short, is not an error: [`Solution::success`] is false then, and [`Solution::message`] gives the reason.
 pub fn solve_ivp<B: Backend, T: Float>(
     b: &B,
     f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,

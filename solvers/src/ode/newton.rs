@@ -1,4 +1,5 @@
-//! Newton's method for the equations of an implicit step, with a matrix that is kept from step to step while it does.
+//! Newton's method for the equations of an implicit step, with a matrix that is reused from step to step while it
+//! converges.
 
 use super::{
     control::{Trouble, norm_over, not_finite},
@@ -9,7 +10,7 @@ use crate::dtype::convert;
 use backends::{Backend, Complex, DTypeKind, Float, LinearMap, Result, WideFloat, expr, runtime::rules};
 use std::cell::{Cell, RefCell};
 
-/// After this many iterations a step is too long.
+/// The number of iterations after which a step counts as too long.
 pub(super) const ITERATIONS: i32 = 4;
 
 /// The equation `c f(t, predicted + d) - psi - d = 0` for `d`.
@@ -18,28 +19,28 @@ pub(super) struct Step<'s, B: Backend, T: Float> {
     pub c: f64,
     pub predicted: &'s B::Array<T>,
     pub psi: &'s B::Array<T>,
-    /// What the tolerances allow, and what part of this `d` may be wrong by.
+    /// `scale` is the error that the tolerances allow, and `tolerance` the fraction of it that `d` may be wrong by.
     pub scale: &'s B::Array<T::Real>,
     pub tolerance: f64,
     pub atol: f64,
 }
 
-/// What is kept from step to step.
+/// The data kept from step to step.
 pub(super) struct Newton<B: Backend, T: Float> {
     kept: RefCell<Kept<B::Array<T>>>,
-    /// The iterations of the last equation.
+    /// Number of iterations for the last equation.
     pub iterations: Cell<i32>,
-    /// What was not finite in it.
+    /// The values that were not finite in the last equation, if any.
     pub trouble: Cell<Option<Trouble>>,
 }
 
 struct Kept<A> {
     jacobian: Option<A>,
-    /// The inverse of `1 - c J`, for a `c` that may be that of an earlier step.
+    /// The inverse of `1 - c J`, where `c` may be from an earlier step.
     inverse: Option<A>,
-    /// Whether the Jacobian is that of this step.
+    /// Whether the Jacobian was computed in this step.
     is_current: bool,
-    /// The steps of differences.
+    /// The step lengths for finite differences.
     steps: Vec<f64>,
 }
 
@@ -49,19 +50,19 @@ impl<B: Backend, T: Float> Newton<B, T> {
         Newton { kept: RefCell::new(kept), iterations: Cell::new(0), trouble: Cell::new(None) }
     }
 
-    /// The state moves on: the Jacobian is that of a step before.
+    /// Notes that the state has changed, so the Jacobian is from an earlier step.
     pub fn moved(&mut self) {
         self.kept.get_mut().is_current = false;
     }
 
-    /// The length of steps has changed.
+    /// Discards the inverse, for a change of the step length.
     pub fn forget_inverse(&mut self) {
         self.kept.get_mut().inverse = None;
     }
 
-    /// The solution `d`; none where the iteration finds it not.
+    /// The solution `d`; `None` if the iteration does not converge.
     ///
-    /// Gradients go by the equation: the iteration is not recorded.
+    /// Gradients come from the equation: the iteration is not recorded.
     pub fn solve(&self, equation: &Equation<'_, B, T>, step: &Step<'_, B, T>) -> Result<Option<B::Array<T>>> {
         let is_lost = Cell::new(false);
         let shape = equation.shape.clone();
@@ -80,7 +81,7 @@ impl<B: Backend, T: Float> Newton<B, T> {
         if is_lost.get() { Ok(None) } else { found.map(Some) }
     }
 
-    /// Iterates, with the matrix that there is, and with a new one if that one is too old.
+    /// Iterates with the existing matrix, and if that fails because the matrix is too old, with a new one.
     fn find(&self, b: &B, equation: &Equation<'_, B, T>, step: &Step<'_, B, T>) -> Result<Option<B::Array<T>>> {
         let mut kept = self.kept.borrow_mut();
         let kept = &mut *kept;
@@ -132,7 +133,7 @@ impl<B: Backend, T: Float> Newton<B, T> {
                 return Ok(None);
             }
             let rate = before.map(|before: f64| norm / before);
-            // how far from the solution the last allowed iteration would be
+            // estimates the error after the last allowed iteration
             if rate.is_some_and(|r| r >= 1.0 || r.powi(ITERATIONS - k + 1) / (1.0 - r) * norm > tolerance) {
                 return Ok(None);
             }
@@ -174,7 +175,7 @@ impl<B: Backend, T: Float> Step<'_, B, T> {
     }
 }
 
-/// A matrix times the elements of a state.
+/// A matrix times the elements of a state, in the shape of the state.
 fn times<B: Backend, T: Float>(b: &B, matrix: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     let shape = b.shape::<T>(x);
     if shape.len() == 1 {
@@ -185,7 +186,7 @@ fn times<B: Backend, T: Float>(b: &B, matrix: &B::Array<T>, x: &B::Array<T>) -> 
     b.reshape::<T>(product, shape)
 }
 
-/// The inverse of `1 - c J`, computed in double precision; none where it has none.
+/// The inverse of `1 - c J`, computed in double precision; `None` if the matrix is singular.
 fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Result<Option<B::Array<T>>> {
     fn of<B: Backend, T: Float, W: WideFloat>(b: &B, jacobian: &B::Array<T>, c: f64) -> Result<B::Array<T>> {
         let jacobian = convert::<B, W, T>(b, jacobian.clone())?;
@@ -203,7 +204,7 @@ fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Resul
     }
 }
 
-/// The solution `z` of `map(z) = g`: the matrix of the map is what it makes of unit vectors.
+/// The solution `z` of `map(z) = g`; the matrix of the map is found by applying it to unit vectors.
 fn adjoint<B: Backend, T: Float>(
     b: &B,
     shape: &[usize],

@@ -1,4 +1,4 @@
-//! What is solved: an equation, its Jacobian if there is one, a start, and events.
+//! Initial value problems: an equation, its Jacobian if given, an initial state, and events.
 
 use super::{drive, events::Event, settings::SolveIvp, solution::Solution};
 use backends::{Arrays, Backend, Error, Float, Result};
@@ -6,14 +6,14 @@ use std::cell::{Cell, RefCell};
 
 pub(super) const OP: &str = "solve_ivp";
 
-/// A function of a time and a state that gives an array.
+/// A function of time and state that returns an array.
 type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'p;
 
-/// A function of a time and a state that gives a number.
+/// A function of time and state that returns a number.
 type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
 
-/// An initial value problem `y' = f(t, y)`, with a Jacobian and events: [`solve_ivp`](super::solve_ivp) is for one
-/// without.
+/// An initial value problem `y' = f(t, y)` with a Jacobian and events; without these, use
+/// [`solve_ivp`](super::solve_ivp).
 ///
 /// ```
 /// use backends::prelude::*;
@@ -38,7 +38,7 @@ pub struct Ivp<'p, B: Backend, T: Float> {
 }
 
 impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
-    /// `y' = f(t, y)` from the state `y0` at the first of two times to the second.
+    /// The problem `y' = f(t, y)` from the state `y0` at the first of two times to the second.
     pub fn new(
         b: &'p B,
         f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p,
@@ -57,16 +57,17 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         Ivp { equation, times, y0, events: Vec::new() }
     }
 
-    /// The derivatives of `f` by the state, which implicit methods use: the matrix with `d f[i] / d y[j]` in row i and
-    /// column j, for a state of n elements n x n, the elements of a state with more axes in their order; or an array
-    /// with the state's axes twice. Without it they are found by differences of `f`.
+    /// Sets the derivatives of `f` with respect to the state, for implicit methods: for a state with n elements an n x
+    /// n matrix with `d f[i] / d y[j]` in row i and column j, where the elements of a state with several axes are taken
+    /// in C order; or an array with the state's axes twice. Without a Jacobian, it is computed by finite differences of
+    /// `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
         self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
         self
     }
 
-    /// An event: a time at which a function of time and state is 0.
+    /// Adds an event: a time at which a function of time and state is 0.
     #[must_use]
     pub fn event<R: Into<f64>>(
         mut self,
@@ -77,22 +78,22 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         self
     }
 
-    /// Solves it: [`solve_ivp`](super::solve_ivp) says how.
+    /// Solves the problem, in the same way as [`solve_ivp`](super::solve_ivp).
     ///
     /// # Errors
-    /// Those of the functions and of their ops; `Error::Argument` where a setting means nothing; `Error::Shapes` where
-    /// a function gives an array of another shape.
+    /// Those of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
+    /// function returns an array of another shape.
     pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
         drive::solve(self, &options)
     }
 }
 
-/// The functions of an equation, and how often they were called.
+/// The functions of an equation, with counts of their calls.
 pub(super) struct Equation<'p, B: Backend, T: Float> {
     pub b: &'p B,
     f: RefCell<Box<Function<'p, B, T>>>,
     jacobian: Option<RefCell<Box<Function<'p, B, T>>>>,
-    /// The state's.
+    /// The shape of the state.
     pub shape: Vec<usize>,
     pub evaluations: Cell<usize>,
     pub jacobians: Cell<usize>,
@@ -100,7 +101,7 @@ pub(super) struct Equation<'p, B: Backend, T: Float> {
 }
 
 impl<B: Backend, T: Float> Equation<'_, B, T> {
-    /// What the function gives. The backend may be one on which nothing is recorded.
+    /// Evaluates `f`. The backend may be one on which nothing is recorded.
     pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
         count(&self.evaluations);
         let slope = (self.f.borrow_mut())(b, t, y)?;
@@ -110,7 +111,7 @@ impl<B: Backend, T: Float> Equation<'_, B, T> {
         }
     }
 
-    /// The user's Jacobian, as a matrix.
+    /// The Jacobian given by the user, as a matrix.
     pub fn given_jacobian(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
         let Some(jacobian) = &self.jacobian else { return Ok(None) };
         let (given, n) = ((jacobian.borrow_mut())(b, t, y)?, self.size());
@@ -124,13 +125,13 @@ impl<B: Backend, T: Float> Equation<'_, B, T> {
         Err(Error::shape(OP, shape, format!("is that of the Jacobian, but must be [{n}, {n}]")))
     }
 
-    /// How many numbers a state has.
+    /// The number of elements of a state.
     pub fn size(&self) -> usize {
         self.shape.iter().product()
     }
 }
 
-/// One more.
+/// Increments a counter.
 pub(super) fn count(counter: &Cell<usize>) {
     counter.set(counter.get() + 1);
 }

@@ -1,5 +1,4 @@
-//! The explicit method of Dormand and Prince of order 5 with an error estimate of order 4 (J. Comput. Appl. Math. 6,
-//! 1980).
+//! The explicit Dormand-Prince method of order 5 with an error estimate of order 4 (J. Comput. Appl. Math. 6, 1980).
 
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble},
@@ -13,32 +12,32 @@ use backends::{Backend, Float, Result};
 pub(super) struct Rk45<B: Backend, T: Float> {
     t: f64,
     y: B::Array<T>,
-    /// The slope there.
+    /// The slope at the current state.
     now: B::Array<T>,
     length: f64,
     is_again: bool,
     last: Option<Last<B::Array<T>>>,
 }
 
-/// The last step: where it began, and its slopes.
+/// The last step: its start and its slopes.
 struct Last<A> {
     from: f64,
     start: A,
     slopes: Vec<A>,
 }
 
-/// Slopes, and a state.
+/// The slopes of a step, and the state after it.
 type Slopes<A> = (Vec<A>, A);
 
 impl<B: Backend, T: Float> Rk45<B, T> {
-    /// The order of the estimate of the error.
+    /// The order of the error estimate.
     pub const ORDER: f64 = 4.0;
 
     pub fn new(t: f64, y: B::Array<T>, now: B::Array<T>, length: f64) -> Self {
         Rk45 { t, y, now, length, is_again: false, last: None }
     }
 
-    /// The slopes of a step; the last one is that of the state after it, which is given, too.
+    /// The slopes of a step, and the state after it; the last slope is that of this state.
     fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<Slopes<B::Array<T>>> {
         let b = equation.b;
         let mut slopes = vec![self.now.clone()];
@@ -51,7 +50,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Ok((slopes, new))
     }
 
-    /// What of a step is not finite.
+    /// The first value of a step that is not finite, if there is one.
     fn trouble(&self, b: &B, h: f64, to: f64, slopes: &[B::Array<T>]) -> Result<Option<Trouble>> {
         let rows = A.into_iter().zip(C.map(|c| self.t + c * h)).chain([(&B5[..], to)]);
         for ((row, t), slope) in rows.zip(&slopes[1..]) {
@@ -84,7 +83,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Rk45<B, T> {
             None => 0.0,
         };
         if error.is_nan() || error >= 1.0 {
-            // an error that is no number asks for a shorter step, too
+            // an error that is not finite also requires a shorter step
             let factor = if error.is_finite() { SAFETY * error.powf(-0.2) } else { SHORTER };
             self.length = h.abs() * factor.max(SHORTER);
             self.is_again = true;
@@ -92,7 +91,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Rk45<B, T> {
             return Ok(Attempt::TooLong(trouble));
         }
         let factor = if error == 0.0 { LONGER } else { LONGER.min(SAFETY * error.powf(-0.2)) };
-        // after one that was too long it does not grow
+        // after a failed attempt the step length does not grow
         self.length = h.abs() * if self.is_again { factor.min(1.0) } else { factor };
         self.is_again = false;
         if let Some(now) = slopes.last() {

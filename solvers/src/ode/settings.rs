@@ -1,19 +1,19 @@
-//! The settings of a solution.
+//! Settings of a solution.
 
 use super::problem::OP;
 use backends::{Error, Result};
 use std::{fmt, str::FromStr};
 
-/// How steps of [`solve_ivp`](super::solve_ivp) are made; as text the names are SciPy's.
+/// Method of [`solve_ivp`](super::solve_ivp); `Display` and `FromStr` use SciPy's names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// `"RK45"`: the explicit method of Dormand and Prince, of order 5, for problems that are not stiff.
+    /// `"RK45"`: the explicit Dormand-Prince method, of order 5, for problems that are not stiff.
     #[default]
     Rk45,
-    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems: those in which
-    /// something that decays fast would keep the steps of an explicit method short, long after it has decayed. A step
-    /// solves equations by Newton's method, with a matrix of n x n for a state of n elements.
+    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems: those in which a fast
+    /// decay would keep the steps of an explicit method short long after it has faded. Each step solves equations by
+    /// Newton's method, with an n x n matrix for a state of n elements.
     Bdf,
 }
 
@@ -38,7 +38,7 @@ impl FromStr for Method {
     }
 }
 
-/// The settings of [`solve_ivp`](super::solve_ivp), with SciPy's names and defaults.
+/// Settings of [`solve_ivp`](super::solve_ivp), with SciPy's names and defaults.
 #[derive(Clone, Debug)]
 pub struct SolveIvp {
     pub(super) method: Method,
@@ -67,64 +67,64 @@ impl Default for SolveIvp {
 }
 
 impl SolveIvp {
-    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, a first step that is chosen, at most 100000 steps, and the states after each
-    /// of them.
+    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, an automatic first step, at most 100000 steps, and the states after each step.
     pub fn new() -> SolveIvp {
         SolveIvp::default()
     }
 
-    /// How steps are made: [`Method::Bdf`] for stiff problems.
+    /// Sets the method: [`Method::Bdf`] for stiff problems.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// How much a step may be wrong, relative to the state; at least 100 times the distance of numbers near 1.
+    /// Sets the allowed error of a step relative to the state; at least 100 times the rounding unit of the dtype is
+    /// used.
     #[must_use]
     pub fn rtol(mut self, rtol: f64) -> Self {
         self.rtol = rtol;
         self
     }
 
-    /// How much a step may be wrong besides.
+    /// Sets the allowed absolute error of a step, which is added to the relative one.
     #[must_use]
     pub fn atol(mut self, atol: f64) -> Self {
         self.atol = atol;
         self
     }
 
-    /// The length of the first step that is tried.
+    /// Sets the length of the first step to be tried.
     #[must_use]
     pub fn first_step(mut self, first_step: f64) -> Self {
         self.first_step = Some(first_step);
         self
     }
 
-    /// The longest step.
+    /// Sets the maximum length of a step.
     #[must_use]
     pub fn max_step(mut self, max_step: f64) -> Self {
         self.max_step = max_step;
         self
     }
 
-    /// How many steps are tried at most.
+    /// Sets the maximum number of steps to be tried.
     #[must_use]
     pub fn max_steps(mut self, max_steps: usize) -> Self {
         self.max_steps = max_steps;
         self
     }
 
-    /// The times of which the states are wanted, in order, instead of the ends of the steps: they are interpolated
-    /// (dense output).
+    /// Sets the times at which states are returned, in order, instead of the ends of the steps. The states are
+    /// interpolated (dense output).
     #[must_use]
     pub fn t_eval(mut self, times: &[f64]) -> Self {
         self.t_eval = Some(times.to_vec());
         self
     }
 
-    /// Whether the solution is wanted as a function of time, [`Solution::sol`](super::Solution::sol). It keeps what
-    /// each step was made of, up to 9 states.
+    /// Sets whether the solution is returned as a function of time, [`Solution::sol`](super::Solution::sol). This keeps
+    /// the data of each step, up to 9 states.
     #[must_use]
     pub fn dense_output(mut self, dense_output: bool) -> Self {
         self.dense_output = dense_output;

@@ -1,46 +1,46 @@
-//! What was found.
+//! Results of a solution.
 
 use super::dense::DenseOutput;
 
-/// How a solution ended; as a number it is SciPy's `status`.
+/// How a solution ended; the numbers are those of SciPy's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Status {
-    /// Before the end, for the reason that [`Solution::message`] gives.
+    /// Before the end, for the reason in [`Solution::message`].
     Failed = -1,
-    /// At the end.
+    /// At the final time.
     Finished = 0,
     /// At a terminal event.
     TerminalEvent = 1,
 }
 
-/// What [`solve_ivp`](super::solve_ivp) has found.
+/// Result of [`solve_ivp`](super::solve_ivp).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Solution<A> {
-    /// The times: the start and the end of each step, or those of [`SolveIvp::t_eval`](super::SolveIvp::t_eval) that
-    /// were reached.
+    /// The times: the start and the end of each step, or the times of [`SolveIvp::t_eval`](super::SolveIvp::t_eval)
+    /// that were reached.
     pub t: Vec<f64>,
-    /// The states at these times.
+    /// The states at the times `t`.
     pub y: Vec<A>,
-    /// The solution as a function of time, where [`SolveIvp::dense_output`](super::SolveIvp::dense_output) asks for it.
+    /// The solution as a function of time, if [`SolveIvp::dense_output`](super::SolveIvp::dense_output) is set.
     pub sol: Option<DenseOutput<A>>,
-    /// The times of each event, in the order in which events were given.
+    /// The times at which each event occurred, in the order in which the events were added.
     pub t_events: Vec<Vec<f64>>,
-    /// The states at these times.
+    /// The states at the times `t_events`.
     pub y_events: Vec<Vec<A>>,
-    /// Evaluations of `f`, those for differences in place of a Jacobian among them.
+    /// Number of evaluations of `f`, including those for finite differences.
     pub evaluations: usize,
-    /// Jacobians that were made.
+    /// Number of Jacobians that were computed.
     pub jacobians: usize,
-    /// Matrices of Newton's method that were factorized.
+    /// Number of matrices that Newton's method factorized.
     pub factorizations: usize,
-    /// Steps that were made; others were tried, and were not exact enough.
+    /// Number of accepted steps; rejected attempts are not counted.
     pub steps: usize,
-    /// How it ended.
+    /// How the solution ended.
     pub status: Status,
-    /// Whether the end was reached, or a terminal event.
+    /// Whether the final time or a terminal event was reached.
     pub success: bool,
-    /// Why it ended, as a sentence.
+    /// The reason why the solution ended, as a sentence.
     pub message: String,
 }

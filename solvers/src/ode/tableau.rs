@@ -1,11 +1,11 @@
-//! The numbers of the method of Dormand and Prince, and sums of slopes by them.
+//! Coefficients of the Dormand-Prince method, and the weighted sums of slopes.
 
 use backends::{Backend, Float, Result, expr};
 
-/// When slopes are taken, after the first: parts of the step.
+/// Times of the slopes after the first, as fractions of the step.
 pub(super) const C: [f64; 5] = [1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0];
 
-/// Where: weights of the slopes before.
+/// Weights of the preceding slopes in the state at which each slope is taken.
 pub(super) const A: [&[f64]; 5] = [
     &[1.0 / 5.0],
     &[3.0 / 40.0, 9.0 / 40.0],
@@ -17,12 +17,12 @@ pub(super) const A: [&[f64]; 5] = [
 /// Weights of the slopes in a step, of order 5.
 pub(super) const B5: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0];
 
-/// Weights of the slopes in the estimate of the error: order 4 less order 5.
+/// Weights of the slopes in the error estimate: order 4 minus order 5.
 pub(super) const E: [f64; 7] =
     [-71.0 / 57600.0, 0.0, 71.0 / 16695.0, -71.0 / 1920.0, 17253.0 / 339200.0, -22.0 / 525.0, 1.0 / 40.0];
 
-/// Dense output: the coefficients of a polynomial in the part of the step, without a constant, for each slope; L. F. Shampine, "Some practical Runge-Kutta
-/// formulas", Math. Comp. 46, 1986.
+/// Dense output: for each slope, the coefficients of a polynomial in the fraction of the step, without constant term;
+/// L. F. Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46, 1986.
 pub(super) const DENSE: [[f64; 4]; 7] = [
     [1.0, -8048581381.0 / 2820520608.0, 8663915743.0 / 2820520608.0, -12715105075.0 / 11282082432.0],
     [0.0, 0.0, 0.0, 0.0],
@@ -33,7 +33,7 @@ pub(super) const DENSE: [[f64; 4]; 7] = [
     [0.0, 40617522.0 / 29380423.0, -110615467.0 / 29380423.0, 69997945.0 / 29380423.0],
 ];
 
-/// `h` times the sum of the slopes times their weights; none where all weights are 0.
+/// `h` times the weighted sum of the slopes; `None` if all weights are 0.
 pub(super) fn sum<B: Backend, T: Float>(
     b: &B,
     h: f64,
@@ -43,7 +43,7 @@ pub(super) fn sum<B: Backend, T: Float>(
     let parts: Vec<(f64, &B::Array<T>)> =
         weights.iter().zip(slopes).filter(|(w, _)| **w != 0.0).map(|(w, slope)| (h * w, slope)).collect();
     let mut sum = None::<B::Array<T>>;
-    // several at a time, in one pass over memory
+    // adds several terms at a time, in one pass over memory
     for parts in parts.chunks(3) {
         let part = match *parts {
             [(u, x), (v, y), (w, z)] => expr!(b, u * x + v * y + w * z)?,
@@ -59,7 +59,7 @@ pub(super) fn sum<B: Backend, T: Float>(
     Ok(sum)
 }
 
-/// The state after a step by a sum of slopes.
+/// The state plus `h` times the weighted sum of the slopes.
 pub(super) fn combined<B: Backend, T: Float>(
     b: &B,
     y: &B::Array<T>,
