@@ -1,4 +1,4 @@
-//! biCG-stab(l), for any square operator.
+//! The method biCG-stab(l), for any square operator.
 
 use super::{
     monitor::{Monitor, squares},
@@ -8,17 +8,21 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
 
-/// A residual is gone where not more than this times the dtype's epsilon is left of it.
+/// A residual counts as gone when its length relative to the first residual is at most this times the dtype's epsilon.
 const GONE: f64 = 1e3;
-/// A vector depends on others where not more than this times the dtype's epsilon is left without its parts along them.
+/// A vector counts as dependent on others if, without its components along them, its relative length is at most this
+/// times the dtype's epsilon.
 const DEPENDENT: f64 = 16.0;
 
-/// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex spectrum", ETNA 1 (1993), algorithm
-/// 3.1. Each iteration has `l` steps of biCG, and one minimisation of the residual over a polynomial of degree `l`: two products with the operator for each of the
-/// steps. The shadow residual is the first residual, unless the pass says another; the preconditioner is on the right, so that residuals are those of the system itself.
+/// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex
+/// spectrum", ETNA 1 (1993), algorithm 3.1. Each iteration makes `l` steps of biCG and minimises the residual over a
+/// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual
+/// unless the pass gives another one; the preconditioner is applied on the right, so that residuals are those of the
+/// system itself.
 ///
-/// No more steps are made than there are unknowns. Where the residual is gone before the last of three or more (matrices with few different eigenvalues), the others are made
-/// with the length 0: what is left are rounding errors, which would be multiplied.
+/// `l` is limited to the number of unknowns. If, with `l` of three or more, the residual is gone before the last step
+/// (matrices with few distinct eigenvalues), the remaining steps have length 0: only rounding errors are left, which
+/// the steps would amplify.
 pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -31,7 +35,7 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     let l = l.min(n).max(1);
     let shadow = shadow.unwrap_or_else(|| r.clone());
     let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
-    // with a preconditioner `M` this is what `M` is applied to in the end
+    // with a preconditioner `M`, the solution is `M` applied to this
     let mut x = b.zeros_like(&r)?;
     let mut rs = vec![r];
     let mut us = vec![b.zeros_like(&x)?];
@@ -81,8 +85,8 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s.precondition(&x)
 }
 
-/// The part of the minimisation: the residual loses what it has in the space of `r_1 .. r_l`, by modified Gram-Schmidt, which leaves out those that depend on the ones before but
-/// for rounding. Gives omega; one `r` and one `u` are left.
+/// Minimises the residual over the span of `r_1 .. r_l`, by modified Gram-Schmidt, leaving out vectors that depend on
+/// earlier ones up to rounding. Returns omega, and leaves one `r` and one `u`.
 fn minimize_residual<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
@@ -93,7 +97,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
     let b = s.b;
     let l = rs.len() - 1;
     let dependent = (DEPENDENT * epsilon::<T>()).powi(2);
-    // of r_1 on: the parts of each in those before it, and of r_0 in each; index 0 is r_1
+    // for each of r_1 .. r_l (index 0 is r_1): its components along the vectors before it, its square, and the
+    // component of r_0 along it
     let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
     let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
     let mut first: Vec<B::Array<T>> = Vec::with_capacity(l);
@@ -108,7 +113,7 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         }
         let mut square = s.dot(&rs[j], &rs[j])?;
         if j > 1 {
-            // the square of `r_j` as it was
+            // the square of `r_j` before the projections
             let mut before = square.clone();
             for (part, of) in parts.iter().zip(&sigma) {
                 expr!(b, before += conj(part) * part * of)?;
@@ -119,7 +124,7 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }
-    // gamma: the same in terms of the r_j as they were; gamma'': shifted by one, for x
+    // gamma: the same coefficients in terms of the original r_j; gamma'': shifted by one, for x
     let mut gamma = first.clone();
     for j in (0..l).rev() {
         for i in j + 1..l {

@@ -8,7 +8,7 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// Ends systems that are stalled because one of two divisors is 0. Whether there is anything left to do.
+/// Breaks down the stalled systems in which one of two divisors is 0. Returns whether any system is still running.
 fn still_divides<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
@@ -64,8 +64,8 @@ pub(super) fn cg<B: Backend, T: WideFloat>(
     }
 }
 
-/// Conjugate gradients whose steps and directions come from the products that they are to make 0, and not from `r.r`: for operators that are not
-/// quite linear or symmetric, at two sums more in each iteration.
+/// Conjugate gradients with step lengths and directions from explicit orthogonality conditions instead of `r.r`: for
+/// operators that are not quite linear or symmetric, at the cost of two more inner products per iteration.
 pub(super) fn cg_adaptive<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -100,7 +100,7 @@ pub(super) fn cg_adaptive<B: Backend, T: WideFloat>(
     }
 }
 
-/// Biconjugate gradients (Fletcher 1976), of any operator whose adjoint is known.
+/// Biconjugate gradients (Fletcher 1976), for any operator with a known adjoint.
 pub(super) fn bicg<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -109,7 +109,7 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
     let b = s.b;
     let Pass { mut r, z, mut az, shadow, unknowns, .. } = pass;
     let mut x = b.zeros_like(&r)?;
-    // with a `~` in the books: the same of the adjoint system
+    // quantities of the adjoint system, which textbooks write with a `~`
     let mut r2 = shadow.unwrap_or_else(|| r.clone());
     let mut p = match z {
         Some(z) => z,
@@ -145,8 +145,9 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
     }
 }
 
-/// Conjugate gradients on the normal equations `A^H A x = A^H y`, without the product of the matrices (CGLS; Björck, "Numerical Methods for Least Squares
-/// Problems", section 7.4): the `x` nearest to `x0` of those with the least `|y - A x|`.
+/// Conjugate gradients on the normal equations `A^H A x = A^H y`, without forming the matrix product (CGLS; Björck,
+/// "Numerical Methods for Least Squares Problems", section 7.4): among the `x` with the least `|y - A x|`, the one
+/// nearest to `x0`.
 pub(super) fn cgls<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -162,7 +163,7 @@ pub(super) fn cgls<B: Backend, T: WideFloat>(
             Some(q) => q,
             None => s.forward(&p)?,
         };
-        // one number for each system, with as many axes as the rows have, and as the unknowns have
+        // one number for each system, reshaped to broadcast to the rows and to the unknowns
         let qq = s.dot(&q, &q)?;
         let alpha_rows = ratio(b, &b.reshape(&gg, qq.shape())?, &qq)?;
         let alpha = b.reshape(&alpha_rows, numbers_shape(x.shape(), s.batch))?;

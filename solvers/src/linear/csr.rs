@@ -1,25 +1,26 @@
-//! Sparse matrices in the host's memory, for what is factorized there.
+//! Sparse matrices in host memory, for factorizations on the host.
 
 use super::OP;
 use backends::{Error, Result, WideFloat};
 
-/// A sparse matrix by rows (CSR) in the host's memory: that of direct methods and incomplete factorizations.
+/// A sparse matrix by rows (CSR) in host memory, for direct methods and incomplete factorizations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostCsr<T> {
     rows: usize,
     columns: usize,
-    /// Where each row begins in the other two, and the end.
+    /// The start of each row in `indices` and `values`, followed by the end.
     indptr: Vec<usize>,
-    /// The columns, rising in each row.
+    /// The columns, ascending within each row.
     indices: Vec<usize>,
     values: Vec<T>,
 }
 
 impl<T: WideFloat> HostCsr<T> {
-    /// From where each row begins, the columns and the values. Columns may be in any order; values at one place are added.
+    /// A matrix of this shape from the start of each row, the columns and the values. Columns may be in any order;
+    /// duplicates are added.
     ///
     /// # Errors
-    /// `Error::Argument` where the lists do not fit each other or the shape.
+    /// `Error::Argument` if the lists do not fit each other or the shape.
     pub fn new([rows, columns]: [usize; 2], indptr: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
         let wrong =
             |why: String| Err(Error::argument(OP, format!("a sparse matrix of shape [{rows}, {columns}]: {why}")));
@@ -62,7 +63,7 @@ impl<T: WideFloat> HostCsr<T> {
         Ok(sorted)
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         [self.rows, self.columns]
     }
@@ -73,12 +74,12 @@ impl<T: WideFloat> HostCsr<T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// The diagonal, 0 where nothing is stored.
+    /// The diagonal, with 0 for elements that are not stored.
     pub fn diagonal(&self) -> Vec<T> {
         (0..self.rows.min(self.columns)).map(|i| self.place(i, i).map_or(T::ZERO, |k| self.values[k])).collect()
     }
 
-    /// Where an element is stored.
+    /// Index of the stored element in row `i` and column `j`.
     pub(super) fn place(&self, i: usize, j: usize) -> Option<usize> {
         let begin = self.indptr[i];
         self.row(i).0.binary_search(&j).ok().map(|k| begin + k)
@@ -96,7 +97,7 @@ impl<T: WideFloat> HostCsr<T> {
         &self.values
     }
 
-    /// The factors, for direct solves.
+    /// Factorizes the matrix, for direct solves.
     pub(super) fn factors(&self, is_hermitian: bool) -> Result<Factors<T>> {
         if self.rows != self.columns {
             return Err(Error::shape(OP, &self.shape(), "a direct method needs a square matrix"));
@@ -121,7 +122,8 @@ mod factors {
     };
     use std::marker::PhantomData;
 
-    /// Factors of a sparse matrix by faer, in double precision: of Cholesky (`l l^H`) where it is Hermitian and definite, else of LU.
+    /// Factors of a sparse matrix by faer, in double precision: Cholesky (`l l^H`) if the matrix is Hermitian and
+    /// definite, else LU.
     pub struct Factors<T> {
         real: Option<Kind<f64>>,
         complex: Option<Kind<Complex<f64>>>,
@@ -134,7 +136,7 @@ mod factors {
         Lu(Box<dyn SolveCore<S> + Send + Sync>),
     }
 
-    /// `f64` and its complex numbers.
+    /// `f64` and complex numbers of it.
     trait Scalar: ComplexField + Copy + 'static {
         fn scaled(self, by: f64) -> Self;
         fn is_finite(self) -> bool;
@@ -180,7 +182,7 @@ mod factors {
                 return Err(Error::argument(OP, "the matrix has an element that is infinite or NaN"));
             }
             if is_hermitian {
-                // the sign of the diagonal is that of a definite matrix
+                // a definite matrix has the sign of its diagonal
                 let sign = triplets.iter().find(|t| t.row == t.col).map_or(1.0, |t| t.val.first().signum());
                 let signed: Vec<_> = triplets.iter().map(|t| Triplet::new(t.row, t.col, t.val.scaled(sign))).collect();
                 if let Ok(factors) = columns(n, &signed)?.sp_cholesky(Side::Lower) {
@@ -235,7 +237,8 @@ mod factors {
             Ok(factors)
         }
 
-        /// LU of a singular matrix may come to an end, by pivots of 0: what it solves is not finite then.
+        /// Returns an error if the matrix is singular. LU may finish with pivots of 0, and then gives solutions that
+        /// are not finite.
         fn is_regular(&self, matrix: &HostCsr<T>) -> Result<()> {
             let n = matrix.rows;
             let sum = |i| matrix.row(i).1.iter().fold(T::ZERO, |sum, &v| sum + v);
@@ -244,7 +247,7 @@ mod factors {
             if ones.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Error::argument(OP, "the matrix is singular")) }
         }
 
-        /// The solutions, in place, of right sides one after the other.
+        /// Solves in place for several right sides, stored one after the other.
         pub fn solve(&self, x: &mut [T], items: usize, is_transposed: bool) -> Result<()> {
             let n = x.len().checked_div(items).unwrap_or(0);
             if let Some(kind) = &self.real {
@@ -273,7 +276,7 @@ mod without {
     use backends::{Error, Result, WideFloat};
     use std::marker::PhantomData;
 
-    /// Factors of a sparse matrix, which this build cannot make.
+    /// Replacement for builds without the feature `faer`, which cannot factorize.
     pub struct Factors<T>(PhantomData<fn() -> T>);
 
     fn missing() -> Error {

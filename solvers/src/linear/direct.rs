@@ -1,4 +1,4 @@
-//! Direct methods: factorizations of dense matrices by the ops of the table, of sparse ones on the host.
+//! Direct methods: dense matrices are factorized by ops of the backend, sparse ones on the host.
 
 use super::{
     OP,
@@ -12,7 +12,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// The factorization of an operator's matrix; that of a dense one is made where it is used.
+/// The factorization of an operator's matrix; a dense matrix is factorized only when it is used.
 pub(super) fn way<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -28,7 +28,7 @@ pub(super) fn way<B: Backend, T: WideFloat>(
     }
 }
 
-/// The solutions of systems along the last axis of `y`.
+/// Solves systems along the last axis of `y`.
 pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     match (matrix.ndim(), y.ndim()) {
         (2, 1) => b.solve(matrix, y),
@@ -43,7 +43,7 @@ pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B
     .map_err(|why| why.within(OP))
 }
 
-/// The solutions by factors in the host's memory.
+/// Solves by factors in host memory.
 pub(super) fn sparse<B: Backend, T: WideFloat>(
     b: &B,
     factors: &Factors<T>,
@@ -67,7 +67,8 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b.squeeze(found.solution, -1)
 }
 
-/// Of what should be a least-squares solution: the lengths of the residuals `r = y - A x`, whether `x` is one, and what `|A^H r|` is at most where it is one but for rounding.
+/// Judges least-squares solutions. Returns the lengths of the residuals `r = y - A x`, whether each `x` is a solution,
+/// and the largest `|A^H r|` that counts as one up to rounding.
 pub(super) fn judged<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -85,7 +86,7 @@ pub(super) fn judged<B: Backend, T: WideFloat>(
     let r = system.measured(&expr!(b, y - ax)?)?;
     let none = vec![0; r.exponents.len()];
     let of_unit = system.lengths(&system.adjoint(&r.x, "least squares")?)?;
-    // one matrix for all systems, or one for each
+    // one matrix for all systems, or one for each system
     let of_matrix = match matrix.ndim() {
         2 => System::new(b, &apply, None, None, (matrix, None), 0).lengths(matrix)?,
         _ => {
@@ -97,7 +98,7 @@ pub(super) fn judged<B: Backend, T: WideFloat>(
     let (mut reasons, mut tolerances) = (vec![], vec![]);
     for (i, &e) in r.exponents.iter().enumerate() {
         let size = of_matrix[i.min(of_matrix.len() - 1)];
-        // where nothing is left but rounding, that of `A x` and `y` counts
+        // if the residual is only rounding errors, those of `A x` and `y` count
         let rounding = 64.0 * epsilon::<T>() * (size * shifted(of_x[i], -e) + shifted(of_y[i], -e));
         let most = size * (epsilon::<T>().sqrt() * r.squares[i].sqrt() + rounding);
         reasons.push(match of_unit[i] {

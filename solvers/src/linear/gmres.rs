@@ -8,14 +8,14 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Float, Numeric, Real, Result, WideFloat, expr};
 
-/// The small triangular system of one of the batch, in the host's memory: Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving
-/// nonsymmetric linear systems" (1986), with Givens rotations.
+/// The small triangular system of one system of the batch, in host memory: Saad and Schultz, "GMRES: a generalized
+/// minimal residual algorithm for solving nonsymmetric linear systems" (1986), with Givens rotations.
 struct Triangle<T: WideFloat> {
     /// Columns of the rotated Hessenberg matrix, which is upper triangular.
     columns: Vec<Vec<T>>,
     /// Cosines and sines of the rotations.
     rotations: Vec<(T::Real, T)>,
-    /// The rotated right side; the last is what is left.
+    /// The rotated right side; its last element is the length of the residual.
     right: Vec<T>,
 }
 
@@ -24,7 +24,8 @@ impl<T: WideFloat> Triangle<T> {
         Triangle { columns: vec![], rotations: vec![], right: vec![norm] }
     }
 
-    /// Takes the next column of the Hessenberg matrix. Gives the square of the residual; none where the column is one of those before it and nothing is beside them.
+    /// Adds the next column of the Hessenberg matrix and returns the square of the residual; `None` if the rotated
+    /// column adds nothing, because its last two elements are 0.
     fn push(&mut self, mut h: Vec<T>) -> Option<f64> {
         let k = self.rotations.len();
         for (i, &(c, s)) in self.rotations.iter().enumerate() {
@@ -35,7 +36,7 @@ impl<T: WideFloat> Triangle<T> {
         let (upper, lower) = (h[k], h[k + 1]);
         let (a, below) = (upper.abs().to_f64(), lower.abs().to_f64());
         let length = a.hypot(below);
-        // the rotation that makes the lower of the two 0
+        // the rotation that zeroes the lower of the two
         if length == 0.0 {
             return None;
         }
@@ -59,7 +60,7 @@ impl<T: WideFloat> Triangle<T> {
         self.right.last().map_or(0.0, |r| r.abs().to_f64().powi(2))
     }
 
-    /// The coefficients of the basis vectors. Columns that depend on those before them get 0.
+    /// The coefficients of the basis vectors; 0 for columns that depend on earlier ones.
     fn solve(&self) -> Vec<T> {
         let n = self.columns.len();
         let mut y = vec![T::ZERO; n];
@@ -74,7 +75,7 @@ impl<T: WideFloat> Triangle<T> {
     }
 }
 
-/// The iterations of GMRES until the next restart. The preconditioner is on the right.
+/// The iterations of GMRES until the next restart, with the preconditioner on the right.
 pub(super) fn gmres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -106,12 +107,12 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
         let norm = b.sqrt(s.dot(&w, &w)?)?;
         basis.push(unit(b, &w, &norm)?);
         column.push(norm);
-        // one wait for all of them
+        // one wait for the device for all systems
         let numbers = b.to_vec::<T>(b.stack(&column)?)?;
         let items = triangles.len();
         let mut ended = vec![];
         for (i, triangle) in triangles.iter_mut().enumerate() {
-            // a system that has ended keeps the columns that it had
+            // a system that has ended keeps its earlier columns
             if let (Some(triangle), true) = (triangle, monitor.is_running(i)) {
                 match triangle.push((0..k + 2).map(|j| numbers[j * items + i]).collect()) {
                     Some(left_sq) => seen[i] = left_sq,
@@ -135,7 +136,7 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
     s.precondition(&shift)
 }
 
-/// The vector of length 1, or 0.
+/// The vector scaled to length 1, or 0 if its length is 0.
 fn unit<B: Backend, T: WideFloat>(b: &B, w: &B::Array<T>, norm: &B::Array<T>) -> Result<B::Array<T>> {
     let scale = ratio(b, &b.ones_like(norm)?, norm)?;
     expr!(b, w * scale)

@@ -1,4 +1,4 @@
-//! The way back through a solve: a solve of the transposed system.
+//! The backward pass through a solve, by a solve of the transposed system.
 
 use super::{
     Method, OP,
@@ -12,19 +12,19 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// By what systems with the matrix are solved.
+/// How systems with the matrix are solved.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
-    /// By products with it.
+    /// By products with the operator.
     Iterative,
-    /// By the table's `solve`, of this matrix.
+    /// By the op `solve`, for this matrix.
     Dense(B::Array<T>),
-    /// By factors in the host's memory.
+    /// By factors in host memory.
     Sparse(Arc<Factors<T>>),
 }
 
 impl<B: Backend, T: WideFloat> Way<B, T> {
-    /// The solution with the matrix, or its transpose; none where products with it are needed.
+    /// Solves with the matrix or its transpose; an error for `Iterative`.
     pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
         match self {
             Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
@@ -35,7 +35,8 @@ impl<B: Backend, T: WideFloat> Way<B, T> {
     }
 }
 
-/// Solves the transposed system for the gradients of the residual; and its own gradients, those of second order, by the system itself again.
+/// Solves the transposed system for the gradients of the solution; for second-order gradients, solves the original
+/// system again.
 #[derive(Clone)]
 pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub method: Method,
@@ -46,7 +47,7 @@ pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub batch: usize,
     pub mean_free: bool,
     pub preconditioner: Option<Arc<dyn Preconditioner<B, T>>>,
-    /// Whether it is the transposed system, or that of the solve again.
+    /// Whether this solves the transposed system or the original one.
     pub is_transposed: bool,
 }
 
@@ -56,7 +57,7 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
         let projected =
             |b: &B| if self.mean_free { expr!(b, g - mean(g, axes, keepdims = true)) } else { Ok(g.clone()) };
         if let Way::Dense(_) = self.way {
-            // an op of the table, which has the gradients of second order
+            // `solve` is an op, so it has second-order gradients
             let z = self.way.solve(b, &projected(b)?, self.is_transposed, self.batch)?;
             return if self.mean_free { expr!(b, z - mean(z, axes, keepdims = true)) } else { Ok(z) };
         }
@@ -77,14 +78,14 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
             return self.way.solve(b, g, self.is_transposed, self.batch);
         }
         let method = match self.method {
-            // the products with the conjugate transpose that it needs are not there
+            // biCG needs products with the conjugate transpose, which are missing here
             Method::BiCg => Method::BiCgStab(2),
             method => method,
         };
         let apply = |b: &B, z: &B::Array<T>| product(b, z);
         let preconditioner =
             self.preconditioner.as_deref().map(|of| OnTheWayBack { of, method, is_transposed: self.is_transposed });
-        // whether there is one is known by trying
+        // only a trial shows whether the transposed preconditioner exists
         let preconditioner = match preconditioner {
             Some(p) if p.of_this(b, g)?.is_some() => Some(p),
             _ => None,
@@ -110,7 +111,7 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
     }
 }
 
-/// The preconditioner of the solve, transposed.
+/// The transposed preconditioner of the solve.
 struct OnTheWayBack<'p, B: Backend, T: WideFloat> {
     of: &'p dyn Preconditioner<B, T>,
     method: Method,
@@ -124,7 +125,7 @@ impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
         }
         match self.of.apply_transposed(b, r)? {
             Some(z) => Ok(Some(z)),
-            // these methods take Hermitian ones, whose transpose is the conjugate
+            // these methods take Hermitian preconditioners, whose transpose is the conjugate
             None if matches!(self.method, Method::Cg | Method::CgAdaptive | Method::Minres) => {
                 b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
             }

@@ -1,18 +1,18 @@
-//! Operators of grids.
+//! Operators on grids.
 
 use super::{OP, operator::LinearOperator};
 use crate::sparse::{Coo, Csr};
 use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Real, Result, Slice, WideFloat, expr};
 
-/// What is beyond the ends of an axis.
+/// Boundary condition: the values beyond the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GridBoundary {
-    /// The other end.
+    /// Values from the other end.
     Periodic,
-    /// Zeros, one step from the last element (Dirichlet).
+    /// Zeros, one step beyond the last element (Dirichlet).
     Zero,
-    /// What is at the end: nothing flows through it (Neumann).
+    /// The value at the end itself: nothing flows through the boundary (Neumann).
     Neumann,
 }
 
@@ -26,10 +26,11 @@ impl GridBoundary {
     }
 }
 
-/// The Laplacian of a grid less a multiple of the grid: `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's (`shift` 0) and
-/// Helmholtz' equation. Symmetric; negative definite where `shift` is positive, or it is 0 and an axis ends with zeros.
+/// The Laplacian of a grid minus a multiple of the grid: `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 -
+/// shift v`, the operator of Poisson's equation (`shift` 0) and Helmholtz' equation. Symmetric; negative definite if
+/// `shift` is positive, or if it is 0 and an axis has the boundary `Zero`.
 ///
-/// The grid is the last axes of an array, as many as there are boundaries; axes before them are a batch.
+/// The grid is formed by the last axes of an array, one for each boundary; axes before them are a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Laplacian {
     axes: Vec<Line>,
@@ -39,13 +40,13 @@ pub struct Laplacian {
 /// One axis of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
-    /// One over the square of the distance.
+    /// One over the square of the spacing.
     pub weight: f64,
     pub ends: GridBoundary,
 }
 
 impl Line {
-    /// For an axis of this length: one element has no neighbours but itself and zeros.
+    /// The axis at this length: a single element has no neighbours but itself and zeros.
     pub fn of_length(self, n: usize) -> Self {
         let is_nothing = n == 1 && self.ends != GridBoundary::Zero;
         Line { weight: if is_nothing { 0.0 } else { self.weight }, ..self }
@@ -53,16 +54,16 @@ impl Line {
 }
 
 impl Laplacian {
-    /// With a boundary for each axis, all distances 1 and no shift.
+    /// A Laplacian with one boundary for each axis, all spacings 1 and no shift.
     pub fn new(boundaries: impl IntoIterator<Item = GridBoundary>) -> Self {
         let axes = boundaries.into_iter().map(|ends| Line { weight: 1.0, ends }).collect();
         Laplacian { axes, shift: 0.0 }
     }
 
-    /// With these distances, one for each axis.
+    /// Sets the spacings, one for each axis.
     ///
     /// # Errors
-    /// `Error::Argument` where there are not as many as axes, or one is not a positive number.
+    /// `Error::Argument` if the number of spacings is not that of the axes, or if one is not a positive finite number.
     pub fn spacing(mut self, spacing: &[f64]) -> Result<Self> {
         if spacing.len() != self.axes.len() || spacing.iter().any(|h| !(*h > 0.0 && h.is_finite())) {
             return Err(Error::argument(
@@ -74,16 +75,17 @@ impl Laplacian {
         Ok(self)
     }
 
-    /// Less so many times the grid.
+    /// Sets the multiple of the grid that is subtracted.
     pub fn shift(mut self, shift: f64) -> Self {
         self.shift = shift;
         self
     }
 
-    /// The matrix for grids of this shape, whose unknowns are the elements in C order: for direct methods and incomplete factorizations.
+    /// The matrix for grids of this shape, with the elements in C order as unknowns: for direct methods and incomplete
+    /// factorizations.
     ///
     /// # Errors
-    /// `Error::Shape` where the shape has not as many axes as the operator; `Error::Memory`.
+    /// `Error::Shape` if the shape does not have one axis for each axis of the operator; `Error::Memory`.
     pub fn to_csr<B: Backend, T: WideFloat>(&self, b: &B, shape: &[usize]) -> Result<Csr<B, T>> {
         if shape.len() != self.axes.len() {
             return Err(Error::shape("Laplacian", shape, format!("the operator has {} axes", self.axes.len())));
@@ -125,12 +127,12 @@ impl Laplacian {
         self.shift
     }
 
-    /// What an element is multiplied by, away from the ends.
+    /// The diagonal element of the matrix, away from the boundaries.
     pub(super) fn diagonal(&self) -> f64 {
         -self.shift - 2.0 * self.axes.iter().map(|axis| axis.weight).sum::<f64>()
     }
 
-    /// The grid with the elements beyond the ends of its axes.
+    /// The grid extended by one element beyond both ends of each axis.
     fn padded<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         let first = x.ndim() - self.axes.len();
         let mut widths = vec![(0, 0); x.ndim()];
@@ -148,7 +150,7 @@ impl Laplacian {
     }
 }
 
-/// The array with one element more at both ends of an axis.
+/// The array extended by one element beyond both ends of an axis.
 pub(super) fn beyond<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -160,7 +162,7 @@ pub(super) fn beyond<B: Backend, T: WideFloat>(
     b.pad_with(x, widths, PadOptions::new().mode(ends.padding()))
 }
 
-/// Part of one axis.
+/// A slice along one axis.
 pub(super) fn part<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -186,7 +188,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Laplacian {
         }
         let first = x.ndim() - axes;
         let around = self.padded(b, x)?;
-        // the grid moved by a step along an axis: a view
+        // the grid shifted by one step along an axis, as a view
         let moved = |axis: usize, by: isize| {
             let mut slices = vec![Slice::ALL; first];
             slices.extend((0..axes).map(|k| {

@@ -1,4 +1,4 @@
-//! The minimal residual method, for Hermitian operators that need not be definite.
+//! The minimal residual method (MINRES), for Hermitian operators that may be indefinite.
 
 use super::{
     monitor::{Monitor, squares},
@@ -8,32 +8,34 @@ use super::{
 };
 use backends::{Backend, Result, WideFloat, expr};
 
-/// Of an operator with a null space no `x` may give the right side. The iterations then come to a least-squares solution, where `A r` is nearly 0, and go on to unknowns without bounds:
-/// the part of `x` in the null space grows until the rounding of `A x` is as large as the residual. So the unknowns with the least `|A r| / (|A| |r|)` are kept, and
-/// given where `x` grew so much.
+/// The best unknowns so far, for systems whose operator is singular. For such an operator, the right side may have no
+/// solution. The iterations then approach a least-squares solution, where `A r` is nearly 0, and after it diverge: the
+/// component of `x` in the null space grows until the rounding errors of `A x` are as large as the residual. So the
+/// unknowns with the least `|A r| / (|A| |r|)` are kept, and returned if `x` grew that much.
 struct Kept<B: Backend, T: WideFloat> {
     x: B::Array<T>,
-    /// Those that were kept at the last look at the length of `x` that found it short.
+    /// The kept unknowns at the last check that found `x` not too long.
     short: B::Array<T>,
-    /// `|A r| / (|A| |r|)` of the unknowns that are kept, in the norm of the preconditioner; infinite where any others are better.
+    /// `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner; infinite if any others are better.
     ratios: Vec<f64>,
-    /// Their `r.r`.
+    /// `r.r` of the kept unknowns.
     residual_sq: Vec<f64>,
     /// `r.r` of the last unknowns seen.
     previous_sq: Vec<f64>,
-    /// Whether the ratio has risen since, or `x` has grown, as on the way to unknowns without bounds, but in systems with a solution, too: nothing else is kept.
+    /// Whether, since then, the ratio has risen or `x` has grown. Both indicate divergence, but also occur in systems
+    /// with a solution; nothing else is kept afterwards.
     rises: Vec<bool>,
     iterations: usize,
 }
 
-/// Unknowns are kept where the ratio is below this.
+/// Unknowns are kept only if their ratio is below this.
 const LOW: f64 = 0.1;
-/// The ratio rises where it is more than this times the one that is kept.
+/// The ratio counts as risen if it exceeds the kept one by this factor.
 const RISE: f64 = 32.0;
-/// Iterations from one look at the length of `x` to the next.
+/// Number of iterations between checks of the length of `x`.
 const EVERY: usize = 8;
 
-/// The ratio of a least-squares solution is at most this.
+/// The largest ratio that counts as a least-squares solution.
 fn least<T: WideFloat>() -> f64 {
     16.0 * epsilon::<T>().sqrt()
 }
@@ -52,19 +54,20 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         }
     }
 
-    /// After an iteration that went on from the unknowns `before`, whose ratios have these squares, to `r.r`. Whether a look at the length of `x` is due.
+    /// Updates the kept unknowns after an iteration. `before` are the unknowns before it, with squared ratios
+    /// `ratio_sq`, and `rr` is `r.r` after it. Returns whether the length of `x` is to be checked.
     fn see(&mut self, s: &System<'_, B, T>, before: &B::Array<T>, ratio_sq: &[f64], rr: &[f64]) -> Result<bool> {
         let mut takes = vec![false; rr.len()];
         for (i, take) in takes.iter_mut().enumerate() {
             let ratio = ratio_sq[i].sqrt();
-            // of a residual that has come down since, any others are better
+            // the residual has come down since: any newer unknowns are better
             let is_old = self.previous_sq[i] < 1e-2 * self.residual_sq[i];
             self.rises[i] |= self.ratios[i] <= least::<T>() && ratio > RISE * self.ratios[i];
             if is_old || ratio < LOW.min(self.ratios[i]) && !self.rises[i] {
                 *take = true;
                 self.ratios[i] = if ratio < LOW { ratio } else { f64::INFINITY };
                 self.residual_sq[i] = self.previous_sq[i];
-                // a residual that nothing makes smaller stays
+                // a residual that no `x` reduces stays
                 self.rises[i] = ratio <= 100.0 * epsilon::<T>();
             }
         }
@@ -77,7 +80,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         Ok(comes_down || self.iterations == 1 || self.iterations.is_multiple_of(EVERY))
     }
 
-    /// Which systems have unknowns so large that the rounding of `A x` is as large as the residual that was kept. `p` is the operator's product with `v`.
+    /// True for the systems whose unknowns are so large that rounding errors of `A x` are as large as the kept
+    /// residual. `p` is the operator's product with `v`.
     fn are_lost(
         &mut self,
         s: &System<'_, B, T>,
@@ -96,7 +100,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
             short[i] = 16.0 * rounding < residual;
             self.rises[i] |= !short[i];
-            // as large, or so large that no true residual comes down so much; NaN is lost, too
+            // too large if rounding is as large as the residual, or too large to trust such a drop of the residual; NaN
+            // counts as lost, too
             let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
             lost[i] = !is_true && self.ratios[i] <= least::<T>();
         }
@@ -104,7 +109,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         Ok(lost)
     }
 
-    /// Ends systems with the unknowns that were kept. The residual of unknowns of 0 is `first`. Gives the unknowns of all systems.
+    /// Ends the given systems with the kept unknowns. `first` is the residual for unknowns of 0. Returns the unknowns
+    /// of all systems.
     fn end(
         &self,
         s: &System<'_, B, T>,
@@ -120,7 +126,7 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let ax = s.apply(x)?;
             s.lengths(&expr!(b, first - ax)?)
         };
-        // those that were kept last may have grown since the last look
+        // the unknowns kept last may have grown since the last check
         let (last, short) = (lengths(&self.x)?, lengths(&self.short)?);
         let takes: Vec<bool> = last.iter().zip(&short).map(|(last, short)| last <= short).collect();
         let best = s.select(&takes, &self.x, &self.short)?;
@@ -129,7 +135,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
     }
 }
 
-/// Whether `x` is a least-squares solution: its residual `r`, computed from it, has a product `A r` that is nearly 0.
+/// True for the systems whose `x` is a least-squares solution: the product `A r` with the residual, computed from `x`,
+/// is nearly 0.
 pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     r: &B::Array<T>,
@@ -142,16 +149,17 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
     let is_one = |i: usize| {
         let size = sizes.get(i).copied().unwrap_or(0.0);
         let [of_product, of_residual, of_x] = [numbers[i], numbers[n + i], numbers[2 * n + i]].map(f64::sqrt);
-        // the rounding of `A x`, unless it is most of the residual
+        // the rounding errors of `A x`, limited to a small part of the residual
         let rounding = (16.0 * epsilon::<T>() * size * of_x).min(0.05 * of_residual);
         of_product <= size * (least::<T>() * of_residual + rounding)
     };
     Ok((0..n).map(is_one).collect())
 }
 
-/// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12, 1975), with a Hermitian positive definite
-/// preconditioner. Beside the directions of the unknowns it carries their products with the operator, so that the residual is known as an array and its length is that of the
-/// system itself with a preconditioner, too.
+/// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12,
+/// 1975), with a Hermitian positive definite preconditioner. Besides the directions of the unknowns, it carries their
+/// products with the operator, so that the residual is known as an array and its length is that of the system itself,
+/// also with a preconditioner.
 pub(super) fn minres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -160,7 +168,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let b = s.b;
     let Pass { mut r, rr, z, mut az, unknowns, .. } = pass;
     let (first, mut x) = (r.clone(), b.zeros_like(&r)?);
-    // vectors of Lanczos' recurrence, without their lengths `beta`, and the products of the preconditioner with them
+    // Lanczos vectors, not scaled by their lengths `beta`, and the preconditioner's products with them
     let (mut v, mut v_before) = (r.clone(), x.clone());
     let mut z = match z {
         Some(z) => z,
@@ -168,14 +176,14 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     };
     let (zero, one) = (b.zeros_like(&rr)?, b.ones_like(&rr)?);
     let (mut beta, mut beta_before) = (b.sqrt(s.dot(&v, &z)?)?, one.clone());
-    // the last two rotations, and what is left of the right side
+    // the last two rotations, and the remaining part of the right side
     let ((mut cos, mut cos_before), (mut sin, mut sin_before)) = ((one.clone(), one.clone()), (zero.clone(), zero));
     let mut left = beta.clone();
-    // directions, and the products of the operator with them
+    // directions, and the operator's products with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
     let residual_sq = squares(b, &rr)?;
     let (mut plateaus, mut kept) = (Plateaus::new(residual_sq.clone()), Kept::new(&x, residual_sq));
-    // the square of the operator's size, as far as the recurrence shows it, in passes before, too
+    // the square of the operator's size, as far as the recurrence shows it, including earlier passes
     let mut size_sq = match s.size_sq.take() {
         Some(size_sq) => size_sq,
         None => b.zeros_like(&beta)?,
@@ -193,14 +201,14 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         (v_before, v) = (v, next);
         z = s.precondition(&v)?;
         let next_beta = b.sqrt(s.dot(&v, &z)?)?;
-        // the next column of the triangle
+        // the next column of the triangular matrix
         let diagonal = expr!(b, cos * alpha - cos_before * sin * beta)?;
         let above = expr!(b, sin * alpha + cos_before * cos * beta)?;
         let far = expr!(b, sin_before * beta)?;
         let length = expr!(b, sqrt(diagonal * diagonal + next_beta * next_beta))?;
         let column_sq = expr!(b, alpha * alpha + next_beta * next_beta)?;
         expr!(b, size_sq = where(abs(column_sq) > abs(size_sq), column_sq, size_sq))?;
-        // of the residual before the step: `|A r| / (|A| |r|)`
+        // `|A r| / (|A| |r|)` for the residual before the step, squared
         let ratio_sq =
             expr!(b, where(size_sq == 0, 0, (diagonal * diagonal + cos * cos * next_beta * next_beta) / size_sq))?;
         (cos_before, cos) = (cos, ratio(b, &diagonal, &length)?);
@@ -216,7 +224,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         expr!(b, r -= step * ad)?;
         left = expr!(b, -sin * left)?;
         (beta_before, beta) = (beta, next_beta);
-        // one wait for both
+        // one wait for the device for both
         let numbers = squares(b, &b.stack(&[s.dot(&r, &r)?, ratio_sq])?)?;
         let (rr, ratio_sq) = numbers.split_at(numbers.len() / 2);
         let running: Vec<bool> = (0..rr.len()).map(|i| monitor.is_running(i)).collect();
@@ -224,7 +232,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         let goes_on = monitor.observe(rr, Some(&|| unknowns(&x)))?;
         let mut ended = if is_due || !goes_on { kept.are_lost(s, &x, (&unit, &p))? } else { vec![false; rr.len()] };
         if plateaus.are_long(rr.to_vec()) {
-            // whether the residual is one that no `x` makes smaller
+            // checks whether no `x` reduces the residual
             let ar = s.apply(&r)?;
             let (of_product, sizes) = (squares(b, &s.dot(&ar, &ar)?)?, s.sizes.borrow());
             for (i, rr) in rr.iter().enumerate() {
@@ -242,7 +250,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     }
 }
 
-/// Iterations in a row that have left a residual as it was, but for rounding.
+/// Counts iterations in a row that left a residual unchanged up to rounding.
 struct Plateaus {
     lengths: Vec<usize>,
     previous: Vec<f64>,
@@ -255,7 +263,7 @@ impl Plateaus {
         Plateaus { lengths: vec![0; previous.len()], previous }
     }
 
-    /// Whether one of them has become long.
+    /// Returns whether a plateau has become long.
     fn are_long(&mut self, residual_sq: Vec<f64>) -> bool {
         for ((length, rr), previous) in self.lengths.iter_mut().zip(&residual_sq).zip(&self.previous) {
             *length = if *rr >= (1.0 - 1e-6) * previous { *length + 1 } else { 0 };

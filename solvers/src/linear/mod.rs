@@ -1,7 +1,8 @@
-//! Systems of linear equations: `A x = y`, with matrices or with functions that multiply by one.
+//! Systems of linear equations `A x = y`, where `A` is a matrix or a function that multiplies by one.
 //!
-//! [`Solve`] has the options and runs the [`Method`]s; [`Solution`] is what they give, and how they came to it. Operators are arrays, sparse matrices, functions, or types of
-//! yours with [`LinearOperator`]. [`Preconditioner`]s make iterations fewer. Everything runs on any backend, and has gradients.
+//! [`Solve`] has the options and runs the [`Method`]s; [`Solution`] is the result, with a report. Operators are arrays,
+//! sparse matrices, functions, or your own types with [`LinearOperator`]. [`Preconditioner`]s reduce the number of
+//! iterations. Everything runs on any backend, and has gradients.
 
 mod bicgstab;
 mod cg;
@@ -28,5 +29,5 @@ pub use precondition::{IncompleteCholesky, IncompleteLu, Jacobi, Multigrid, Prec
 pub use solution::{Progress, Reason, Solution};
 pub use solve::{Method, Solve};
 
-/// What errors call it.
+/// The name of the op in error messages.
 const OP: &str = "Solve";

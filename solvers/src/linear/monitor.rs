@@ -1,4 +1,4 @@
-//! The stopping rule, for each system of a batch on its own.
+//! The stopping rule, applied to each system of a batch separately.
 
 use super::{
     scale::{epsilon, shifted},
@@ -7,22 +7,22 @@ use super::{
 use backends::{Backend, Real, Result, WideFloat};
 use std::ops::ControlFlow;
 
-/// A solve diverges where `r.r` is larger than this times its first value ..
+/// A solve diverges if `r.r` exceeds its first value by this factor ..
 const GROWTH: f64 = 1e5;
-/// .. after so many iterations.
+/// .. after this number of iterations.
 const PATIENCE: usize = 8;
-/// A restart is worth while where the one before has left at most this part of the residual.
+/// A pass pays if it leaves at most this fraction of the residual.
 const GAIN: f64 = 0.9;
 
 pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'c;
 
-/// Where a system is within a pass: the iterations from one residual that was computed to the next.
+/// The state of a system within a pass, that is, the iterations from one explicitly computed residual to the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It takes no part.
+    /// The system takes no part in the pass.
     Idle,
     Running,
-    /// The recurrences of the method say that it is solved.
+    /// The recurrences of the method report convergence.
     Claimed,
     /// A divisor of the method is 0.
     Broken(&'static str),
@@ -32,39 +32,39 @@ enum State {
     Stopped,
 }
 
-/// Which systems are still being solved, and what has become of the others.
+/// Keeps track of the systems that are still being solved, and of the results of the others.
 pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     rtol: f64,
     atol: f64,
     max_iter: usize,
     keeps_history: bool,
     callback: Option<&'c mut Callback<'f, B, T>>,
-    /// Whether the method can begin anew in another way.
+    /// Whether the method can restart with another shadow residual.
     has_second_way: bool,
-    /// Lengths here are in units of 2 to the power of these.
+    /// Lengths in this struct are in units of 2 to the power of these.
     unit: Vec<i32>,
     tolerances: Vec<f64>,
     first: Vec<f64>,
     /// The residuals that were computed from the unknowns.
     residuals: Vec<f64>,
-    /// The last residuals seen, in the user's units.
+    /// The last residuals reported by the recurrences, in the user's units.
     seen: Vec<f64>,
     reasons: Vec<Option<Reason>>,
     pub iterations: Vec<usize>,
     pub history: Vec<Vec<f64>>,
     count: usize,
-    /// Whether a pass said that the system is solved when it was not.
+    /// Whether a pass reported convergence that the computed residual did not confirm.
     corrected: Vec<bool>,
-    /// Which systems begin in the second way.
+    /// The systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
-    /// The unit of the pass, as a part of that of the solve.
+    /// The unit of the pass, as an exponent of 2 relative to `unit`.
     pass: Vec<i32>,
     targets_sq: Vec<f64>,
     limits_sq: Vec<f64>,
     previous_sq: Vec<f64>,
     stalled: Vec<bool>,
-    /// Of the systems that go on, as an array; none while all do.
+    /// A mask of the running systems; `None` while all are running.
     mask: Option<B::Array<bool>>,
 }
 
@@ -72,7 +72,7 @@ fn may_be_inconsistent(reason: &Reason) -> bool {
     matches!(reason, Reason::MaxIter | Reason::Stagnation | Reason::Breakdown(_))
 }
 
-/// The numbers of an array of squares, which are real in complex dtypes, too.
+/// The elements of an array of squares as floats; they are real in complex dtypes, too.
 pub(super) fn squares<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.real().to_f64()).collect())
 }
@@ -112,7 +112,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
     }
 
-    /// Before the first iteration: the lengths of the right sides and of the residuals, in units of 2 to the power of `unit`. Whether there is anything to do.
+    /// Starts the solve, with the lengths of the right sides and of the residuals in units of 2 to the power of `unit`.
+    /// Returns whether any system needs iterations.
     pub fn begin(&mut self, unit: Vec<i32>, right: &[f64], residuals: Vec<f64>, has_second_way: bool) -> bool {
         let n = residuals.len();
         self.has_second_way = has_second_way;
@@ -139,7 +140,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.is_unfinished()
     }
 
-    /// Takes units that are 2 to the power of these as large.
+    /// Changes to units that are larger by 2 to the power of these.
     pub fn in_units(&mut self, exponents: &[i32]) {
         for (i, &e) in exponents.iter().enumerate() {
             self.unit[i] += e;
@@ -149,12 +150,12 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
     }
 
-    /// Before a pass: `r.r` of the systems, in the units of the pass.
+    /// Starts a pass, with `r.r` of the systems in the units of the pass.
     pub fn start_pass(&mut self, pass: &[i32], residual_sq: Vec<f64>) {
         self.pass = pass.to_vec();
         let limit = 0.1 * epsilon::<T>();
         let systems = || residual_sq.iter().zip(pass).enumerate();
-        // what the recurrences give is nothing beyond the digits of the dtype; a second try aims at more than is needed
+        // recurrences cannot reduce a residual beyond the digits of the dtype; a second try aims lower than needed
         self.targets_sq = systems()
             .map(|(i, (rr, &e))| {
                 let part = if self.corrected[i] { 0.5 } else { 1.0 };
@@ -168,7 +169,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.mask = None;
     }
 
-    /// After an iteration: `r.r` of the systems, and how to compute the unknowns. Whether there is anything left to do in the pass.
+    /// Records an iteration, with `r.r` of the systems and a function that computes the unknowns. Returns whether the
+    /// pass goes on.
     pub fn observe(&mut self, residual_sq: &[f64], x: Option<&dyn Fn() -> Result<B::Array<T>>>) -> Result<bool> {
         self.count += 1;
         for (i, &rr) in residual_sq.iter().enumerate() {
@@ -207,12 +209,13 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         Ok(self.goes_on())
     }
 
-    /// Whether an iteration has left the residual of a system as it was, to the last digit: a divisor may be 0.
+    /// Returns whether an iteration left the residual of a running system unchanged to the last digit: a divisor may be
+    /// 0.
     pub fn is_stalled(&self) -> bool {
         self.states.iter().zip(&self.stalled).any(|(state, stalled)| *state == State::Running && *stalled)
     }
 
-    /// Ends the systems that are stalled where this is 0. Whether there is anything left to do in the pass.
+    /// Ends the stalled systems whose divisor is 0. Returns whether the pass goes on.
     pub fn break_down(&mut self, divisors: &[f64], what: &'static str) -> bool {
         for (i, divisor) in divisors.iter().enumerate() {
             if self.stalled[i] && *divisor == 0.0 {
@@ -222,7 +225,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.goes_on()
     }
 
-    /// Ends a system.
+    /// Ends a system by a breakdown.
     pub fn break_off(&mut self, item: usize, what: &'static str) {
         if self.states[item] == State::Running {
             self.states[item] = State::Broken(what);
@@ -234,17 +237,18 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.states.contains(&State::Running)
     }
 
-    /// Whether one system is still being solved in this pass.
+    /// Returns whether a system is still being solved in this pass.
     pub fn is_running(&self, item: usize) -> bool {
         self.states[item] == State::Running
     }
 
-    /// Whether a system has not come to its end.
+    /// Returns whether any system is unfinished.
     pub fn is_unfinished(&self) -> bool {
         self.reasons.iter().any(Option::is_none)
     }
 
-    /// After a pass: the lengths of the residuals, computed from the unknowns. Which systems take the unknowns of the pass; the others stay as they were before it.
+    /// Ends a pass, with the lengths of the residuals computed from the unknowns. Returns for each system whether it
+    /// takes the unknowns of the pass; otherwise it keeps those before the pass.
     pub fn settle(&mut self, after: &[f64]) -> Vec<bool> {
         let steady = 1.0 - 16.0 * epsilon::<T>();
         (0..after.len())
@@ -255,7 +259,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                 }
                 let has_gained = after < GAIN * before;
                 let is_solved = after.is_finite() && after <= self.tolerances[i];
-                // a residual may rise on the way, but not where the pass is a second try
+                // a residual may rise on the way, unless the pass is a second try
                 let may_rise = match state {
                     State::UsedUp | State::Stopped => !self.corrected[i] && !self.second_way[i],
                     state => state == State::Grown,
@@ -266,13 +270,13 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                     State::Stopped => Some(Reason::Callback),
                     State::Claimed | State::Broken(_) if has_gained && self.iterations[i] < self.max_iter => None,
                     State::Running if after < steady * before => None,
-                    // a pass without a gain: from where it began, in the other way
+                    // a pass without gain: starts again from the same unknowns, with the second shadow residual
                     _ if self.has_second_way && !self.second_way[i] && self.iterations[i] < self.max_iter => {
                         takes &= state != State::Grown;
                         self.second_way[i] = true;
                         None
                     }
-                    // unknowns that are too large for the dtype
+                    // the unknowns are too large for the dtype
                     State::Claimed | State::Broken(_) if !after.is_finite() => Some(Reason::NotFinite),
                     State::Broken(what) => Some(Reason::Breakdown(what)),
                     State::Grown => Some(Reason::Growth),
@@ -296,7 +300,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
             .collect()
     }
 
-    /// Where systems go on, of a shape that broadcasts to the unknowns; none where all do.
+    /// A mask of the running systems, of a shape that broadcasts to the unknowns; `None` while all are running.
     pub fn mask(&mut self, b: &B, shape: &[usize]) -> Result<Option<B::Array<bool>>> {
         if self.states.iter().all(|s| *s == State::Running) {
             return Ok(None);
@@ -308,12 +312,12 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.mask.as_ref().map(|mask| b.reshape(mask, shape)).transpose()
     }
 
-    /// Whether systems have ended without a solution, for reasons that may be those of one that has none.
+    /// Returns whether a system ended without a solution, for a reason that may mean that it has none.
     pub fn may_be_inconsistent(&self) -> bool {
         self.reasons.iter().flatten().any(may_be_inconsistent)
     }
 
-    /// After all passes: which of these systems have a least-squares solution.
+    /// Marks, after all passes, the systems that have a least-squares solution.
     pub fn are_least_squares(&mut self, systems: &[bool]) {
         for (reason, &is_one) in self.reasons.iter_mut().flatten().zip(systems) {
             if is_one && may_be_inconsistent(reason) {
@@ -326,17 +330,17 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         lengths.iter().zip(&self.unit).map(|(&x, &e)| shifted(x, e)).collect()
     }
 
-    /// The lengths of the residuals of the unknowns that were found.
+    /// The lengths of the residuals of the resulting unknowns.
     pub fn residual(&self) -> Vec<f64> {
         self.in_user_units(&self.residuals)
     }
 
-    /// What they were to become.
+    /// The lengths of the residuals that were to be reached.
     pub fn tolerance(&self) -> Vec<f64> {
         self.in_user_units(&self.tolerances)
     }
 
-    /// Why each of the systems has ended.
+    /// The reason why each system ended.
     pub fn reasons(&self) -> Vec<Reason> {
         self.reasons.iter().map(|reason| reason.unwrap_or(Reason::MaxIter)).collect()
     }

@@ -1,51 +1,51 @@
-//! What a system of linear equations is given by: matrices, or functions that multiply by one.
+//! Operators of linear systems: matrices, or functions that multiply by one.
 
 use super::csr::HostCsr;
 use backends::{ArrayAttributes, Arrays, Backend, Error, Result, WideFloat};
 
 /// A linear map between arrays of any shape: the `A` of `A x = y`.
 ///
-/// Only [`apply`](LinearOperator::apply) is needed. What else is known of it lets more methods run: a matrix that can be had goes to direct methods and
-/// preconditioners, products with the adjoint to biCG and least squares.
+/// Only [`apply`](LinearOperator::apply) is required. The other methods let more solvers run: the matrix itself is
+/// needed by direct methods and some preconditioners, products with the adjoint by biCG and least squares.
 ///
-/// Operators are to compute with the backend that they are given: it may be one that records for gradients, or one that does not.
+/// Operators must compute with the backend that they are given, which may or may not record for gradients.
 pub trait LinearOperator<B: Backend, T: WideFloat> {
     /// `A x`. Leading axes that are a batch of systems are leading axes of the result.
     ///
     /// # Errors
-    /// Those of the ops; `Error::Shapes` where `x` does not fit.
+    /// Those of the ops; `Error::Shapes` if `x` does not fit.
     fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>>;
 
-    /// `A^H y`, the product with the conjugate transpose; `None` where it is not known.
+    /// `A^H y`, the product with the conjugate transpose; `None` if it is not available.
     ///
     /// # Errors
-    /// As those of [`apply`](LinearOperator::apply).
+    /// Those of [`apply`](LinearOperator::apply).
     fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
         let _ = (b, y);
         Ok(None)
     }
 
-    /// Rows and columns of the matrix, where they are known.
+    /// The numbers of rows and columns of the matrix, if known.
     fn shape(&self) -> Option<[usize; 2]> {
         None
     }
 
-    /// How many axes the unknowns of one system have, where that is known: the axes before them are a batch of systems.
+    /// Number of axes of one system's unknowns, if known: the axes before them are a batch of systems.
     fn unknown_ndim(&self) -> Option<usize> {
         None
     }
 
-    /// Whether the matrix is known to be its own conjugate transpose (for reals: symmetric).
+    /// Returns whether the matrix is known to be its own conjugate transpose (for reals: symmetric).
     fn is_hermitian(&self) -> bool {
         false
     }
 
-    /// Whether [`matrix`](LinearOperator::matrix) gives a dense one, without a copy.
+    /// Returns whether [`matrix`](LinearOperator::matrix) gives a dense matrix, without a copy.
     fn is_dense(&self) -> bool {
         false
     }
 
-    /// The matrix itself, where it can be had.
+    /// The matrix itself, if available.
     ///
     /// # Errors
     /// Those of the ops.
@@ -57,9 +57,9 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
 
 /// The matrix of a [`LinearOperator`].
 pub enum Matrix<B: Backend, T: WideFloat> {
-    /// An array of the backend, its last two axes the matrix.
+    /// An array of the backend, whose last two axes are the matrix.
     Dense(B::Array<T>),
-    /// A sparse matrix in the host's memory.
+    /// A sparse matrix in host memory.
     Sparse(HostCsr<T>),
 }
 
@@ -84,18 +84,18 @@ pub struct MatrixFree<'a, B: Backend, T: WideFloat> {
 type Product<'a, B, T> = Box<dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a>;
 
 impl<'a, B: Backend, T: WideFloat> MatrixFree<'a, B, T> {
-    /// The function that multiplies by `A`.
+    /// An operator that multiplies by `A` with this function.
     pub fn new(apply: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
         MatrixFree { apply: Box::new(apply), adjoint: None, hermitian: false }
     }
 
-    /// With the function that multiplies by the conjugate transpose `A^H`.
+    /// Adds the function that multiplies by the conjugate transpose `A^H`.
     pub fn adjoint(mut self, adjoint: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
         self.adjoint = Some(Box::new(adjoint));
         self
     }
 
-    /// Says that `A` is its own conjugate transpose (for reals: symmetric).
+    /// Declares that `A` is its own conjugate transpose (for reals: symmetric).
     pub fn hermitian(mut self) -> Self {
         self.hermitian = true;
         self
@@ -120,11 +120,12 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for MatrixFree<'_, B, T> {
     }
 }
 
-/// An array as an operator: its last two axes are the matrix, and the unknowns are the last axis of `x`. Leading axes are batches, and broadcast.
+/// An array as an operator: its last two axes are the matrix, and the unknowns are the last axis of `x`. Leading axes
+/// are batches, and broadcast.
 pub struct Dense<'a, B: Backend, T: WideFloat>(&'a B::Array<T>);
 
 impl<'a, B: Backend, T: WideFloat> Dense<'a, B, T> {
-    /// The matrix, or matrices.
+    /// An operator for this matrix, or stack of matrices.
     pub fn new(matrix: &'a B::Array<T>) -> Self {
         Dense(matrix)
     }
@@ -135,7 +136,7 @@ fn product<B: Backend, T: WideFloat>(b: &B, a: &B::Array<T>, x: &B::Array<T>) ->
     match (a.ndim(), x.ndim()) {
         (0 | 1, _) | (_, 0) => Err(Error::shapes(super::OP, a.shape(), x.shape())),
         (_, 1) => b.matmul(a, x),
-        // rows of vectors times the transposed matrix: one product of matrices
+        // rows of vectors times the transposed matrix, in one matrix product
         (2, _) => b.matmul(x, b.matrix_transpose(a)?),
         _ => b.squeeze(b.matmul(a, b.expand_dims(x, -1)?)?, -1),
     }
@@ -174,22 +175,22 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
     }
 }
 
-/// What a system may be given as: `&matrix`, `&operator`, or a function of the backend and the unknowns.
+/// Arguments that give an operator: `&matrix`, `&operator`, or a function of the backend and the unknowns.
 ///
-/// `K` says which of these it is; it is always inferred.
+/// `K` tells which of these it is; it is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
 )]
 pub trait IntoOperator<'a, B: Backend, T: WideFloat, K> {
-    /// The operator.
+    /// Converts to the operator.
     fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a>;
 }
 
-/// The kinds of what operators are made of.
+/// Kind of argument: an operator.
 pub struct AnOperator;
-/// An array.
+/// Kind of argument: an array.
 pub struct AnArray;
-/// A function.
+/// Kind of argument: a function.
 pub struct AFunction;
 
 struct Borrowed<'a, O>(&'a O);

@@ -1,4 +1,5 @@
-//! The solve by a method that iterates: passes of the method, each from a residual that is computed from the unknowns.
+//! Solves by iterative methods, in passes: each pass of a method starts from a residual that is computed from the
+//! unknowns.
 
 use super::{
     Method, OP, bicgstab, cg, gmres, minres,
@@ -8,28 +9,28 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// The user's unknowns, by those of a pass.
+/// Computes the user's unknowns from those of a pass.
 type Unknowns<'u, B, T> = dyn Fn(&Array<B, T>) -> Result<Array<B, T>> + 'u;
 type Array<B, T> = <B as backends::Arrays>::Array<T>;
 
-/// What a pass begins with. Its unknowns are corrections of those before it; they begin with zeros.
+/// Initial data of a pass. Its unknowns are corrections to those of the pass before; they start with zeros.
 pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
-    /// The residual, its largest elements from 1/2 to 1; in least squares `A^H r`.
+    /// The residual, scaled so that its largest magnitude is from 1/2 to 1; for least squares `A^H r`.
     pub r: B::Array<T>,
-    /// `r.r`
+    /// The inner product `r.r`.
     pub rr: B::Array<T>,
-    /// The preconditioner's product with the residual, and the operator's product with that, where they are known.
+    /// The preconditioner's product with the residual, and the operator's product with that one, if known.
     pub z: Option<B::Array<T>>,
     pub az: Option<B::Array<T>>,
-    /// The shadow residual of methods that have one, where it is another than the residual.
+    /// The shadow residual, for methods that have one, if it differs from the residual.
     pub shadow: Option<B::Array<T>>,
-    /// In least squares: `y - A x`.
+    /// For least squares: `y - A x`.
     pub rows: Option<B::Array<T>>,
-    /// The user's unknowns by those of the pass.
+    /// Computes the user's unknowns from those of the pass.
     pub unknowns: &'p Unknowns<'p, B, T>,
 }
 
-/// The residual of the unknowns that there are.
+/// The residual of the current unknowns.
 struct Current<B: Backend, T: WideFloat> {
     residual: Measured<B, T>,
     rows: Option<B::Array<T>>,
@@ -45,7 +46,7 @@ fn power(method: Method) -> usize {
     }
 }
 
-/// The unknowns of the system.
+/// Solves the system, and returns the unknowns.
 pub(super) fn run<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     method: Method,
@@ -119,7 +120,7 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         };
         let mut new = with(&d)?;
         if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
-            // as the user gets them, which may be with fewer digits, or infinite
+            // rounds the unknowns as the user gets them, possibly with fewer digits, or infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -147,7 +148,8 @@ pub(super) fn run<B: Backend, T: WideFloat>(
 
 type Start<B, T> = (<B as backends::Arrays>::Array<T>, Vec<i32>, Current<B, T>, Vec<f64>);
 
-/// The right side in units of powers of two, these, the residual that there is at first, and the length that tolerances are a part of; all in these units.
+/// Returns the right side in units of powers of two, the exponents of these units, the initial residual, and the length
+/// to which tolerances are relative, all in these units.
 fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Result<Start<B, T>> {
     let b = s.b;
     let of_right = s.measured(s.y)?;
@@ -186,7 +188,8 @@ fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Res
 
 type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays>::Array<T>, Vec<i32>);
 
-/// The first products with the preconditioner and the operator, by which both get powers of two where their sizes would hurt; those of the operator, too.
+/// The first products with the preconditioner and the operator. If the size of either would cause overflow or
+/// underflow, it is scaled by powers of two; the exponents for the operator are returned, too.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,
@@ -236,7 +239,8 @@ fn residual_of<B: Backend, T: WideFloat>(
     })
 }
 
-/// Of some systems the first, of the others the second.
+/// Combines the residuals of two sets of unknowns: the first for the systems where `first` is true, the second for the
+/// others.
 fn one_of<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     first: &[bool],
@@ -260,8 +264,9 @@ fn one_of<B: Backend, T: WideFloat>(
     Ok(Current { residual, rows })
 }
 
-/// A shadow residual for systems where the residual itself is none: with a part along `A M r`, so that neither product with the first directions is small (that of skew-symmetric
-/// operators is 0 with the residual itself).
+/// A second shadow residual, for systems in which the residual itself fails as one. It has a component along `A M r`,
+/// so that neither product with the first directions is small; for skew-symmetric operators, the product with the
+/// residual itself is 0.
 fn second_shadow<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     systems: &[bool],

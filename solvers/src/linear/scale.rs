@@ -1,8 +1,9 @@
-//! Powers of two, which bring systems to a size where squares neither overflow nor vanish. Products with them are exact.
+//! Powers of two that bring systems to a size where squares neither overflow nor underflow. Multiplication by them is
+//! exact.
 
 use backends::{ArrayAttributes, Backend, DType, Element, Real, Result, WideFloat, expr};
 
-/// The `e` with `|x| = m 2^e` and `m` from 1/2 to 1; 0 for zero, and for what is not finite.
+/// The `e` with `|x| = m 2^e` and `m` from 1/2 to 1; 0 if `x` is zero or not finite.
 pub(super) fn exponent(x: f64) -> i32 {
     let of_normal = |x: f64| (x.abs().to_bits() >> 52) as i32 - 1022;
     match x.abs() {
@@ -12,13 +13,13 @@ pub(super) fn exponent(x: f64) -> i32 {
     }
 }
 
-/// `x 2^e`, without an overflow between.
+/// `x 2^e`, without intermediate overflow.
 pub(super) fn shifted(x: f64, e: i32) -> f64 {
     let e = e.clamp(-2000, 2000);
     x * 2.0_f64.powi(e / 2) * 2.0_f64.powi(e - e / 2)
 }
 
-/// Whether the real numbers of a dtype are those of double precision.
+/// Returns whether the real parts of the dtype have double precision.
 fn is_double<T: WideFloat>() -> bool {
     <T::Real as Element>::DTYPE == DType::Float64
 }
@@ -28,19 +29,20 @@ pub(super) fn epsilon<T: WideFloat>() -> f64 {
     if is_double::<T>() { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }
 
-/// So many powers of two an operator's size may be away from 1 in the `k`-th power, without harm to methods whose numbers have that power.
+/// Returns whether an operator of size `2^exponent` needs no scaling, in a method whose numbers contain its `k`-th
+/// power.
 pub(super) fn is_harmless<T: WideFloat>(exponent: i32, k: usize) -> bool {
     exponent.unsigned_abs() as usize * k <= if is_double::<T>() { 500 } else { 60 }
 }
 
-/// Whether numbers of this exponent are near those that have fewer digits (subnormal).
+/// Returns whether numbers with this exponent are near the subnormal ones, which have fewer digits.
 pub(super) fn is_short<T: WideFloat>(exponent: i32) -> bool {
     exponent < if is_double::<T>() { -950 } else { -75 }
 }
 
 /// A power of two for each system of a batch.
 pub(super) struct Powers<B: Backend, T: WideFloat> {
-    /// The product of both: either is a number of the dtype where their product is none. None where all are 1.
+    /// Two factors of each power, both representable even if their product is not. `None` if all powers are 1.
     halves: Option<[B::Array<T>; 2]>,
 }
 
@@ -58,14 +60,14 @@ impl<B: Backend, T: WideFloat> Powers<B, T> {
         Ok(Powers { halves: Some([array(|e| e / 2)?, array(|e| e - e / 2)?]) })
     }
 
-    /// The array, whose first axes are the batch, with each system times its number.
+    /// Multiplies each system of an array, whose first axes are the batch, by its power.
     pub fn of(&self, b: &B, x: &B::Array<T>, batch: usize) -> Result<B::Array<T>> {
         let Some([low, high]) = &self.halves else { return Ok(x.clone()) };
         let (low, high) = (like(b, low, x, batch)?, like(b, high, x, batch)?);
         expr!(b, x * low * high)
     }
 
-    /// A linear map times the numbers.
+    /// Applies a linear map multiplied by the powers.
     pub fn of_map(
         &self,
         b: &B,
@@ -81,7 +83,7 @@ impl<B: Backend, T: WideFloat> Powers<B, T> {
     }
 }
 
-/// The shape of one number for each system, which broadcasts to arrays of this shape.
+/// The shape of an array with one number for each system, which broadcasts to arrays of shape `shape`.
 pub(super) fn numbers_shape(shape: &[usize], batch: usize) -> Vec<usize> {
     shape.iter().enumerate().map(|(i, &n)| if i < batch { n } else { 1 }).collect()
 }

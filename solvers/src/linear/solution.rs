@@ -1,29 +1,30 @@
-//! What a solve gives.
+//! Results of a solve.
 
 use backends::{Arrays, Backend, Error, Result, WideFloat};
 use std::fmt;
 
-/// Why the solve of a system ended.
+/// The reason why the solve of a system ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The residual has come down to the tolerance.
+    /// The residual is within the tolerance.
     Converged,
-    /// All iterations that were allowed are used up.
+    /// The maximum number of iterations was reached.
     MaxIter,
-    /// The callback ended it.
+    /// The callback ended the solve.
     Callback,
-    /// The residual becomes no smaller: the dtype has no more digits, or no `x` gives the right side, or the method makes no progress.
+    /// The residual stopped decreasing: the precision of the dtype is exhausted, the right side has no solution, or the
+    /// method makes no progress.
     Stagnation,
-    /// A divisor of the method is 0, as the text says, so that the method has no next step.
+    /// A divisor of the method, named by the text, is 0, so the method has no next step.
     Breakdown(&'static str),
-    /// The system has no solution, for the operator is singular and no `x` gives the right side; `x` is a least-squares solution (MINRES).
+    /// The system has no solution, because the operator is singular; `x` is a least-squares solution (MINRES).
     Inconsistent,
     /// The residual grew without bounds.
     Growth,
-    /// The right side, or a product with the operator, has numbers that are infinite or NaN.
+    /// The right side, or a product with the operator, contains infinite values or NaN.
     NotFinite,
-    /// The solution of a direct method does not solve the system: the matrix is singular, or nearly so.
+    /// The result of a direct method does not solve the system: the matrix is singular, or nearly so.
     Singular,
 }
 
@@ -49,46 +50,48 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The solution of a system of linear equations, and how it was found. Lists have one entry per system of the batch, in C order of the leading axes;
-/// without a batch there is one.
+/// The solution of a system of linear equations, and how it was found. Lists have one entry per system of the batch, in
+/// C order of the leading axes; without a batch they have one entry.
 ///
-/// That a solve did not come to its end is no error: `converged` and `diverged` say it, and [`checked`](Solution::checked) or
-/// [`into_x`](Solution::into_x) make an error of it.
+/// A solve that does not converge is not an error: `converged` and `diverged` report it. [`checked`](Solution::checked)
+/// and [`into_x`](Solution::into_x) turn it into an error.
 #[derive(Clone)]
 pub struct Solution<B: Arrays, T: WideFloat> {
-    /// The unknowns, of the shape of the right side (in least squares: of that of `A^H y`).
+    /// The unknowns, with the shape of the right side (for least squares: of `A^H y`).
     pub x: B::Array<T>,
     /// The length (2-norm) of `y - A x`, computed from `x`.
     pub residual: Vec<f64>,
-    /// What the residual was to become: `max(rtol |y|, atol)`, and in direct methods at least the root of the dtype's epsilon times `|y|`. In least squares without a matrix it is
-    /// that of `|A^H (y - A x)|`, with one what that is at most where `x` is a least-squares solution but for rounding.
+    /// The tolerance for the residual: `max(rtol |y|, atol)`, with a relative part of at least the root of the dtype's
+    /// epsilon in direct methods. For least squares without a matrix, the tolerance for `|A^H (y - A x)|`; with a
+    /// matrix, the largest value of it that counts as a least-squares solution up to rounding.
     pub tolerance: Vec<f64>,
-    /// Iterations of each system until it was solved or given up; 0 in direct methods.
+    /// Number of iterations until each system was solved or given up; 0 in direct methods.
     pub iterations: Vec<usize>,
-    /// How many times the operator, or its adjoint, was applied to the whole batch.
+    /// Number of times that the operator or its adjoint was applied to the whole batch.
     pub evaluations: usize,
-    /// Whether the residual has come down to the tolerance.
+    /// Whether the residual of each system is within the tolerance.
     pub converged: Vec<bool>,
-    /// Whether it grew without bounds, or is not finite.
+    /// Whether the residual of each system grew without bounds, or is not finite.
     pub diverged: Vec<bool>,
-    /// Why the solve of each system ended.
+    /// The reason why the solve of each system ended.
     pub reason: Vec<Reason>,
-    /// The residual before the first iteration and after each, of each system, where [`history`](super::Solve::history) was asked for.
+    /// The residual of each system before the first iteration and after each, if [`history`](super::Solve::history) is
+    /// set.
     pub history: Vec<Vec<f64>>,
-    /// The method that ran, with its preconditioner.
+    /// The name of the method that ran, with its preconditioner.
     pub method: String,
 }
 
 impl<B: Arrays, T: WideFloat> Solution<B, T> {
-    /// Whether all systems are solved.
+    /// Returns whether all systems are solved.
     pub fn is_converged(&self) -> bool {
         self.converged.iter().all(|&converged| converged)
     }
 
-    /// The solution, where all systems are solved.
+    /// The solution, if all systems are solved.
     ///
     /// # Errors
-    /// `Error::Argument` with the residual, the tolerance and the iterations of the first system that is not.
+    /// `Error::Argument` with the residual, the tolerance and the iterations of the first unsolved system.
     pub fn checked(self) -> Result<Self> {
         match self.converged.iter().position(|&converged| !converged) {
             None => Ok(self),
@@ -96,10 +99,10 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
         }
     }
 
-    /// The unknowns, where all systems are solved.
+    /// The unknowns, if all systems are solved.
     ///
     /// # Errors
-    /// As those of [`checked`](Solution::checked).
+    /// Those of [`checked`](Solution::checked).
     pub fn into_x(self) -> Result<B::Array<T>> {
         Ok(self.checked()?.x)
     }
@@ -133,12 +136,13 @@ impl<B: Arrays, T: WideFloat> fmt::Debug for Solution<B, T> {
     }
 }
 
-/// What a callback is told after each iteration.
+/// The state of a solve, passed to the callback after each iteration.
 pub struct Progress<'p, B: Backend, T: WideFloat> {
-    /// Iterations until now.
+    /// Number of iterations so far.
     pub iteration: usize,
-    /// The residuals of the systems of the batch.
+    /// The residual of each system of the batch.
     pub residual: &'p [f64],
-    /// The unknowns, in methods that have them after each iteration: not in GMRES, nor in biCG-stab with a preconditioner.
+    /// The unknowns, for methods that have them after each iteration: not for GMRES, nor for biCG-stab with a
+    /// preconditioner.
     pub x: Option<&'p B::Array<T>>,
 }

@@ -1,4 +1,4 @@
-//! The options of a solve, and the solve.
+//! The options of a solve, and the solve itself.
 
 use super::{
     OP, direct,
@@ -14,40 +14,47 @@ use super::{
 use backends::{ArrayAttributes, Axes, Backend, Error, Result, WideFloat, expr};
 use std::{cell::RefCell, fmt, ops::ControlFlow, sync::Arc};
 
-/// How a system of linear equations is solved.
+/// Method for a system of linear equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// [`Direct`](Method::Direct) where there is a dense square matrix, [`LeastSquares`](Method::LeastSquares) where the operator is known not to be square, [`Cg`](Method::Cg)
-    /// where it is said to be Hermitian, else [`BiCgStab`](Method::BiCgStab)`(2)`.
+    /// [`Direct`](Method::Direct) for a dense square matrix, [`LeastSquares`](Method::LeastSquares) for an operator
+    /// known not to be square, [`Cg`](Method::Cg) for one declared Hermitian, else [`BiCgStab`](Method::BiCgStab)`(2)`.
     #[default]
     Auto,
-    /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It runs on others as well, and may diverge.
+    /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It also runs on other
+    /// operators, and may diverge.
     Cg,
-    /// Conjugate gradients with steps from the products with the operator, which bears operators that are not quite linear or symmetric.
+    /// Conjugate gradients with steps from products with the operator; tolerates operators that are not quite linear or
+    /// symmetric.
     CgAdaptive,
-    /// Biconjugate gradients, for operators whose adjoint is known.
+    /// Biconjugate gradients, for operators with a known adjoint.
     BiCg,
-    /// biCG-stab(l), for any square operator, with `l` from 1 on; an iteration applies the operator `2 l` times. An `l` of more than the unknowns is as many as these.
+    /// biCG-stab(l), for any square operator, with `l` of 1 or more; each iteration applies the operator `2 l` times.
+    /// `l` is limited to the number of unknowns.
     BiCgStab(usize),
     /// The generalized minimal residual method, for any square operator; see [`restart`](Solve::restart).
     Gmres,
-    /// The minimal residual method, for Hermitian operators that need not be definite, nor regular: of a right side that they do not give it finds a least-squares solution, and says
-    /// so ([`Reason::Inconsistent`](super::Reason::Inconsistent)). A preconditioner has to be positive definite.
+    /// The minimal residual method, for Hermitian operators, which may be indefinite or singular: if the right side has
+    /// no solution, it finds a least-squares solution, and reports that
+    /// ([`Reason::Inconsistent`](super::Reason::Inconsistent)). A preconditioner must be positive definite.
     Minres,
-    /// Factorization of the matrix: of a dense one where the arrays are, of a sparse one on the host, which needs the feature `faer`.
+    /// Factorization of the matrix: a dense one on the device of its arrays, a sparse one on the host, which needs the
+    /// feature `faer`.
     Direct,
-    /// The least `|y - A x|`: by the table's `lstsq` of a dense matrix, else by conjugate gradients on the normal equations, which need the adjoint.
+    /// Minimises `|y - A x|`: by the op `lstsq` for a dense matrix, else by conjugate gradients on the normal
+    /// equations, which need the adjoint.
     LeastSquares,
 }
 
-/// A solve of `A x = y`: its options, and what runs it.
+/// A solve of `A x = y`: its options, and the methods that run it.
 ///
-/// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems, with a stopping rule for each of them.
-/// Methods that iterate stop where `r.r <= max(rtol^2 y.y, atol^2)` with the residual `r = y - A x`.
+/// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems,
+/// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual `r =
+/// y - A x`.
 ///
-/// On a backend that records, the solution has gradients by the right side and by all that the operator is made of: the way back solves the transposed
-/// system once, by the same method.
+/// On a backend that records, the solution has gradients with respect to the right side and to everything that the
+/// operator is made of: the backward pass solves the transposed system once, by the same method.
 ///
 /// ```
 /// use backends::{expr, prelude::*};
@@ -102,7 +109,7 @@ impl<B: Backend, T: WideFloat> fmt::Debug for Solve<'_, B, T> {
 }
 
 impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
-    /// With `rtol` 1e-5, `atol` 0, 1000 iterations, and the method [`Auto`](Method::Auto).
+    /// A solve with `rtol` 1e-5, `atol` 0, 1000 iterations, and the method [`Auto`](Method::Auto).
     pub fn new() -> Self {
         Solve {
             method: Method::Auto,
@@ -122,87 +129,94 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    /// How the system is solved.
+    /// Sets the method.
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// What the length of the residual is to become, as a part of the length of the right side.
+    /// Sets the tolerance for the length of the residual, relative to the length of the right side.
     pub fn rtol(mut self, rtol: f64) -> Self {
         self.rtol = rtol;
         self
     }
 
-    /// What the length of the residual is to become; the larger one of both tolerances counts.
+    /// Sets the absolute tolerance for the length of the residual; the larger of the two tolerances counts.
     pub fn atol(mut self, atol: f64) -> Self {
         self.atol = atol;
         self
     }
 
-    /// After how many iterations a method gives up.
+    /// Sets the maximum number of iterations.
     pub fn max_iter(mut self, max_iter: usize) -> Self {
         self.max_iter = max_iter;
         self
     }
 
-    /// After how many iterations GMRES begins anew: it keeps as many arrays, and one more. 30, unless it is said.
+    /// Sets the number of iterations after which GMRES restarts, 30 by default; GMRES stores one array more than this.
     pub fn restart(mut self, restart: usize) -> Self {
         self.restart = restart;
         self
     }
 
-    /// How many leading axes of the right side are a batch of systems. By default those before the axes that the operator's unknowns are known to have (one,
-    /// for matrices), and none where that is not known.
+    /// Sets the number of leading axes of the right side that are a batch of systems. By default, if the operator knows
+    /// the number of axes of its unknowns (one, for matrices), these are all axes before them; otherwise there is no
+    /// batch.
     pub fn batch_ndim(mut self, batch_ndim: usize) -> Self {
         self.batch_ndim = Some(batch_ndim);
         self
     }
 
-    /// The unknowns to begin with, of the shape of the solution; zeros by default. Direct methods do not use it. Gradients do not go through it.
+    /// Sets the initial unknowns, with the shape of the solution; zeros by default. Direct methods do not use them. No
+    /// gradients pass through them.
     pub fn x0(mut self, x0: &B::Array<T>) -> Self {
         self.x0 = Some(x0.clone());
         self
     }
 
-    /// What approximately solves the system in each iteration: see [`Preconditioner`]. Direct methods and least squares do not use it.
+    /// Sets the preconditioner, which solves the system approximately in each iteration: see [`Preconditioner`]. Direct
+    /// methods and least squares do not use it.
     pub fn preconditioner(mut self, preconditioner: impl Preconditioner<B, T> + 'static) -> Self {
         self.preconditioner = Some(Arc::new(preconditioner));
         self
     }
 
-    /// Whether the residuals of all iterations are kept.
+    /// Sets whether the residuals of all iterations are kept.
     pub fn history(mut self, history: bool) -> Self {
         self.history = history;
         self
     }
 
-    /// For operators whose null space is the constants, such as a Laplacian with periodic boundaries: the mean of the right side, which no `x` gives, is
-    /// taken away, and the solution is the one of mean 0. Its gradients are those of that solution.
+    /// For operators whose null space is the constants, such as a Laplacian with periodic boundaries: subtracts the
+    /// mean of the right side, which is outside of the operator's range, and returns the solution of mean 0, with the
+    /// gradients of that solution.
     pub fn mean_free(mut self, mean_free: bool) -> Self {
         self.mean_free = mean_free;
         self
     }
 
-    /// Says that the operator is its own conjugate transpose (for reals: symmetric), where it does not say so itself.
+    /// Declares that the operator is its own conjugate transpose (for reals: symmetric), if the operator does not
+    /// declare it itself.
     pub fn hermitian(mut self, hermitian: bool) -> Self {
         self.hermitian = hermitian;
         self
     }
 
-    /// What is called after each iteration; `ControlFlow::Break` ends the solve.
+    /// Sets a function to be called after each iteration; returning `ControlFlow::Break` ends the solve.
     pub fn callback(mut self, callback: impl FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'a) -> Self {
         self.callback = Some(RefCell::new(Box::new(callback)));
         self
     }
 
-    /// The relative tolerance of the solve on the way back of gradients, whose absolute one is 0; that of the solve itself by default, or 1e-5 where that is 0.
+    /// Sets the relative tolerance of the solve in the backward pass, whose absolute tolerance is 0. By default it is
+    /// `rtol` of the solve itself, or 1e-5 if that is 0.
     pub fn gradient_rtol(mut self, rtol: f64) -> Self {
         self.gradient_rtol = Some(rtol);
         self
     }
 
-    /// After how many iterations the solve on the way back of gradients is an error; as many as the solve itself may take by default.
+    /// Sets the maximum number of iterations of the solve in the backward pass, beyond which it is an error; by default
+    /// that of the solve itself.
     pub fn gradient_max_iter(mut self, max_iter: usize) -> Self {
         self.gradient_max_iter = Some(max_iter);
         self
@@ -211,16 +225,17 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     /// Solves `A x = y`. The operator is `&matrix`, `&operator`, or a function `|b: &B, x: &B::Array<T>| ..`.
     ///
     /// # Errors
-    /// `Error::Argument` where an option cannot be, the operator is not square, or lacks what the method needs, or its matrix is singular in a direct method;
-    /// `Error::Shapes` where shapes do not fit; those of the operator. That a method does not converge is no error: see [`Solution`].
+    /// `Error::Argument` if an option is invalid, if the operator is not square or lacks something that the method
+    /// needs, or if its matrix is singular in a direct method; `Error::Shapes` if shapes do not fit; the errors of the
+    /// operator. A method that does not converge is not an error: see [`Solution`].
     pub fn solve<'o, K>(&self, b: &B, a: impl IntoOperator<'o, B, T, K>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.solve_operator(b, &*a.into_operator(), y)
     }
 
-    /// The same for a function, whose arguments need no types.
+    /// Like [`solve`](Solve::solve), for a function whose arguments then need no type annotations.
     ///
     /// # Errors
-    /// As those of [`solve`](Solve::solve).
+    /// Those of [`solve`](Solve::solve).
     pub fn solve_matrix_free(
         &self,
         b: &B,
@@ -230,10 +245,10 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.solve_operator(b, &MatrixFree::new(a), y)
     }
 
-    /// The same for an operator whose type is known when the program runs.
+    /// Like [`solve`](Solve::solve), for an operator whose type is only known at run time.
     ///
     /// # Errors
-    /// As those of [`solve`](Solve::solve).
+    /// Those of [`solve`](Solve::solve).
     pub fn solve_operator(&self, b: &B, a: &dyn LinearOperator<B, T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.check()?;
         let batch = self.batch(a, y)?;
@@ -320,7 +335,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    /// `y` without its mean, where it is asked for.
+    /// `y` minus its mean, if `mean_free` is set.
     fn projected(&self, b: &B, y: &B::Array<T>, axes: Axes) -> Result<B::Array<T>> {
         if self.mean_free { expr!(b, y - mean(y, axes, keepdims = true)) } else { Ok(y.clone()) }
     }
@@ -366,7 +381,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.finished(x, found)
     }
 
-    /// The report of the solve, with the solution that has gradients.
+    /// The report of the solve, with `x` replaced by the solution that has gradients.
     fn finished(&self, x: B::Array<T>, found: RefCell<Option<Solution<B, T>>>) -> Result<Solution<B, T>> {
         match found.into_inner() {
             Some(solution) => Ok(Solution { x, ..solution }),
@@ -442,7 +457,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    /// By a factorization, which solves once more for the residual where that is too large.
+    /// Solves by a factorization, with one step of iterative refinement if the residual is too large.
     fn factored(
         &self,
         b: &B,
@@ -482,7 +497,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         Ok(self.ended(x, system.evaluations.get(), Method::Direct, reason, (lengths, tolerance)))
     }
 
-    /// By the table's `lstsq`, which has the gradients. It has converged where `A^H r` is nearly 0 for the residual `r` that is computed from `x`.
+    /// Solves by the op `lstsq`, which has gradients. Converged if `A^H r` is nearly 0 for the residual `r` computed
+    /// from `x`.
     fn dense_least_squares(
         &self,
         b: &B,
@@ -503,7 +519,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         y: &B::Array<T>,
         batch: usize,
     ) -> Result<Solution<B, T>> {
-        // the derivative of what is to be 0 is A^H A
+        // the residual function is `A^H (A x - y)`, whose derivative is `A^H A`
         let of_a = self.adjoint(Method::Cg, Way::Iterative, batch);
         let adjoint = Adjoint { preconditioner: None, mean_free: false, ..of_a };
         let found = RefCell::new(None);

@@ -8,7 +8,7 @@ use super::{
 use crate::sparse::{Coo, Csc, Csr, Dia};
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
 
-/// Products with vectors along the last axis of `x`, of a function that multiplies a vector or columns.
+/// Products with vectors along the last axis of `x`, by a function that multiplies a vector or the columns of a matrix.
 fn rows<B: Backend, T: WideFloat>(
     b: &B,
     [m, n]: [usize; 2],
@@ -28,7 +28,7 @@ fn rows<B: Backend, T: WideFloat>(
 
 macro_rules! operators {
     ($($matrix:ident: |$m:ident, $b:ident, $y:ident| $transposed:expr, $csr:expr;)*) => {$(
-        /// The unknowns are the last axis of `x`, and all axes before it a batch.
+        /// The unknowns are the last axis of `x`; all axes before it are a batch.
         impl<B: Backend, T: WideFloat> LinearOperator<B, T> for $matrix<B, T> {
             fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
                 rows(b, self.shape(), x, |x| self.matmul(b, x)).map_err(|why| why.within(OP))
@@ -64,7 +64,7 @@ operators! {
     Dia: |m, b, y| m.transpose_matmul(b, y), m.to_csr(b)?;
 }
 
-/// The matrix in the host's memory.
+/// Copies the matrix to host memory.
 fn host<B: Backend, T: WideFloat>(b: &B, a: &Csr<B, T>) -> Result<HostCsr<T>> {
     let list = |x: &B::Array<i64>| Ok::<Vec<usize>, Error>(b.to_vec(x)?.into_iter().map(|i| i as usize).collect());
     HostCsr::new(a.shape(), &list(a.indptr())?, &list(a.indices())?, &b.to_vec(a.values())?)

@@ -1,4 +1,5 @@
-//! A system with all that its methods share: products with the operator, the preconditioner, sums over the unknowns.
+//! A linear system, with the operations that all methods share: products with the operator and the preconditioner, and
+//! sums over the unknowns.
 
 use super::{
     OP,
@@ -17,7 +18,8 @@ pub(super) type Apply<'s, B, T> =
 
 /// `A x = y`, with leading axes that are a batch of such systems.
 ///
-/// `A` and the preconditioner stand for what the user gave times powers of two, where their sizes would hurt.
+/// `A` and the preconditioner are those of the user, scaled by powers of two if their sizes would cause overflow or
+/// underflow.
 pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub b: &'s B,
     apply: &'s Apply<'s, B, T>,
@@ -25,18 +27,18 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     preconditioner: Option<&'s dyn Preconditioner<B, T>>,
     pub y: &'s B::Array<T>,
     pub x0: Option<&'s B::Array<T>>,
-    /// How many axes the batch has.
+    /// Number of batch axes.
     pub batch: usize,
     pub operator_scale: Option<Powers<B, T>>,
     pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
-    /// The largest `|A v| / |v|` seen in each system, in methods that ask for it.
+    /// The largest `|A v| / |v|` seen in each system, for methods that need it.
     pub sizes: RefCell<Vec<f64>>,
-    /// The square of the operator's size in the norm of the preconditioner, which MINRES takes from pass to pass.
+    /// The square of the operator's size in the norm of the preconditioner, which MINRES passes on from pass to pass.
     pub size_sq: RefCell<Option<B::Array<T>>>,
 }
 
-/// An array that is as large as a power of two for each system says: its largest elements are from 1/2 to 1.
+/// An array scaled by a power of two for each system, so that its largest magnitude is from 1/2 to 1.
 pub(super) struct Measured<B: Backend, T: WideFloat> {
     pub x: B::Array<T>,
     pub exponents: Vec<i32>,
@@ -46,7 +48,7 @@ pub(super) struct Measured<B: Backend, T: WideFloat> {
 }
 
 impl<B: Backend, T: WideFloat> Measured<B, T> {
-    /// The lengths of the array, in units of 2 to the power of these.
+    /// The lengths of the original array, in units of 2 to the power of these.
     pub fn lengths(&self, units: &[i32]) -> Vec<f64> {
         let parts = self.squares.iter().zip(&self.exponents).zip(units);
         parts.map(|((square, e), unit)| shifted(square.sqrt(), e - unit)).collect()
@@ -83,7 +85,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         if y.shape() == x.shape() { Ok(y) } else { Err(not_square(x.shape(), y.shape())) }
     }
 
-    /// The product with the conjugate transpose; `why` says what for.
+    /// The product with the conjugate transpose; `why` names its purpose in the error message.
     pub fn adjoint(&self, y: &B::Array<T>, why: &'static str) -> Result<B::Array<T>> {
         let adjoint = self.adjoint.ok_or_else(|| {
             Error::argument(
@@ -111,7 +113,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         }
     }
 
-    /// The product with the operator, whatever shape it has.
+    /// The product with the operator, of any shape.
     pub fn forward(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.scaled(self.operator_scale.as_ref(), x, |x| self.count(self.apply, x))
     }
@@ -120,14 +122,14 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         self.preconditioner.is_some()
     }
 
-    /// The preconditioner's approximate solution of `A z = r`; `r` without one.
+    /// The preconditioner's approximate solution of `A z = r`; `r` without a preconditioner.
     pub fn precondition(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let z = self.scaled(self.preconditioner_scale.as_ref(), r, |r| preconditioner.apply(self.b, r))?;
         if z.shape() == r.shape() { Ok(z) } else { Err(Error::shapes("preconditioner", r.shape(), z.shape())) }
     }
 
-    /// The same with the conjugate transpose of the preconditioner.
+    /// Like `precondition`, with the conjugate transpose of the preconditioner.
     pub fn precondition_adjoint(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let b = self.b;
@@ -137,7 +139,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         })
     }
 
-    /// `x^H y` of each system, which broadcasts to the unknowns.
+    /// `x^H y` for each system, in a shape that broadcasts to the unknowns.
     pub fn dot(&self, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
         let axes = unknown_axes(self.batch..x.ndim());
         expr!(self.b, sum(conj(x) * y, axes, keepdims = true))
@@ -156,14 +158,14 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         };
         let mut found = largest(x)?;
         if found.iter().any(|x| x.is_infinite()) {
-            // magnitudes of complex numbers may be infinite where the numbers are not
+            // the magnitude of a complex number may overflow although its parts do not
             let quarters = largest(&expr!(b, 0.25 * x)?)?;
             found.iter_mut().zip(quarters).filter(|(x, _)| x.is_infinite()).for_each(|(x, quarter)| *x = 4.0 * quarter);
         }
         Ok(found)
     }
 
-    /// The array by its size and what is left of it.
+    /// Splits the array into a power of two for each system and the scaled rest.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
@@ -172,18 +174,18 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(Measured { x, exponents, rr, squares })
     }
 
-    /// The lengths of an array.
+    /// The length of each system's part of an array.
     pub fn lengths(&self, x: &B::Array<T>) -> Result<Vec<f64>> {
         let measured = self.measured(x)?;
         Ok(measured.lengths(&vec![0; measured.squares.len()]))
     }
 
-    /// `x` times 2 to the power of these.
+    /// `x` times 2 to the power of the exponents, one for each system.
     pub fn times_powers(&self, x: &B::Array<T>, exponents: impl IntoIterator<Item = i32>) -> Result<B::Array<T>> {
         Powers::new(self.b, exponents)?.of(self.b, x, self.batch)
     }
 
-    /// One of two for each system.
+    /// Selects for each system the first array if `first` is true, else the second.
     pub fn select(&self, first: &[bool], x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
         if first.iter().all(|&first| first) {
             return Ok(x.clone());
@@ -193,7 +195,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         expr!(b, where(mask, x, y))
     }
 
-    /// `x += alpha * p`, where systems go on.
+    /// `x += alpha * p`, for the systems that are still running.
     pub fn advance(
         &self,
         monitor: &mut Monitor<'_, '_, B, T>,
@@ -209,7 +211,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     }
 }
 
-/// Some axes of the unknowns: all of an array, where there is no batch.
+/// These axes of an array; all axes if the range starts at 0, that is, without a batch.
 pub(super) fn unknown_axes(axes: Range<usize>) -> Axes {
     if axes.start == 0 { Axes::All } else { axes.collect::<Vec<usize>>().into() }
 }
@@ -223,12 +225,12 @@ pub(super) fn not_square(x: &[usize], y: &[usize]) -> Error {
     )
 }
 
-/// The magnitudes of numbers.
+/// The magnitudes of the elements.
 pub(super) fn magnitudes<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.abs().to_f64()).collect())
 }
 
-/// `n / d`, and 0 where `d` is 0: there is nothing left to go along.
+/// `n / d`, and 0 where `d` is 0, that is, where no direction is left.
 pub(super) fn ratio<B: Backend, T: WideFloat>(b: &B, n: &B::Array<T>, d: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b, where(d == 0, 0, n / d))
 }

@@ -1,4 +1,4 @@
-//! Incomplete factorizations: those elements of the factors that the matrix has, too.
+//! Incomplete factorizations, whose factors have nonzero elements only where the matrix has them.
 
 use super::Preconditioner;
 use crate::linear::{
@@ -9,27 +9,29 @@ use crate::linear::{
 use backends::{ArrayAttributes, Backend, Error, Float, Real, Result, WideFloat};
 use std::sync::Arc;
 
-/// The incomplete LU factorization without fill-in, ILU(0) (Saad, "Iterative Methods for Sparse Linear Systems", section 10.3), of a sparse matrix. Both are computed
-/// on the host: residuals travel there and back in each iteration.
+/// The incomplete LU factorization of a sparse matrix without fill-in, ILU(0) (Saad, "Iterative Methods for Sparse
+/// Linear Systems", section 10.3). It is computed and applied on the host: residuals are copied there and back in each
+/// iteration.
 #[derive(Clone, Debug)]
 pub struct IncompleteLu<T: WideFloat> {
     factors: Arc<Factors<T>>,
 }
 
-/// The incomplete Cholesky factorization without fill-in, IC(0), of a sparse Hermitian definite matrix: `A` is nearly `l l^H`, or `-l l^H` of a negative definite
-/// one. For conjugate gradients; computed on the host as [`IncompleteLu`].
+/// The incomplete Cholesky factorization without fill-in, IC(0), of a sparse Hermitian definite matrix: `A` is
+/// approximately `l l^H`, or `-l l^H` if it is negative definite. For conjugate gradients; runs on the host like
+/// [`IncompleteLu`].
 #[derive(Clone, Debug)]
 pub struct IncompleteCholesky<T: WideFloat> {
     factors: Arc<Factors<T>>,
 }
 
-/// A lower and an upper triangle in one matrix; the diagonal on its own.
+/// A lower and an upper triangular factor in one matrix, with the diagonal also stored separately.
 #[derive(Debug)]
 struct Factors<T> {
     matrix: HostCsr<T>,
     lower: Vec<T>,
     diagonal: Vec<T>,
-    /// Where the diagonal of each row is.
+    /// Index of the diagonal element of each row.
     middle: Vec<usize>,
     is_cholesky: bool,
     sign: T,
@@ -42,7 +44,7 @@ fn host<B: Backend, T: WideFloat>(b: &B, a: &dyn LinearOperator<B, T>, what: &st
     }
 }
 
-/// Where the diagonal is, and that the matrix is square.
+/// Index of each row's diagonal element; an error if the matrix is not square or lacks such an element.
 fn middles<T: WideFloat>(matrix: &HostCsr<T>, what: &str) -> Result<Vec<usize>> {
     let [rows, columns] = matrix.shape();
     if rows != columns {
@@ -57,18 +59,19 @@ fn pivot_error(what: &str, i: usize) -> Error {
 }
 
 impl<T: WideFloat> IncompleteLu<T> {
-    /// Of the sparse matrix of an operator.
+    /// Factorizes the sparse matrix of an operator.
     ///
     /// # Errors
-    /// `Error::Argument` where there is none, its diagonal is not stored, or a pivot is 0; `Error::Shape` where it is not square.
+    /// `Error::Argument` if the operator has no sparse matrix, if a diagonal element is not stored, or if a pivot is 0
+    /// or not finite; `Error::Shape` if the matrix is not square.
     pub fn of<B: Backend>(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         IncompleteLu::new(&host(b, a, "ILU(0)")?)
     }
 
-    /// Of a matrix in the host's memory.
+    /// Factorizes a matrix in host memory.
     ///
     /// # Errors
-    /// As those of [`of`](IncompleteLu::of).
+    /// Those of [`of`](IncompleteLu::of).
     pub fn new(matrix: &HostCsr<T>) -> Result<Self> {
         let middle = middles(matrix, "ILU(0)")?;
         let (indptr, indices) = (matrix.indptr(), matrix.indices());
@@ -78,7 +81,7 @@ impl<T: WideFloat> IncompleteLu<T> {
                 let j = indices[k];
                 let factor = Float::div(values[k], values[middle[j]]);
                 values[k] = factor;
-                // row i -= factor * row j, right of column j, where row i has elements
+                // row i -= factor * row j, to the right of column j, at the stored elements of row i
                 let mut at = k + 1;
                 for other in middle[j] + 1..indptr[j + 1] {
                     while at < indptr[i + 1] && indices[at] < indices[other] {
@@ -102,18 +105,19 @@ impl<T: WideFloat> IncompleteLu<T> {
 }
 
 impl<T: WideFloat> IncompleteCholesky<T> {
-    /// Of the sparse matrix of an operator, whose lower triangle is read.
+    /// Factorizes the sparse matrix of an operator, reading its lower triangle.
     ///
     /// # Errors
-    /// `Error::Argument` where there is none, its diagonal is not stored, or a pivot is 0 or of another sign than the first; `Error::Shape` where it is not square.
+    /// `Error::Argument` if the operator has no sparse matrix, if a diagonal element is not stored, or if a pivot is 0,
+    /// not finite, or of another sign than the first; `Error::Shape` if the matrix is not square.
     pub fn of<B: Backend>(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         IncompleteCholesky::new(&host(b, a, "IC(0)")?)
     }
 
-    /// Of a matrix in the host's memory.
+    /// Factorizes a matrix in host memory.
     ///
     /// # Errors
-    /// As those of [`of`](IncompleteCholesky::of).
+    /// Those of [`of`](IncompleteCholesky::of).
     pub fn new(matrix: &HostCsr<T>) -> Result<Self> {
         let middle = middles(matrix, "IC(0)")?;
         let (indptr, indices) = (matrix.indptr(), matrix.indices());
@@ -123,7 +127,7 @@ impl<T: WideFloat> IncompleteCholesky<T> {
         for i in 0..middle.len() {
             for k in indptr[i]..=middle[i] {
                 let j = indices[k];
-                // the product of rows i and j of the factor, left of column j
+                // the inner product of rows i and j of the factor, to the left of column j
                 let (mut p, mut q) = (indptr[i], indptr[j]);
                 let mut sum = values[k];
                 while p < k && q < middle[j] {
@@ -173,7 +177,7 @@ impl<T: WideFloat> Factors<T> {
                     let sum = self.lower(i).fold(x[i], |sum, (j, l)| sum - l * x[j]);
                     x[i] = Float::div(sum, self.diagonal[i]);
                 }
-                // by columns of the conjugate transpose
+                // by the columns of the conjugate transpose
                 for i in (0..n).rev() {
                     x[i] = Float::div(x[i], self.diagonal[i]);
                     let xi = x[i];

@@ -1,4 +1,4 @@
-//! Division by the diagonal.
+//! The Jacobi preconditioner: division by the diagonal.
 
 use super::Preconditioner;
 use crate::linear::{
@@ -7,22 +7,23 @@ use crate::linear::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// The inverse of the diagonal: for matrices whose rows are of very different sizes. Rows with a 0 there stay as they are.
+/// The inverse of the diagonal, for matrices whose rows differ much in size. Rows with 0 on the diagonal are left
+/// unchanged.
 #[derive(Clone)]
 pub struct Jacobi<B: Backend, T: WideFloat> {
     diagonal: B::Array<T>,
 }
 
 impl<B: Backend, T: WideFloat> Jacobi<B, T> {
-    /// Of the diagonal, an array that broadcasts to the unknowns.
+    /// A preconditioner with this diagonal, an array that broadcasts to the unknowns.
     pub fn new(diagonal: B::Array<T>) -> Self {
         Jacobi { diagonal }
     }
 
-    /// Of the matrix of an operator.
+    /// A preconditioner with the diagonal of an operator's matrix.
     ///
     /// # Errors
-    /// `Error::Argument` where the operator has no matrix.
+    /// `Error::Argument` if the operator has no matrix.
     pub fn of(b: &B, a: &dyn LinearOperator<B, T>) -> Result<Self> {
         let diagonal = match a.matrix(b)? {
             Some(Matrix::Dense(matrix)) => b.diagonal(matrix)?,

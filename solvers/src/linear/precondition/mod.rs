@@ -1,4 +1,4 @@
-//! Preconditioners: approximate solutions of `A z = r`, which are cheap.
+//! Preconditioners: cheap approximate solutions of `A z = r`.
 
 mod ilu;
 mod jacobi;
@@ -11,19 +11,21 @@ pub use multigrid::Multigrid;
 
 use backends::{Backend, Result, WideFloat};
 
-/// What approximately solves `A z = r`: a linear map `M` near the inverse of `A`, which makes iterations fewer.
+/// An approximate solver of `A z = r`: a linear map `M` near the inverse of `A`, which reduces the number of
+/// iterations.
 ///
-/// Conjugate gradients need one that is Hermitian and definite with the sign of `A`; the other methods take any. A function `|b: &B, r: &B::Array<T>| ..` that may be
-/// shared between threads is one.
+/// Conjugate gradients need an `M` that is Hermitian and definite with the sign of `A`; the other methods take any. A
+/// function `|b: &B, r: &B::Array<T>| ..` that is `Send + Sync` is a preconditioner.
 pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
-    /// `M r`, of the shape of `r`, whose leading axes may be a batch.
+    /// `M r`, with the shape of `r`, whose leading axes may be a batch.
     ///
     /// # Errors
     /// Those of the ops.
     fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>>;
 
-    /// `M^T r`, without a conjugate, for gradients and biCG. Where there is none, the solve on the way back goes without a preconditioner; for conjugate gradients it is
-    /// the conjugate of [`apply`](Preconditioner::apply).
+    /// `M^T r`, without conjugation, for gradients and biCG. If it returns `None`, the solve in the backward pass runs
+    /// without preconditioner; for the methods that take Hermitian preconditioners, the conjugate of
+    /// [`apply`](Preconditioner::apply) is used.
     ///
     /// # Errors
     /// Those of the ops.
@@ -32,7 +34,7 @@ pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
         Ok(None)
     }
 
-    /// What reports call it.
+    /// The name in reports.
     fn name(&self) -> &'static str {
         "a preconditioner of the user's"
     }

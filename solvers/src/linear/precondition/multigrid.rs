@@ -8,11 +8,14 @@ use crate::linear::{grid::Laplacian, operator::LinearOperator};
 use backends::{ArrayAttributes, Backend, Error, Real, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the grid, whatever its lengths, boundaries and distances.
+/// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the
+/// grid, for any lengths, boundaries and spacings.
 ///
-/// Each level has about half the length along the axes that couple most: those whose `1 / h^2` is near the largest, so that grids whose distances differ are coarsened along the
-/// small distances first, until all are alike. Between the levels it goes by straight lines, and by their transpose; on each of them it is smoothed by damped Jacobi, as often
-/// before as after the coarser one, so that the whole is symmetric, as conjugate gradients need it. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
+/// Each level has about half the length along the axes with the strongest coupling: those whose `1 / h^2` is near the
+/// largest, so that a grid with different spacings is first coarsened along the axes with small spacings, until all are
+/// similar. Values are transferred between levels by linear interpolation and its transpose. Each level is smoothed by
+/// damped Jacobi, equally often before and after the coarser level, so that the whole is symmetric, as conjugate
+/// gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -35,24 +38,24 @@ pub struct Multigrid<B: Backend, T: WideFloat> {
 struct Level<B: Backend, T: WideFloat> {
     operator: Laplacian,
     shape: Vec<usize>,
-    /// What residuals are multiplied by in a step of the smoothing.
+    /// The factor of residuals in a smoothing step.
     step: f64,
-    /// How each axis goes to the next level; none where it stays as it is.
+    /// The transfer along each axis to the next level; `None` for an axis that is not coarsened.
     transfers: Vec<Option<Transfer<B, T>>>,
-    /// Of the last level.
+    /// The inverse matrix, on the last level.
     inverse: Option<B::Array<T>>,
 }
 
-/// The most elements of the coarsest grid.
+/// Maximum number of elements of the coarsest grid.
 const COARSEST: usize = 64;
-/// Axes whose weight is at least this part of the largest are halved together.
+/// Axes whose weight is at least this fraction of the largest are coarsened together.
 const ALIKE: f64 = 0.7;
 
 impl<B: Backend, T: WideFloat> Multigrid<B, T> {
-    /// For grids of this shape.
+    /// A preconditioner for grids of this shape.
     ///
     /// # Errors
-    /// `Error::Shape` where the shape has not as many axes as the operator.
+    /// `Error::Shape` if the shape does not have one axis for each axis of the operator.
     pub fn new(b: &B, operator: &Laplacian, shape: &[usize]) -> Result<Self> {
         if shape.len() != operator.lines().len() {
             return Err(Error::shape("Multigrid", shape, format!("the operator has {} axes", operator.lines().len())));
@@ -64,7 +67,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
         loop {
             let operator = Laplacian::of_lines(lines.clone(), shift);
             let next: Vec<_> = shape.iter().zip(&lines).map(|(&n, &line)| coarser(n, line)).collect();
-            // small grids are solved at once
+            // small grids are solved directly
             if next.iter().all(Option::is_none) || shape.iter().product::<usize>() <= COARSEST {
                 let inverse = inverse(b, &operator, &shape)?;
                 levels.push(Level { operator, shape, step: 0.0, transfers: vec![], inverse });
@@ -72,7 +75,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // of the waves that the next level has not, in the axes that are halved, the smoothing takes away as much of the longest as of the shortest
+            // among the waves along the coarsened axes that the next level cannot represent, the longest and the
+            // shortest are damped equally
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();
@@ -93,7 +97,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
         }
     }
 
-    /// How often each level is smoothed before the coarser one, and after it; 1, unless it is said.
+    /// Sets the number of smoothing steps on each level before the coarser one, and again after it; 1 by default.
     pub fn smoothings(mut self, smoothings: usize) -> Self {
         self.smoothings = smoothings.max(1);
         self
@@ -101,7 +105,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
 
     fn cycle(&self, b: &B, depth: usize, r: &B::Array<T>) -> Result<B::Array<T>> {
         let level = &self.levels[depth];
-        // a grid of nothing, or without an operator
+        // an empty grid, or an operator that is 0
         if r.is_empty() || level.operator.diagonal() == 0.0 {
             return Ok(r.clone());
         }
@@ -130,7 +134,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
     }
 }
 
-/// The inverse of the matrix of a small grid; the pseudo-inverse where constants have no product. In double precision: distances that differ make numbers that do.
+/// The inverse of the matrix of a small grid; the pseudo-inverse if constants are in its null space. Computed in double
+/// precision, since different spacings give elements of very different size.
 fn inverse<B: Backend, T: WideFloat>(b: &B, operator: &Laplacian, shape: &[usize]) -> Result<Option<B::Array<T>>> {
     let n: usize = shape.iter().product();
     if n == 0 {

@@ -1,11 +1,13 @@
-//! Grids of about half the length along an axis, and what goes between them and the finer ones.
+//! Coarsening of an axis to about half the length, and transfer of values between the finer and the coarser axis.
 
 use crate::linear::grid::{GridBoundary, Line, beyond, part};
 use backends::{ArrayAttributes, Backend, ConcatOptions, Error, Real, Result, StackOptions, WideFloat, expr};
 
-/// The axis of about half the length, over the same distance, and the steps of the finer one in its step; none where there is nothing to halve.
+/// The axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer one;
+/// `None` if the axis cannot be halved.
 ///
-/// Zeros beyond the ends stay one step away from the last elements of both; cells between the other ends fill all of the axis.
+/// With the boundary `Zero`, the zeros stay one step beyond the last elements of both axes; with the other boundaries,
+/// the cells fill the whole axis on both levels.
 pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
     let (length, ratio) = match line.ends {
         _ if n < 2 => return None,
@@ -15,21 +17,21 @@ pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
     Some((length, Line { weight: line.weight / (ratio * ratio), ..line }.of_length(length), ratio))
 }
 
-/// How values go between an axis and the one of half the length.
+/// Transfer between an axis and the one of about half the length.
 pub(super) enum Transfer<B: Backend, T: WideFloat> {
-    /// Two elements become one, which is between them.
+    /// Pairs of elements correspond to one coarser element, between them.
     Pairs(GridBoundary),
-    /// Every second element stays, from the second on.
+    /// The coarser axis has every second element, from the second on.
     Inner,
-    /// Any lengths.
+    /// Any other ratio of lengths.
     Uneven { up: Taps<B, T>, down: Taps<B, T> },
 }
 
-/// A sparse matrix along an axis: sums of as many products of elements with weights.
+/// A sparse matrix applied along an axis, as a sum of gathered elements times weights.
 pub(super) struct Taps<B: Backend, T: WideFloat>(Vec<(B::Array<i64>, B::Array<T>)>);
 
 impl<B: Backend, T: WideFloat> Taps<B, T> {
-    /// Of the elements and weights that make each of the results.
+    /// Built from the elements and weights of each row.
     fn new(b: &B, rows: &[Vec<(usize, f64)>]) -> Result<Self> {
         let most = rows.iter().map(Vec::len).max().unwrap_or(0);
         let tap = |k: usize| {
@@ -56,7 +58,7 @@ impl<B: Backend, T: WideFloat> Taps<B, T> {
     }
 }
 
-/// The integral of the hat function of height 1 over `[-1, 1]` up to `x`.
+/// The integral of the hat function (height 1 on `[-1, 1]`) up to `x`.
 fn hat_up_to(x: f64) -> f64 {
     match x {
         x if x <= -1.0 => 0.0,
@@ -66,8 +68,8 @@ fn hat_up_to(x: f64) -> f64 {
     }
 }
 
-/// The elements of the coarser axis, with their weights, that make each of the finer one: on straight lines between those beside it, for cells by their mean over the cell, so that
-/// constants stay constants on both ways.
+/// For each element of the finer axis, the coarser elements and weights that interpolate it: linear between neighbours,
+/// or for cells the mean of that line over the cell, so that constants are preserved in both directions.
 fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<(usize, f64)>> {
     let row = |i: usize| {
         let mut row: Vec<(usize, f64)> = vec![];
@@ -76,7 +78,7 @@ fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<
             None => row.push((j, weight)),
         };
         if ends == GridBoundary::Zero {
-            // the zeros are elements 0 and `m + 1`
+            // the zeros are elements 0 and `m + 1` of the coarser axis
             let at = (i + 1) as f64 / ratio;
             let (j, part) = (at as usize, at.fract());
             for (j, weight) in [(j, 1.0 - part), (j + 1, part)] {
@@ -101,7 +103,7 @@ fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<
 }
 
 impl<B: Backend, T: WideFloat> Transfer<B, T> {
-    /// Between axes of the lengths `n` and `m`, whose steps have this ratio.
+    /// Transfer between axes of lengths `n` and `m`, where `ratio` is that of the coarser spacing to the finer one.
     pub fn new(b: &B, (n, m): (usize, usize), ratio: f64, ends: GridBoundary) -> Result<Self> {
         if n % 2 == 0 && ends != GridBoundary::Zero {
             return Ok(Transfer::Pairs(ends));
@@ -117,7 +119,7 @@ impl<B: Backend, T: WideFloat> Transfer<B, T> {
         Ok(Transfer::Uneven { up: Taps::new(b, &up)?, down: Taps::new(b, &down)? })
     }
 
-    /// From the coarser grid to the finer one, by straight lines.
+    /// From the coarser axis to the finer one, by linear interpolation.
     pub fn prolong(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let ends = match self {
             Transfer::Pairs(ends) => *ends,
@@ -141,7 +143,8 @@ impl<B: Backend, T: WideFloat> Transfer<B, T> {
         b.concat_with([inner, last], ConcatOptions::new().axis(axis as isize))
     }
 
-    /// From the finer grid to the coarser one: the transpose of [`prolong`](Transfer::prolong), over the ratio of the steps, which keeps constants.
+    /// From the finer axis to the coarser one: the transpose of [`prolong`](Transfer::prolong) divided by the ratio of
+    /// the spacings, which preserves constants.
     pub fn restrict(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let n = x.shape()[axis] as isize;
         match self {
