@@ -1,37 +1,37 @@
-//! How near to the reference a result has to be.
+//! The accuracy that a result must have.
 
 use backend_runtime::{DType, DTypeKind};
 
-/// How near to the reference a result has to be; the entry of the table's `[accuracy]` that a row names.
+/// The accuracy that a result must have: the entry of the table's `[accuracy]` that a row names.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
-    /// Units in the last place of each element (of the magnitude, for complex numbers).
+    /// Allowed error in units in the last place of each element (for complex numbers, of its magnitude).
     pub ulp: f64,
-    /// By real dtype of the result: relative to the largest magnitude of the result.
+    /// Allowed error relative to the largest magnitude of the result, by real dtype of the result.
     pub rtol: &'static [(DType, f64)],
     /// Whether `rtol` grows with the square root of the input's size.
     pub sqrt_n: bool,
     /// Whether only shape and dtype are promised.
     pub shape: bool,
-    /// The row's own `ulp`, by the row's dtype, in place of the rest.
+    /// The row's own `ulp`, by the row's dtype, which replaces the other limits.
     pub own_ulp: &'static [(DType, f64)],
 }
 
 /// The tolerance for one result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
-    /// Bit for bit, but for the payload of NaN.
+    /// Bit for bit, except for the payload of NaN.
     Exact,
-    /// Units in the last place of each element.
+    /// Error in units in the last place of each element.
     Ulp(f64),
-    /// Relative to the largest magnitude of the result.
+    /// Error relative to the largest magnitude of the result.
     Relative(f64),
-    /// Shape and dtype alone.
+    /// Only shape and dtype.
     Shape,
 }
 
 impl Tolerance {
-    /// Between two results that are each held to this tolerance.
+    /// The tolerance between two results that each have this tolerance.
     pub fn twice(self) -> Tolerance {
         match self {
             Tolerance::Ulp(ulp) => Tolerance::Ulp(2.0 * ulp),
@@ -42,10 +42,10 @@ impl Tolerance {
 }
 
 impl Accuracy {
-    /// Bit for bit. The base of the others: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
+    /// Bit for bit. Base for other accuracies: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
     pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
 
-    /// What a result of dtype `result`, of a row called with `dtype` and samples of `size` elements, is compared under.
+    /// The tolerance for a result of dtype `result`, of a row called with `dtype` and samples of up to `size` elements.
     pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
         let of = |list: &[(DType, f64)], dtype| list.iter().find(|(d, _)| *d == dtype).map(|(_, value)| *value);
         if self.shape {

@@ -1,5 +1,5 @@
-//! A property of every row: what it refuses, and with which words, does not depend on the backend. [`Numpyish`] is the one
-//! that others are compared with.
+//! A test of every row: the calls it refuses, and the error texts, must not depend on the backend. [`Numpyish`] is the
+//! backend that others are compared with.
 
 use super::{
     Call, Row, Suite, Values,
@@ -9,15 +9,15 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Earlier, Error, Result, numpyish::Numpyish};
 
-/// Most disagreements of a row that are reported.
+/// Maximum number of disagreements reported for a row.
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts, in the first dtype more often than in the
-    /// others: both give results of the same shapes and dtypes, or the same error.
+    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts, more often in the first dtype than
+    /// in the others. Both must return results of the same shapes and dtypes, or the same error.
     ///
     /// # Panics
-    /// If they do not, or if the op panics.
+    /// If they differ, or if the op panics.
     pub fn agrees(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         if B::NAME == Numpyish::NAME {
             return;
@@ -57,8 +57,8 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
     called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
-/// How two outcomes differ. That memory was refused depends on the backend; that a size is larger than any memory does
-/// not. What cannot be brought to the backend, or read back, says nothing about the op.
+/// The difference between two outcomes, if any. Running out of memory depends on the backend, unless the size exceeds
+/// any memory. Failed copies to or from the backend say nothing about the op.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);
@@ -78,8 +78,8 @@ fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Op
     (!same).then(|| format!("{}; elsewhere {}", told(got), told(expected)))
 }
 
-/// Whether an index that is said only when the device is waited for is the one that is expected: it then has the name of the op
-/// that met it, of which the row is made.
+/// Returns whether `got` is the expected index error in a delayed form. An error that is reported only when the device
+/// is waited for names the inner op of a composed row, which met the index.
 fn is_of_a_part(got: &Error, expected: &Error) -> bool {
     match (got, expected.op()) {
         (Error::Index { index, axis, len, earlier: Earlier(true), .. }, Some(op)) => {

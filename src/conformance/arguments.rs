@@ -1,5 +1,5 @@
-//! A property of every row: whatever its arguments are, and whether there is memory or not, it answers with a result or an
-//! error that names it, in a time that its arguments' sizes bound. It does not panic.
+//! A test of every row: for any arguments, and with or without enough memory, a call returns a result or an error that
+//! names the op, in a time bounded by the sizes of the arguments. It does not panic.
 
 use super::{
     Row, Suite,
@@ -12,33 +12,33 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Earlier, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo};
 
-/// How many calls of each row in its first dtype. The variable `BACKENDS_CALLS` of the environment asks for more.
+/// Number of calls of each row in its first dtype. The environment variable `BACKENDS_CALLS` overrides it.
 const CALLS: usize = 150;
 
-/// The calls in each further dtype are fewer by this factor.
+/// The number of calls in each further dtype is smaller by this factor.
 pub(super) const FURTHER: usize = 10;
 
-/// The calls while memory is refused, in tests that have the allocator for it, are fewer by this factor.
+/// The number of calls with memory refused, in tests that have the allocator for it, is smaller by this factor.
 const REFUSED: usize = 4;
 
-/// How many calls of each row in its first dtype.
+/// Number of calls of each row in its first dtype.
 pub(super) fn calls() -> usize {
     std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
 }
 
-/// The generator of arguments for a row's calls in one dtype.
+/// The random generator for a row's calls in one dtype.
 pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
     Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row with arguments of all sorts: shapes that fit and that do not, axes and indices in and out of range,
-    /// numbers at the ends of their types, empty arrays with axes of any length, sizes over any memory. The same ones in
-    /// every run, but for those of `cargo xtask fuzz`.
+    /// Calls a row with arguments of all sorts: shapes that fit and shapes that do not, axes and indices in and out of
+    /// range, numbers at the ends of their types, empty arrays with axes of any length, sizes beyond any memory. The
+    /// arguments are the same in every run, except for `cargo xtask fuzz`.
     ///
     /// # Panics
-    /// If the op does, or if an error does not name it. A call that does not return ends the process.
+    /// If the op panics, or if an error does not name the op. A call that does not return ends the process.
     pub fn answers(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         let _alone = row.alone();
         self.each(|b| self.answers_on(b, row, dtypes, to));
@@ -76,7 +76,7 @@ impl<B: Arrays> Suite<B> {
         }
     }
 
-    /// One call, with the arguments of a case.
+    /// Makes one call, with the arguments of a case.
     fn answer(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, refused: bool, watchdog: &Watchdog) {
         let without = if refused { " without memory" } else { "" };
         let of = format!("{} on {}, {dtypes}, called{without} with `{text}`", row.name, B::NAME);
@@ -85,9 +85,9 @@ impl<B: Arrays> Suite<B> {
         match called.map(|called| called.results) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
-            // the way to the backend and back: a view of few elements may be larger than any memory
+            // copies to and from the backend: a view of few elements may be larger than any memory
             Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
-            // said when the device is waited for, in the name of the op that met it, of which the row is made
+            // reported only when the device is waited for, by the inner op of a composed row
             Ok(Err(Error::Index { earlier: Earlier(true), .. })) => {}
             Ok(Err(why)) => {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
@@ -98,12 +98,12 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// The values that arguments are drawn from.
+/// The values from which arguments are drawn.
 pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
     axes: &'static [&'static str],
-    /// Lists of lengths, and how many there are in one at most.
+    /// The lengths for lists, and the maximum number of lengths in a list.
     lengths: (&'static [&'static str], usize),
     counts: &'static [&'static str],
     signed: &'static [&'static str],
@@ -112,7 +112,7 @@ pub(super) struct Draw {
     scalars: &'static [&'static str],
 }
 
-/// Lengths that are small or beyond all memory: those between would be allocated.
+/// Lengths that are small or beyond any memory; lengths in between would be allocated.
 const LENGTHS: &[&str] = &[
     "0",
     "1",
@@ -128,7 +128,7 @@ const LENGTHS: &[&str] = &[
     "18446744073709551615",
 ];
 
-/// Texts: subscripts of Einstein sums, right and wrong.
+/// Values of text parameters: valid and invalid subscripts of Einstein sums.
 const TEXTS: &[&str] = &[
     "ij->ji",
     "...",
@@ -203,13 +203,14 @@ const ANYTHING: Draw = Draw {
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
 
-/// Arguments of all sorts for a row of this dtype. As uint32 the larger scalars are lengths that would be allocated.
+/// Arguments of all sorts for a row of this dtype. For uint32 the larger scalars are replaced, since they are lengths
+/// that would be allocated.
 pub(super) fn anything(dtype: DType) -> Draw {
     if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
 }
 
-/// Arguments that mostly fit each other, with arrays that need memory; not so much that a library which is not refused any
-/// would take long.
+/// Arguments that mostly fit each other, with arrays that need memory, but so little that a library to which memory is
+/// not refused does not take long.
 const LARGE: Draw = Draw {
     arrays: &[LARGES],
     indices: &["large1", "large2", "i"],
@@ -222,13 +223,13 @@ const LARGE: Draw = Draw {
     scalars: &["0", "1", "3", "8209"],
 };
 
-/// An argument for a parameter of this type, as often as not one that does not fit.
+/// An argument for a parameter of this type, which often does not fit.
 pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
     ANYTHING.value(kind, chance)
 }
 
 impl Draw {
-    /// A case of a row, from the types of its parameters.
+    /// A random case of a row, from the types of its parameters.
     pub fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
         let mut parts = Vec::new();
         for param in params {
@@ -244,7 +245,7 @@ impl Draw {
 
     fn value(&self, kind: ParamKind, chance: &mut Chance) -> String {
         let array = |chance: &mut Chance| {
-            // mostly of the first list
+            // usually from the first list
             let last = if chance.below(3) == 0 { self.arrays.len() } else { 1 };
             let list = chance.below(last);
             chance.pick(self.arrays[list])

@@ -1,4 +1,4 @@
-//! One case of a row: its arguments as values, read from the text of the case as what each parameter is.
+//! One case of a row: its arguments as values, parsed from the text of the case by the types of the parameters.
 
 use super::{
     Row, Values,
@@ -14,10 +14,10 @@ use backend_runtime::{
 };
 use std::{cell::Cell, fmt};
 
-/// What a table's generated `call` is, for one backend: name of the op, values by place, values by name.
+/// Signature of a table's generated `call`, for one backend: name of the op, positional values, named values.
 pub type Call<B> = fn(&B, &str, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
-/// Bytes that this thread has copied from the device to the host so far, where that is counted.
+/// Returns the bytes that this thread has copied from the device to the host so far; `None` if that is not counted.
 pub type Meter = fn() -> Option<u64>;
 
 /// The dtypes of a call.
@@ -25,7 +25,7 @@ pub type Meter = fn() -> Option<u64>;
 pub(crate) struct DTypes {
     /// The row's dtype `T`.
     pub of: DType,
-    /// The second dtype `U`, of a row that has one.
+    /// The second dtype `U`, if the row has one.
     pub to: Option<DType>,
 }
 
@@ -39,17 +39,17 @@ impl fmt::Display for DTypes {
     }
 }
 
-/// The outcome of a call: its results, and the bytes copied to get them.
+/// The outcome of a call: its results, and the number of bytes copied.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub results: Result<Vec<Values>>,
     /// Number of elements of the largest sample among the arguments.
     pub size: usize,
-    /// Bytes that the op itself copied to the host: what was copied before its results were read.
+    /// Bytes that the op itself copied to the host, before its results were read.
     pub copied: u64,
 }
 
-/// Makes the call of a case.
+/// Runs a case.
 pub(crate) fn call<B: Arrays>(
     b: &B,
     row: &Row,
@@ -65,14 +65,14 @@ pub(crate) fn call<B: Arrays>(
         let before = read();
         let result = call(b, row.name, &positional, &options);
         copied = read() - before;
-        // an error that a device has not told yet is the op's, and not one of the next call
+        // an error that the device has not reported yet belongs to this op, not to the next call
         let told = b.synchronize();
         case.read(&result.and_then(|result| told.map(|()| result))?)
     });
     Called { results, size: case.size.get(), copied }
 }
 
-/// The arguments of a case by the names of the parameters, as far as they are given.
+/// The given arguments of a case, by parameter name.
 pub(crate) fn named<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str) -> Result<Vec<(&'static str, Value<B>)>> {
     let (positional, options) = Case { b, row, dtypes, size: Cell::new(0) }.values(text)?;
     let required = row.params.iter().filter(|p| p.default.is_none()).map(|p| p.name);
@@ -87,11 +87,11 @@ struct Case<'b, B: Arrays> {
     size: Cell<usize>,
 }
 
-/// Values by place, and values by name.
+/// Positional values and named values.
 type Arguments<B> = (Vec<Value<B>>, Vec<(&'static str, Value<B>)>);
 
 impl<B: Arrays> Case<'_, B> {
-    /// The arguments that `text` describes.
+    /// Parses the arguments from `text`.
     fn values(&self, text: &str) -> Result<Arguments<B>> {
         let fail = |why: String| Err(Error::argument(self.row.name, why));
         let args = parse::args(text).map_err(|why| Error::argument(self.row.name, why))?;
@@ -109,14 +109,14 @@ impl<B: Arrays> Case<'_, B> {
             };
             options.push((param.name, self.value(param, arg)?));
         }
-        // sums are compared in the dtype that they have where none is asked for
+        // sums are compared in their default dtype
         if self.row.result != ResultInfo::One(ElementInfo::Sum) {
             options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
         }
         Ok((positional, options))
     }
 
-    /// An argument as what the parameter is.
+    /// Converts an argument to the type of the parameter.
     fn value(&self, param: &ParamInfo, arg: &Arg) -> Result<Value<B>> {
         let wrong =
             || Error::argument(self.row.name, format!("a case gives {arg:?} for the parameter `{}`", param.name));
@@ -169,7 +169,7 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// An item of a list of indices. A name is that of an array of indices, if it is no sample of all dtypes; else of a mask.
+    /// An item of a list of indices. A name is a mask if there is a bool sample of that name, else an array of indices.
     fn item(&self, param: &ParamInfo, item: &Item) -> Result<Value<B>> {
         Ok(match item {
             Item::Slice(slice) => (*slice).into(),
@@ -180,7 +180,7 @@ impl<B: Arrays> Case<'_, B> {
         })
     }
 
-    /// The sample of this name, on the backend.
+    /// The sample of this name, as an array of the backend.
     fn array(&self, param: &ParamInfo, element: ElementInfo, name: &str) -> Result<Value<B>> {
         let dtype = match element {
             ElementInfo::U => self.dtypes.to.unwrap_or(self.dtypes.of),
@@ -189,7 +189,7 @@ impl<B: Arrays> Case<'_, B> {
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
 
-    /// The number in the row's dtype. Cases serve all dtypes: a number that is not one of the dtype's wraps.
+    /// A number in the row's dtype. Cases serve all dtypes, so a number out of range wraps.
     fn scalar(&self, text: &str) -> Option<Value<B>> {
         let number = text.parse::<i64>();
         let dtype = self.dtypes.of;
@@ -224,7 +224,7 @@ impl<B: Arrays> Case<'_, B> {
         Ok(x)
     }
 
-    /// The arrays of a result, or its number as one of no axes, to be compared.
+    /// The arrays of a result, to be compared; a number becomes a 0-D array.
     fn read(&self, result: &Value<B>) -> Result<Vec<Values>> {
         match result {
             Value::Array(x) => Ok(vec![dispatch!(x.dtype(), T => self.elements::<T>(x))?]),
@@ -239,7 +239,7 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// A result that is a number, in the dtype that holds those of its type.
+    /// A result that is a number, in the dtype that corresponds to its type.
     fn number(&self, value: &Value<B>) -> Option<Values> {
         fn values<T: Element>(x: T) -> Values {
             allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
@@ -261,7 +261,8 @@ impl<B: Arrays> Case<'_, B> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
         if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
-            // as if memory for it were refused, which says nothing about the op; a library may have memory of its own
+            // treated as if its memory were refused, which says nothing about the op; a library may use memory of its
+            // own
             return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
         }
         let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;
@@ -285,7 +286,7 @@ fn layout(name: &str) -> Layout {
     }
 }
 
-/// Integers, truth values, `all`, and lists of them.
+/// Converts integers, bools, `all`, and lists of them.
 fn plain<B: Arrays>(arg: &Arg) -> Option<Value<B>> {
     match arg {
         Arg::Number(text) => text.parse().ok().map(Value::Integer),

@@ -1,13 +1,14 @@
-//! A result beside the reference.
+//! Comparison of a result with the reference.
 
 use super::{Values, accuracy::Tolerance, data::REGENERATE};
 use backend_runtime::{Complex, DType, DTypeKind, Element, Numeric, bf16, f16};
 use std::fmt::{Display, Write};
 
-/// How many elements a message names.
+/// Maximum number of elements in a message.
 const SHOWN: usize = 4;
 
-/// What differs between `got` and `expected`; `None` if the tolerance covers it. `any_zero`: 0.0 and -0.0 are the same.
+/// The difference between `got` and `expected`; `None` if it is within the tolerance. With `any_zero`, 0.0 and -0.0 are
+/// equal.
 pub(crate) fn difference(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
     if (got.dtype, &got.shape) != (expected.dtype, &expected.shape) {
         let (g, e) = (got, expected);
@@ -43,13 +44,13 @@ fn integers<T: Element>(got: &Values, expected: &Values) -> Option<String> {
     report(got, expected, |g: T, e: T| if g == e { None } else { Some(String::new()) })
 }
 
-/// A float dtype: its values widened, and the distance between two of them.
+/// A float dtype, with exact widening and the distance between two values.
 trait Wide: Element {
-    /// The value, exactly; reals have no imaginary part.
+    /// The exact value in double precision; reals have imaginary part 0.
     fn wide(self) -> Complex<f64>;
 
-    /// Units in the last place between this result and the reference, of the reference's size. Infinity lies one unit
-    /// beyond the largest value.
+    /// Distance of this result from the reference, in units in the last place of the reference. Infinity counts as one
+    /// unit beyond the largest value.
     fn ulps(self, expected: Self) -> f64;
 }
 
@@ -61,7 +62,7 @@ macro_rules! wide_real {
             }
 
             fn ulps(self, expected: $t) -> f64 {
-                // the bits of floats of one sign are in the order of the values
+                // for floats of one sign, the bits are ordered like the values
                 let order = |x: $t| {
                     let magnitude = i128::from(Numeric::abs(x).to_bits());
                     if x.is_sign_negative() { -magnitude } else { magnitude }
@@ -100,11 +101,11 @@ fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_ze
     report(got, expected, |got: T, expected: T| {
         let (g, e) = (got.wide(), expected.wide());
         if complex && tolerance != Tolerance::Exact && !e.is_finite() {
-            // C99 and NumPy leave open which parts are infinite and which NaN where there is no finite value
+            // C99 and NumPy do not specify which parts of a non-finite complex number are infinite and which are NaN
             return (g.is_finite()).then(|| ", which is finite".into());
         }
         match tolerance {
-            // the sign of zero is promised of reals
+            // the sign of zero is guaranteed only for reals
             Tolerance::Exact | Tolerance::Ulp(_) if same(g, e, any_zero) => None,
             Tolerance::Exact => Some(format!(", off by {} ulp", got.ulps(expected))),
             Tolerance::Ulp(ulp) if complex || g != e => {
@@ -122,8 +123,8 @@ fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_ze
     })
 }
 
-/// The most units in the last place between an element and its reference, among those where both are finite; `None` for dtypes that
-/// are no floats, and where shapes or dtypes differ.
+/// The largest distance, in units in the last place, between an element and its reference, among those where both are
+/// finite; `None` if the dtype is not a float, or if shapes or dtypes differ.
 pub(crate) fn farthest(got: &Values, expected: &Values) -> Option<f64> {
     fn of<T: Wide>(got: &Values, expected: &Values) -> Option<f64> {
         let (got, expected) = (got.elements::<T>()?, expected.elements::<T>()?);
@@ -148,7 +149,7 @@ fn magnitude(x: Complex<f64>) -> f64 {
     x.re.hypot(x.im)
 }
 
-/// Equal in each part, NaN being equal to NaN.
+/// Returns whether both parts are equal, with NaN equal to NaN.
 fn same(g: Complex<f64>, e: Complex<f64>, any_zero: bool) -> bool {
     let part = |g: f64, e: f64| {
         (g.is_nan() && e.is_nan()) || (g == e && (any_zero || g.is_sign_negative() == e.is_sign_negative()))
@@ -156,7 +157,7 @@ fn same(g: Complex<f64>, e: Complex<f64>, any_zero: bool) -> bool {
     part(g.re, e.re) && part(g.im, e.im)
 }
 
-/// Compares element by element; the first few that `wrong` finds so, with what it says about them.
+/// Compares element by element, and reports the first few elements for which `wrong` returns a reason.
 fn report<T: Element + Display>(
     got: &Values,
     expected: &Values,
@@ -179,7 +180,7 @@ fn report<T: Element + Display>(
     Some(text)
 }
 
-/// The index of an element, of its place in C order.
+/// The multi-dimensional index of an element, from its flat index in C order.
 fn unravel(mut place: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (i, &length) in shape.iter().enumerate().rev() {

@@ -1,7 +1,7 @@
-//! Results that are not unique: what a row says is compared of them, such as the product of its factors.
+//! Results that are not unique: a row can name derived values to compare instead, such as the product of its factors.
 //!
-//! `compared = ["matmul(q, r)"]`: calls of ops by name, of the row's results and parameters by their names and of integers. They are
-//! computed on `Numpyish`; the reference has the same of NumPy's results.
+//! `compared = ["matmul(q, r)"]`: calls of ops by name, whose arguments are the row's results and parameters, by their
+//! names, and integers. They are computed on `Numpyish`; the reference data hold the same values for NumPy's results.
 
 use super::{
     Call, Row, Values,
@@ -9,7 +9,7 @@ use super::{
 };
 use backend_runtime::{Arrays, DynArray, Error, Result, ResultInfo, Value, dispatch, numpyish::Numpyish};
 
-/// What is compared of the results of a case: they themselves, where the row says nothing else.
+/// The values to be compared for the results of a case: those named by the row, or by default the results themselves.
 pub(super) fn parts(
     row: &Row,
     dtypes: DTypes,
@@ -32,7 +32,7 @@ pub(super) fn parts(
     row.compared.iter().map(part).collect()
 }
 
-/// What a row's results are called where they are compared.
+/// The names of a row's results in `compared`.
 fn names(row: &Row) -> Vec<&'static str> {
     match row.result {
         ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),
@@ -40,7 +40,7 @@ fn names(row: &Row) -> Vec<&'static str> {
     }
 }
 
-/// The same on any backend, of the arguments of a call by their names and of its result.
+/// Like `parts`, on any backend, given the arguments of a call by name and its result.
 pub(super) fn parts_on<B: Arrays>(
     b: &B,
     row: &Row,
@@ -81,7 +81,7 @@ fn values(x: &DynArray<Numpyish>) -> Result<Values> {
     })
 }
 
-/// Reads an expression, and computes it.
+/// A parser of expressions, which evaluates them as it reads.
 struct Reader<'a, B: Arrays> {
     b: &'a B,
     op: &'static str,
@@ -95,7 +95,7 @@ impl<B: Arrays> Reader<'_, B> {
         Error::argument(self.op, format!("`compared` is not read from `{}` on", self.left))
     }
 
-    /// Whether this is what comes next; then it is passed over.
+    /// Consumes `mark` if it comes next; returns whether it did.
     fn takes(&mut self, mark: char) -> bool {
         let rest = self.left.trim_start().strip_prefix(mark);
         self.left = rest.unwrap_or(self.left);

@@ -1,19 +1,19 @@
-//! The files that `cargo xtask golden` writes: the samples, and the results of NumPy by group.
+//! The files written by `cargo xtask golden`: the samples, and NumPy's results by group.
 
 use super::Values;
 use backend_runtime::DType;
 use std::{collections::HashMap, sync::LazyLock};
 
-/// The advice where data and table differ.
+/// The advice to the user when data and table differ.
 pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 
-/// First line of each file, with the number of the format.
+/// First line of each file, with the version of the format.
 const SAMPLES: &[u8] = b"backends-samples-1\n";
 const GOLDEN: &[u8] = b"backends-golden-1\n";
 
 macro_rules! files {
     ($($group:ident)*) => {
-        /// The results of NumPy for a group of the base table.
+        /// NumPy's results for a group of the base table; `None` for an unknown group.
         pub fn golden(group: &str) -> Option<&'static [u8]> {
             match group {
                 $(stringify!($group) => Some(include_bytes!(concat!("../../tests/golden/", stringify!($group), ".golden"))),)*
@@ -28,7 +28,7 @@ macro_rules! files {
 }
 files!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution);
 
-/// The sample of this name.
+/// The sample of this name in this dtype.
 pub(crate) fn sample(dtype: DType, name: &str) -> Option<Values> {
     static ALL: LazyLock<HashMap<(DType, String), Values>> = LazyLock::new(|| {
         let bytes = include_bytes!("../../tests/golden/samples.golden");
@@ -48,7 +48,7 @@ fn samples(bytes: &[u8]) -> Option<HashMap<(DType, String), Values>> {
     Some(all)
 }
 
-/// The results of one row in one dtype, by case; otherwise why they cannot be used.
+/// The results of one row in one dtype, by case; an error text if they cannot be used.
 pub(crate) fn results(
     file: &[u8],
     signature: &str,
@@ -112,12 +112,12 @@ impl<'a> Reader<'a> {
         (0..n).map(|_| one(self)).collect()
     }
 
-    /// A dtype, as its place in [`DType::ALL`].
+    /// Reads a dtype, stored as its index in [`DType::ALL`].
     fn dtype(&mut self) -> Option<DType> {
         DType::ALL.get(usize::from(self.byte()?)).copied()
     }
 
-    /// The row's dtype and, where it has one, the second.
+    /// Reads the row's dtype and, if it has one, the second dtype.
     fn key(&mut self) -> Option<(DType, Option<DType>)> {
         let dtype = self.dtype()?;
         let to = self.byte()?;

@@ -1,15 +1,15 @@
-//! Samples that no data are kept of: arrays without elements whose other axes are as long as lengths go, and arrays that
-//! are larger than the memory that [`refusing`](super::refusing) leaves.
+//! Samples that are not stored as data: arrays without elements whose other axes have extreme lengths, and arrays
+//! larger than the memory that [`refusing`](super::refusing) leaves.
 
 use backend_runtime::{Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn};
 
-/// The most elements of the widest dtype, 16 bytes, whose size is a number: what the other lengths of an array without
-/// elements may come to.
+/// The largest number of 16-byte elements (the widest dtype) whose size in bytes is representable: the limit for the
+/// product of the other lengths of an array without elements.
 const MOST: usize = isize::MAX as usize / 16;
 
-/// Shapes without elements. Each product of other lengths is beyond all memory or small, so that a sum over the empty axis
-/// is refused or quick. The last one is no array's.
+/// Shapes without elements. The product of the other lengths is either beyond any memory or small, so that a sum over
+/// the empty axis is refused or quick. The last shape is not valid for any array.
 const GIANT: &[(&str, &[usize])] = &[
     ("giant0", &[0, 1 << 48]),
     ("giant1", &[1 << 48, 0]),
@@ -21,17 +21,17 @@ const GIANT: &[(&str, &[usize])] = &[
     ("giant7", &[0, isize::MAX as usize]),
 ];
 
-/// Shapes of a few thousand elements, of which one has a prime length.
+/// Shapes of a few thousand elements, one of them of prime length.
 const LARGE: &[(&str, &[usize])] =
     &[("large1", &[8209]), ("large2", &[90, 91]), ("large3", &[91, 90]), ("large4", &[90, 91])];
 
 /// Names of the samples without elements.
 pub(super) const GIANTS: &[&str] = &["giant0", "giant1", "giant2", "giant3", "giant4", "giant5", "giant6"];
 
-/// Names of the samples that need memory: 1-D, matrices that fit each other, and `large4`, reversed in memory.
+/// Names of the samples that need memory: a 1-D array, matrices that fit each other, and `large4`, reversed in memory.
 pub(super) const LARGES: &[&str] = &["large1", "large2", "large3", "large4"];
 
-/// The sample of this name.
+/// The sample of this name, if there is one.
 pub(super) fn sample<T: Element>(name: &str) -> Option<HostArray<T>> {
     let (_, shape) = GIANT.iter().chain(LARGE).find(|(known, _)| *known == name)?;
     let n: usize = shape.iter().product();

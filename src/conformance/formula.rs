@@ -1,4 +1,5 @@
-//! A property of every row that is a scalar expression: in a formula it gives what the op gives, in every dtype.
+//! A test of every row that is a scalar expression: a formula of the op must give the same result as the op, in every
+//! dtype.
 
 use super::{
     Call, Row, Suite,
@@ -10,7 +11,7 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, numpyish::Numpyish};
 
-/// The cases of a row whose arguments are all arrays: there is one at least.
+/// The cases of a row whose arguments are all arrays.
 pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
     let arrays = |text: &&str| {
         let args = parse::args(text).unwrap_or_default();
@@ -22,11 +23,12 @@ pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// The cases of a row whose arguments are arrays, as formulas of the one op: bit for bit what the op gives on
-    /// [`Numpyish`] and [`Cuda`](crate::Cuda), and within the row's accuracy on both sides where a formula is run by other functions than the op.
+    /// Runs the cases of a row whose arguments are arrays as formulas that consist of the one op. On [`Numpyish`] and
+    /// [`Cuda`](crate::Cuda) the result must equal that of the op bit for bit; on other backends, where formulas may
+    /// run other functions than the op, within twice the row's accuracy.
     ///
     /// # Panics
-    /// If a formula gives something else, or if there is no case for it.
+    /// If a result differs, or if the row has no such case.
     pub fn formulas(&self, row: &Row, dtypes: &[(DType, Option<DType>, Call<B>)]) {
         self.each(|b| self.formulas_on(b, row, dtypes));
     }

@@ -1,12 +1,12 @@
 //! Random calls of every row, recorded in one process and compared in another: `cargo xtask fuzz`.
 //!
-//! With `BACKENDS_FUZZ=record:FOLDER` the tests of a backend make random calls in place of their cases and write what came
-//! of them, a file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER` the tests of another backend, or of the same one
-//! on another number of threads, make those calls again and hold the results to the recorded ones: bit for bit where
-//! the backend is the same, else within the row's accuracy on both sides. `BACKENDS_FUZZ_SEED` gives other calls.
+//! With `BACKENDS_FUZZ=record:FOLDER` the tests of a backend make random calls instead of their cases, and record the
+//! outcomes, in one file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER` the tests of another backend, or
+//! of the same one with another number of threads, repeat those calls and compare the results with the recorded ones:
+//! bit for bit on the same backend, else within twice the row's accuracy. `BACKENDS_FUZZ_SEED` selects other calls.
 //!
-//! A random call is a case of the row with other lengths, layouts, elements and options. Its text says all of it, so a
-//! failure is repeated by making the text a case of the row.
+//! A random call is a case of the row with other lengths, layouts, elements and options. Its text describes it
+//! completely, so a failure is reproduced by adding the text to the row's cases.
 
 use super::{
     Row, Suite, Values,
@@ -21,19 +21,19 @@ use super::{
 use backend_runtime::{Arrays, DType, Error, ParamKind};
 use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 
-/// Calls of each row and dtype.
+/// Number of calls for each row and dtype.
 const CALLS: usize = 8;
 
-/// Results with more bytes than this are not read: a diagonal matrix of a long vector, say.
+/// Results with more bytes than this are not read, for example a diagonal matrix made from a long vector.
 const MOST_BYTES: usize = 1 << 24;
 
 /// Number of elements of the largest sample.
 const MOST_ELEMENTS: usize = 1 << 21;
 
-/// First line of a record: the format, before the name of the backend.
+/// First line of a record: the format; the name of the backend follows.
 const RECORD: &[u8] = b"backends-calls-1\n";
 
-/// What the tests run in place of their cases: recording or comparing random calls.
+/// Actions of the tests instead of their cases: record or compare random calls.
 enum Mode {
     Record(PathBuf),
     Compare(PathBuf),
@@ -57,7 +57,7 @@ pub(super) fn seed() -> u64 {
     *SEED
 }
 
-/// Whether a result of this size is read; every result is, but in random calls.
+/// Returns whether a result of this size is read; outside of random calls, every result is.
 pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
     MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
 }
@@ -67,12 +67,12 @@ pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
 enum Outcome {
     Results(Vec<Values>),
     Error(String),
-    /// There was too little memory, of which each run and backend has its own amount.
+    /// Memory was insufficient, which depends on the run and the backend.
     Refused,
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Makes random calls of a row, if the environment says so. What went wrong; `None` if it does not say so.
+    /// Makes random calls of a row and returns the failures; `None` if the environment does not ask for random calls.
     pub(super) fn fuzz(&self, b: &B, row: &Row, dtypes: DTypes) -> Option<Vec<String>> {
         let mode = MODE.as_ref()?;
         let DTypes { of: dtype, to } = dtypes;
@@ -116,7 +116,7 @@ impl<B: Arrays> Suite<B> {
 fn outcome(called: std::result::Result<Called, String>) -> (Outcome, usize) {
     let size = called.as_ref().map_or(0, |called| called.size);
     let outcome = match called.map(|called| called.results) {
-        // arrays without elements may have lengths that the files do not hold
+        // arrays without elements may have lengths that the file format cannot store
         Ok(Ok(results)) if results.iter().any(|x| x.shape.iter().any(|&n| u32::try_from(n).is_err())) => {
             Outcome::Refused
         }
@@ -145,21 +145,21 @@ fn compare(row: &Row, dtype: DType, size: usize, got: &Outcome, expected: &Outco
     };
     got.iter().zip(expected).find_map(|(g, e)| {
         let tolerance = row.accuracy.tolerance(dtype, e.dtype, size);
-        // what is not unique differs from backend to backend
+        // results that are not unique differ between backends
         let tolerance = if row.compared.is_empty() || same { tolerance } else { Tolerance::Shape };
         let tolerance = if same && tolerance != Tolerance::Shape { Tolerance::Exact } else { tolerance.twice() };
         difference(g, e, tolerance, !same)
     })
 }
 
-/// The calls of a row and dtype, as texts.
+/// The random calls of a row and dtype, as texts.
 fn texts(row: &Row, file: &str) -> Vec<String> {
     let name = file.bytes().fold(seed(), |seed, byte| seed.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte));
     let mut chance = Chance::new(name);
     (0..CALLS).map(|_| text(row, &mut chance)).collect()
 }
 
-/// A case of the row, changed.
+/// A randomly changed case of the row.
 fn text(row: &Row, chance: &mut Chance) -> String {
     let case = parse::args(chance.pick(row.cases)).expect("a case of the row");
     let mut lengths = Lengths::new(chance);
@@ -179,7 +179,7 @@ fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<
     arguments
 }
 
-/// Options that the case does not give, now and then.
+/// Adds some of the options that the case does not give, at random.
 fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     let given = |name: &str| case.named.iter().any(|(other, _)| other == name);
     let mut options = Vec::new();
@@ -192,7 +192,7 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     options
 }
 
-/// The lengths that stand for those of the samples, the same ones throughout a call, so that what fitted still fits.
+/// Replacements for the lengths of the samples, consistent within a call, so that arrays that fitted still fit.
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,
@@ -205,7 +205,7 @@ enum Size {
     /// The lengths of the samples.
     Kept,
     Small,
-    /// Small, but for one axis that is long enough for loops to be split over threads along it.
+    /// Small, except for one axis that is so long that loops are split over threads along it.
     OneLong,
 }
 
@@ -238,7 +238,7 @@ impl Lengths {
     }
 }
 
-/// An argument with other lengths, elements and layout; what is no sample stays, but for an axis now and then.
+/// Changes the lengths, elements and layout of an argument if it is a sample; other arguments are unchanged.
 fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
     match arg {
         Arg::List(args) => {
@@ -250,7 +250,7 @@ fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
         Arg::Name(name) => {
             let known = [DType::Float64, DType::Int64].into_iter().find_map(|dtype| data::sample(dtype, name));
             let Some(known) = known else { return name.clone() };
-            // those with special values are about these
+            // half of the time, samples with special values are kept
             if ["w", "wt", "wv", "wz"].contains(&name.as_str()) && chance.once_in(2) {
                 return name.clone();
             }

@@ -1,10 +1,10 @@
-//! A backend's test file: every row of the table, in every dtype, against NumPy's results.
+//! The tests of a backend: every row of the table, in every dtype, compared with NumPy's results.
 //!
-//! `backends::conformance! { backend = Numpyish::new(), type = Numpyish }` makes a `#[test]` per row and dtype. The
-//! results of NumPy are data of this crate (`tests/golden`, written by `cargo xtask golden`), so that a backend of
-//! another crate is held to the same ones; a table of another crate brings data of its own.
+//! `backends::conformance! { backend = Numpyish::new(), type = Numpyish }` generates a `#[test]` per row and dtype.
+//! NumPy's results are data of this crate (`tests/golden`, written by `cargo xtask golden`), so that backends of other
+//! crates are compared with the same data; a table of another crate brings its own data.
 //!
-//! This module is what the generated tests call. Of one row they are:
+//! The generated tests call this module. For one row they are:
 //!
 //! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(
@@ -34,21 +34,21 @@
 //! }
 //! ```
 //!
-//! A test reads the arguments of each case, as what the row's parameters are, and calls the op by its name; the typed calls
-//! are those of the rows' examples, which are tests of the documentation. A row with `types` has a check for each
-//! second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is that of its
-//! `accuracy` (or the group's) with the row's own `ulp` by dtype in `own_ulp`.
+//! A test reads the arguments of each case, by the types of the row's parameters, and calls the op by its name; typed
+//! calls are covered by the rows' examples, which are tests of the documentation. A row with `types` has a check for
+//! each second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is its `accuracy` (or
+//! that of its group), with the row's own `ulp` by dtype in `own_ulp`.
 //!
-//! Beside these every row, also one without cases, has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..], None)`:
-//! whatever it is called with, it answers with a result or an error, in bounded time. A test binary with the allocator
-//! [`Refusing`] has its rows also called while memory is refused. And a test `errors`,
-//! `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`: it refuses what `Numpyish` refuses, in the same words. `BACKENDS_CALLS=5000`
-//! makes that many calls of each row.
+//! In addition every row, even without cases, has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..],
+//! None)`: for any arguments, a call must return a result or an error, in bounded time. In a test binary with the
+//! allocator [`Refusing`], rows are also called while memory is refused. A test `errors`, `SUITE.agrees(&ROW,
+//! &[DType::Float64, ..], None)`, checks that the row refuses the same calls as `Numpyish`, with the same texts.
+//! `BACKENDS_CALLS=5000` sets the number of calls of each row.
 //!
-//! A row that is a scalar expression has a test `formula` where the macro says `formulas = true`,
-//! `SUITE.formulas(&ROW, &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it gives what the op gives.
+//! A row that is a scalar expression has a test `formula` if the macro has `formulas = true`, `SUITE.formulas(&ROW,
+//! &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it must give the same result as the op.
 //!
-//! A table of another crate has its results in one file, named like the table:
+//! A table of another crate has its results in one file, which is named like the table:
 //!
 //! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(
@@ -59,13 +59,13 @@
 //! );
 //! ```
 //!
-//! A backend whose arrays are split over ranks is tested on all of them at once: `ranks = on_ranks` names a function that is given a check, and runs it on
-//! each rank with a backend of that ([`OnRanks`]).
+//! A backend whose arrays are split over ranks is tested on all ranks at once: `ranks = on_ranks` names a function that
+//! takes a check, and runs it on each rank with that rank's backend ([`OnRanks`]).
 //!
-//! A backend that cannot be had on this machine (no driver, no libtorch) skips its tests and says why on stderr, unless
-//! the environment's `BACKENDS_REQUIRE` lists it (see
-//! [`available`](backend_runtime::available)). A backend that has only some ops says `Suite::new(..).partial()`: then ops that
-//! answer [`Error::Unsupported`](backend_runtime::Error::Unsupported) are skipped.
+//! If a backend is unavailable on this machine (no driver, no libtorch), its tests are skipped with the reason on
+//! stderr, unless the environment variable `BACKENDS_REQUIRE` lists it (see [`available`](backend_runtime::available)).
+//! For a backend with only some of the ops, use `Suite::new(..).partial()`: calls that return
+//! [`Error::Unsupported`](backend_runtime::Error::Unsupported) are then skipped.
 
 mod accuracy;
 mod agreement;

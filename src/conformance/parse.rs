@@ -1,4 +1,4 @@
-//! The language of the cases: `"m, [0, -1], keepdims = true"`.
+//! Parser for the text of cases: `"m, [0, -1], keepdims = true"`.
 
 use backend_runtime::Slice;
 
@@ -9,20 +9,20 @@ pub(crate) enum Arg {
     Name(String),
     /// A number, as written.
     Number(String),
-    /// What stands between quotes: slices.
+    /// The text between quotes: slices.
     Quoted(String),
-    /// `[..]`
+    /// A list, `[..]`.
     List(Vec<Arg>),
 }
 
-/// The arguments of a case: those without a name, and those with one.
+/// The arguments of a case: positional and named ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Args {
     pub positional: Vec<Arg>,
     pub named: Vec<(String, Arg)>,
 }
 
-/// Reads a case; what is wrong with it, otherwise.
+/// Parses a case; an error text if it is invalid.
 pub(crate) fn args(text: &str) -> Result<Args, String> {
     let mut args = Args::default();
     for part in split(text)? {
@@ -77,17 +77,17 @@ fn arg(text: &str) -> Result<Arg, String> {
 /// An item of a list of indices.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// `1`, `1:3`
+    /// A slice or an index: `1`, `1:3`.
     Slice(Slice),
-    /// `NewAxis`
+    /// A new axis: `NewAxis`.
     New,
-    /// `...`
+    /// The remaining axes: `...`.
     Rest,
-    /// A sample.
+    /// The name of a sample.
     Name(String),
 }
 
-/// Reads a list of indices: slices as Python writes them, `...`, `NewAxis`, names of samples.
+/// Parses a list of indices: slices as in Python, `...`, `NewAxis`, and names of samples.
 pub(crate) fn index(text: &str) -> Result<Vec<Item>, String> {
     let one = |part: &str| {
         Ok(match part {
@@ -100,12 +100,12 @@ pub(crate) fn index(text: &str) -> Result<Vec<Item>, String> {
     split(text)?.into_iter().map(one).collect()
 }
 
-/// Reads slices as Python writes them: `"1:3, ::-1, 0"`.
+/// Parses slices as in Python: `"1:3, ::-1, 0"`.
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
     split(text)?.into_iter().map(|part| slice(part, text)).collect()
 }
 
-/// Reads a part of the text that is a slice.
+/// Parses one slice, a part of `text`.
 fn slice(part: &str, text: &str) -> Result<Slice, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),

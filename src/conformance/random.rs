@@ -1,11 +1,12 @@
-//! Samples made from their names, for random calls: `random_7_swapped_positive_3x4` is the same array on every backend.
+//! Samples generated from their names, for random calls: `random_7_swapped_positive_3x4` is the same array on every
+//! backend.
 
 use super::Values;
 use backend_runtime::{DType, Element, HostArray, dispatch};
 use ndarray::{ArrayD, Axis, IxDyn, Slice as Range};
 use std::fmt;
 
-/// Numbers that look random, the same for the same seed (SplitMix64).
+/// Pseudo-random numbers, determined by a seed (SplitMix64).
 pub(crate) struct Chance(u64);
 
 impl Chance {
@@ -20,12 +21,12 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not 0.
+    /// A random number below `n`, which must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    /// Whether it happens, which it does once in `n` times.
+    /// Returns true once in `n` times on average.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -69,36 +70,36 @@ macro_rules! names {
 }
 
 names! {
-    /// How an array lies in memory.
+    /// Memory layout of an array.
     Layout {
         /// C order.
         Packed = "packed",
-        /// The axes are the other way round: Fortran's order.
+        /// Reversed order of axes in memory: Fortran order.
         Swapped = "swapped",
-        /// Every axis runs backwards.
+        /// Every axis is reversed in memory.
         Reversed = "reversed",
-        /// Every second element of the last axis of a larger array.
+        /// Every second element along the last axis of a larger array.
         Stepped = "stepped",
     }
 }
 
 names! {
-    /// What the elements are.
+    /// Kind of the elements.
     Content {
-        /// Integers from -4 to 4 (0 to 8 of unsigned ones): many are equal, and sums of them are exact.
+        /// Integers from -4 to 4 (0 to 8 for unsigned dtypes): many are equal, and their sums are exact.
         Integers = "integers",
         /// Numbers from 0.5 to 2, or integers from 1 to 9.
         Positive = "positive",
         /// Numbers from 0 to 1.
         Unit = "unit",
-        /// As `Integers`, in increasing order.
+        /// As `Integers`, in ascending order.
         Sorted = "sorted",
-        /// 0 or 1: an index of every axis that has two elements.
+        /// 0 or 1: an index that is valid for every axis with two elements.
         Index = "index",
     }
 }
 
-/// A sample that is described by its name.
+/// A sample described by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub seed: u64,
@@ -116,7 +117,7 @@ impl fmt::Display for Sample {
 }
 
 impl Sample {
-    /// The sample of this name, if it is the name of one.
+    /// Parses the name of a sample; `None` if it is no such name.
     pub fn of(name: &str) -> Option<Sample> {
         let mut parts = name.strip_prefix("random_")?.split('_');
         let seed = parts.next()?.parse().ok()?;
@@ -147,7 +148,7 @@ impl Sample {
         use backend_runtime::DTypeKind;
         let least =
             if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Real | DTypeKind::Complex) { -4.0 } else { 0.0 };
-        // sums of many numbers stay far from the largest number of 16 bits
+        // keeps sums of many numbers far from the largest 16-bit float
         let unit = if dtype.size() == 2 && self.shape.iter().any(|&d| d > 1000) { 1.0 / 64.0 } else { 1.0 };
         match (self.content, dtype.kind()) {
             (Content::Positive, DTypeKind::Real | DTypeKind::Complex) => unit * (0.5 + 1.5 * chance.unit()),
@@ -159,8 +160,8 @@ impl Sample {
     }
 }
 
-/// The array in another layout. What lies between its elements is theirs, in another order, so that reading it by
-/// mistake gives a wrong result.
+/// The array in another layout. Gaps between its elements are filled with its elements in another order, so that
+/// reading the gaps by mistake gives a wrong result.
 pub(crate) fn laid_out<T: Element>(layout: Layout, x: HostArray<T>) -> HostArray<T> {
     let mut flipped = x.clone();
     (0..x.ndim()).for_each(|axis| flipped.invert_axis(Axis(axis)));

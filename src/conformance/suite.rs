@@ -1,4 +1,4 @@
-//! Rows, and the backend they are run on.
+//! Rows of a table, and the backend on which they are tested.
 
 use super::{
     Accuracy, Call, Meter, Values,
@@ -15,40 +15,41 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// One row of a table, as far as its tests need it. The fields are what the table has, defaults filled in.
+/// One row of a table, with the data that its tests need. The fields are those of the table, with defaults filled in.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The op.
+    /// Name of the op.
     pub name: &'static str,
-    /// Its group: which file of results it is in.
+    /// Name of its group, which selects the file of reference results.
     pub group: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
-    /// What it gives.
+    /// Type of its result.
     pub result: ResultInfo,
-    /// Parameters, result and reference as the table has them: the data carry it, to tell whether they are of this row as it
-    /// is now.
+    /// Parameters, result and reference as in the table. The data contain it, to detect that they were made for another
+    /// version of the row.
     pub signature: &'static str,
-    /// `cases`.
+    /// The row's `cases`.
     pub cases: &'static [&'static str],
-    /// How near the result has to be.
+    /// The accuracy that results must have.
     pub accuracy: Accuracy,
-    /// Whether 0.0 and -0.0 are the same.
+    /// Whether 0.0 and -0.0 count as equal.
     pub any_zero: bool,
-    /// How many bytes it may copy from the device.
+    /// Maximum number of bytes that the op may copy from the device.
     pub waits: u64,
     /// Calls that NumPy refuses.
     pub raises: &'static [&'static str],
-    /// What is compared in place of the results.
+    /// Expressions that are compared in place of the results.
     pub compared: &'static [&'static str],
-    /// What random numbers of each case start from.
+    /// The seed of the random numbers, set before each case.
     pub seed: Option<u64>,
 }
 
-/// The base table's calls by name on [`Numpyish`], which what is tested is held to: one function that all tests link to.
+/// Calls of the base table by name on [`Numpyish`], the reference for backends under test: one function that all tests
+/// link to.
 ///
 /// # Errors
-/// As [`crate::call`].
+/// Those of [`crate::call`].
 pub fn reference(
     b: &Numpyish,
     op: &str,
@@ -58,23 +59,23 @@ pub fn reference(
     crate::call(b, op, args, options)
 }
 
-/// What is said of a case that a partial backend does not have.
+/// The message for a case that a partial backend does not support.
 const LACKS: &str = "it is not supported";
 
-/// Held while a row draws random numbers: a stream is the device's, and tests run at the same time.
+/// Locked while a row draws random numbers: tests run in parallel, and the random stream belongs to the device.
 static DRAWING: Mutex<()> = Mutex::new(());
 
 impl Row {
-    /// Keeps other rows that draw random numbers waiting, if this one does.
+    /// Locks out other rows that draw random numbers, if this row does.
     pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
-        // a test that failed leaves nothing behind that matters
+        // a failed test leaves no state that matters
         self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The types that `backend = ..` of the conformance macro takes: a backend, or the `Result` of one.
+/// Values that the conformance macro accepts for `backend = ..`: a backend, or a `Result` of one.
 pub trait IntoBackend<B> {
-    /// The backend, or why there is none.
+    /// The backend, or the reason why it is unavailable.
     fn into_backend(self) -> Result<B>;
 }
 
@@ -93,7 +94,7 @@ impl<B: Arrays> IntoBackend<B> for Result<B> {
 /// Runs a check on every rank of a backend whose arrays are split over ranks.
 pub type OnRanks<B> = fn(check: &(dyn Fn(&B) + Sync));
 
-/// A backend under test. It is made once, by the first test that needs it.
+/// A backend under test. It is created once, by the first test that needs it.
 pub struct Suite<B: Arrays> {
     make: fn() -> Result<B>,
     golden: fn(group: &str) -> Option<&'static [u8]>,
@@ -106,8 +107,8 @@ pub struct Suite<B: Arrays> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// The backend that `make` gives, held to the results that `golden` gives for each group. `call` and `reference` are the
-    /// table's calls by name, on this backend and on [`Numpyish`].
+    /// A suite for the backend made by `make`, with the reference results that `golden` returns for each group. `call`
+    /// and `reference` are the table's calls by name, on this backend and on [`Numpyish`].
     pub const fn new(
         make: fn() -> Result<B>,
         golden: fn(group: &str) -> Option<&'static [u8]>,
@@ -117,28 +118,29 @@ impl<B: Arrays> Suite<B> {
         Suite { make, golden, call, reference, partial: false, meter: None, ranks: None, backend: OnceLock::new() }
     }
 
-    /// Calls that the backend does not have are skipped instead of failing; a test all of whose cases it lacks fails.
+    /// Skips calls that the backend does not support instead of failing. A row none of whose cases is supported still
+    /// fails.
     #[must_use]
     pub const fn partial(mut self) -> Suite<B> {
         self.partial = true;
         self
     }
 
-    /// Holds every op to what it may copy from the device to the host: nothing, or the few bytes it has to wait for.
+    /// Limits the bytes that each op may copy from the device to the host to the row's `waits`.
     #[must_use]
     pub const fn metered(mut self, meter: Meter) -> Suite<B> {
         self.meter = Some(meter);
         self
     }
 
-    /// Runs every check on all ranks of the backend at once, each with a backend of its own.
+    /// Runs every check on all ranks of the backend at once, each rank with its own backend.
     #[must_use]
     pub const fn on_ranks(mut self, ranks: OnRanks<B>) -> Suite<B> {
         self.ranks = Some(ranks);
         self
     }
 
-    /// Runs a check on the backend: on all its ranks, where it has such.
+    /// Runs a check on the backend, or on all its ranks.
     pub(super) fn each(&self, check: impl Fn(&B) + Sync) {
         match self.ranks {
             Some(ranks) => ranks(&check),
@@ -150,10 +152,10 @@ impl<B: Arrays> Suite<B> {
         self.partial
     }
 
-    /// The backend for one test; `None` where it cannot be had here and the environment does not require it.
+    /// The backend for one test; `None` if it is unavailable here and the environment does not require it.
     ///
     /// # Panics
-    /// Where [`available`] does.
+    /// If [`available`] panics.
     pub fn backend(&self) -> Option<&B> {
         let found = self.backend.get_or_init(self.make);
         available(B::NAME, found.as_ref().map_err(Error::clone))
@@ -167,31 +169,31 @@ impl<B: Arrays> Suite<B> {
         self.reference
     }
 
-    /// Makes a call, on the thread that asks; a panic becomes an `Err`.
+    /// Makes a call on the current thread; a panic becomes an `Err`.
     pub(super) fn call(&self, b: &B, row: &Row, dtypes: DTypes, text: &str) -> std::result::Result<Called, String> {
         caught(|| case::call(b, row, dtypes, text, self.call, self.meter))
     }
 
-    /// Every case of a row in one dtype.
+    /// Checks every case of a row in one dtype.
     ///
     /// # Panics
-    /// If a result is not the reference's.
+    /// If a result differs from the reference.
     pub fn check(&self, row: &Row, dtype: DType) {
         self.run(row, DTypes { of: dtype, to: None });
     }
 
-    /// As [`Suite::check`], of a row with a second dtype.
+    /// Like [`Suite::check`], for a row with a second dtype.
     ///
     /// # Panics
-    /// If a result is not the reference's.
+    /// If a result differs from the reference.
     pub fn check_to(&self, row: &Row, dtype: DType, to: DType) {
         self.run(row, DTypes { of: dtype, to: Some(to) });
     }
 
-    /// Calls that NumPy refuses: the op names itself in an error of its arguments.
+    /// Checks that the calls that NumPy refuses return an error that names the op.
     ///
     /// # Panics
-    /// If it does not.
+    /// If a call succeeds, or its error names another op.
     pub fn raises(&self, row: &Row, dtype: DType) {
         let _alone = row.alone();
         self.each(|b| self.raises_on(b, row, dtype));
@@ -205,7 +207,7 @@ impl<B: Arrays> Suite<B> {
             match called.results {
                 Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
                 Err(Error::Unsupported { .. }) if self.partial => {}
-                // said by the op of which the row is made, when the device was waited for
+                // reported by the inner op of a composed row, when the device was waited for
                 Err(Error::Index { earlier: Earlier(true), .. }) => {}
                 Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
             }
@@ -238,7 +240,7 @@ impl<B: Arrays> Suite<B> {
         failures.into_iter().filter(|why| !why.ends_with(LACKS)).collect()
     }
 
-    /// The mistake in the result of one case, if there is one.
+    /// The mistake in the result of one case, if any.
     fn case(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, expected: &[Values]) -> Option<String> {
         if let Some(seed) = row.seed {
             b.seed(seed);
@@ -259,7 +261,7 @@ impl<B: Arrays> Suite<B> {
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        // what an array is made of comes as an array of the backend, which a call by name brings to the host first
+        // a host array comes as an array of the backend, which a call by name first copies to the host
         let is_made = row.params.iter().any(|param| param.kind == ParamKind::Host);
         if copied > row.waits && !is_made {
             return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));

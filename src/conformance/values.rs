@@ -1,16 +1,16 @@
-//! An array of any dtype as bytes, the form in which results are compared.
+//! Arrays of any dtype as bytes, the form in which results are compared.
 
 use backend_runtime::{Complex, DType, Element, HostArray, bf16, dispatch, element::same, f16};
 use ndarray::{ArrayD, IxDyn};
 
-/// An array of any dtype: its elements in C order, little-endian.
+/// An array of any dtype: its elements as little-endian bytes in C order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
     /// The dtype.
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: Vec<usize>,
-    /// The elements; `None` where only shape and dtype are promised.
+    /// The bytes of the elements; `None` if only shape and dtype are promised.
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -60,7 +60,7 @@ macro_rules! complex_bytes {
 complex_bytes!(f32 f64);
 
 impl Values {
-    /// The elements of an array.
+    /// Converts an array.
     pub fn of<T: Element>(x: &HostArray<T>) -> Values {
         let elements: Vec<T> = x.iter().copied().collect();
         let mut bytes = Vec::with_capacity(size_of_val(&elements[..]));
@@ -72,7 +72,7 @@ impl Values {
         Values { dtype: T::DTYPE, shape: x.shape().to_vec(), bytes: Some(bytes) }
     }
 
-    /// The elements, if the dtype is that of `T`.
+    /// The elements; `None` if the dtype is not that of `T`.
     pub fn elements<T: Element>(&self) -> Option<Vec<T>> {
         let bytes = self.bytes.as_ref().filter(|_| self.dtype == T::DTYPE)?;
         let taken: backend_runtime::Result<Vec<T>> = dispatch!(T::DTYPE, U => {
@@ -82,7 +82,7 @@ impl Values {
         taken.ok()
     }
 
-    /// The array, if the dtype is that of `T`.
+    /// The array; `None` if the dtype is not that of `T`.
     pub fn array<T: Element>(&self) -> Option<HostArray<T>> {
         let array = ArrayD::from_shape_vec(IxDyn(&self.shape), self.elements()?).ok()?;
         Some(array.into_shared())

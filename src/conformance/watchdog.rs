@@ -1,4 +1,4 @@
-//! Ends the process with a message that names the call when a call does not return: a test that hangs would give no reason.
+//! Ends the process with a message that names the call if a call does not return; a hanging test would give no reason.
 
 use std::{
     io::Write,
@@ -7,23 +7,23 @@ use std::{
     time::Duration,
 };
 
-/// No call of a test takes as long, however slow the machine and its compilers are.
+/// The time limit of a call; no call takes that long, even on slow machines with slow compilers.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Watches calls, one after the other, until it is dropped.
+/// Watches calls, one at a time, until it is dropped.
 pub(super) struct Watchdog(Sender<Option<String>>);
 
 impl Watchdog {
-    /// A watchdog that ends the process.
+    /// A watchdog that ends the process when a call takes too long.
     pub fn new() -> Watchdog {
         Watchdog::with(PATIENCE, |call| {
-            // written past the test harness, which keeps what a test prints to itself until the test is over
+            // written directly to stderr, since the test harness holds back the output of a test until its end
             let _ = writeln!(std::io::stderr(), "{call}: no result and no error within {} s", PATIENCE.as_secs());
             std::process::abort();
         })
     }
 
-    /// As [`Watchdog::new`], with what happens to a call that takes longer than `patience`.
+    /// Like [`Watchdog::new`], with a function that is called when a call takes longer than `patience`.
     fn with(patience: Duration, late: impl Fn(String) + Send + 'static) -> Watchdog {
         let (sender, calls) = channel::<Option<String>>();
         thread::spawn(move || {
@@ -39,9 +39,9 @@ impl Watchdog {
         Watchdog(sender)
     }
 
-    /// Runs `f`, which `call` describes.
+    /// Runs `f`, described by `call`, under the watchdog.
     pub fn over<R>(&self, call: &str, f: impl FnOnce() -> R) -> R {
-        // where there is no thread to be had, calls go unwatched
+        // without a watchdog thread, calls go unwatched
         let _ = self.0.send(Some(call.into()));
         let result = f();
         let _ = self.0.send(None);

@@ -1,4 +1,4 @@
-//! Gradients against those of PyTorch's autograd, which are data of this crate.
+//! Gradients compared with those of PyTorch's autograd, which are data of this crate.
 
 use super::{Gradients, all_paired, on_host, point::Point};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     grad::Diff,
 };
 
-/// What PyTorch gives, as `cargo xtask golden-torch` writes it.
+/// PyTorch's gradients, written by `cargo xtask golden-torch`.
 const AUTOGRAD: &str = include_str!("../../../tests/golden/autograd.txt");
 
-/// Largest difference, relative to the sum of the magnitudes that are paired.
+/// Largest allowed difference, relative to the sum of the magnitudes of the paired products.
 const TOLERANCE: f64 = 1e-10;
 
 /// One line of the data.
@@ -18,7 +18,8 @@ struct Line<'a> {
     row: &'a str,
     case: &'a str,
     dtype: DType,
-    /// Of each input, whole gradients at points where elements are -1, 0 and 1; else the gradient, paired with its direction.
+    /// If true, `values` holds for each input the whole gradient, at points whose elements are -1, 0 and 1; else its
+    /// inner product with a direction.
     is_of_ties: bool,
     values: Vec<Vec<f64>>,
 }
@@ -34,10 +35,10 @@ fn line(text: &str) -> Option<Line<'_>> {
 }
 
 impl<B: Backend> Suite<B> {
-    /// The gradients of rows against those that PyTorch gives.
+    /// Compares the gradients of rows with PyTorch's.
     ///
     /// # Panics
-    /// Where they differ, a call fails, or the data are of other rows than there are.
+    /// If they differ, if a call fails, or if the data contain a row that does not exist.
     pub fn autograd(&self, rows: &[(&'static Row, Gradients)], call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
         let mut wrong = Vec::new();
@@ -58,7 +59,7 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// What is wrong, if anything is.
+/// Checks one line, and returns the difference, if any.
 fn of_line<B: Backend>(
     b: &B,
     row: &Row,

@@ -1,4 +1,4 @@
-//! Gradients at the ends of the range of a dtype, where squares and counts are beyond it, and at points where slopes jump.
+//! Gradients near the limits of a dtype, where squares and counts overflow, and at points where derivatives jump.
 
 use super::{Gradients, Host, on_host, point::Point};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     grad::Diff,
 };
 
-/// Magnitudes of the inputs: the squares of the outer ones are beyond the dtype.
+/// Magnitudes of the inputs; the squares of the extreme ones are out of the dtype's range.
 fn magnitudes(dtype: DType) -> &'static [f64] {
     match dtype {
         DType::Float16 => &[1e-3, 1.0, 300.0, 6e4],
@@ -16,7 +16,7 @@ fn magnitudes(dtype: DType) -> &'static [f64] {
     }
 }
 
-/// The unit in the last place of 1, the smallest and the largest number.
+/// The unit in the last place of 1, the smallest positive number, and the largest number.
 fn limits(dtype: DType) -> (f64, f64, f64) {
     match dtype {
         DType::Float16 => (2.0_f64.powi(-10), 2.0_f64.powi(-24), 65504.0),
@@ -24,24 +24,25 @@ fn limits(dtype: DType) -> (f64, f64, f64) {
     }
 }
 
-/// Largest difference, in units in the last place of the largest gradient.
+/// Largest allowed difference, in units in the last place of the largest gradient.
 const MOST: f64 = 32.0;
 
 impl<B: Backend> Suite<B> {
-    /// The gradients of a row at inputs of the outer magnitudes of a dtype, as those in float64 of the same inputs, rounded.
+    /// Compares the gradients of a row, at inputs near the limits of a dtype, with the rounded float64 gradients at the
+    /// same inputs.
     pub(super) fn extremes(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
-        // draws are others in another dtype
+        // random draws differ between dtypes
         if row.seed.is_some() || !given.extremes {
             return;
         }
         let (mut wrong, all) = (Vec::new(), magnitudes(dtype));
-        // options make another function, layouts do not
+        // options change the function, layouts do not
         let cases = row.cases.iter().enumerate().filter(|(k, text)| *k == 0 || text.contains('='));
         for (_, text) in cases {
             let point = Point::of(b, row, DType::Float64, text, given.without, given.domain);
             let Ok(Some(point)) = point else { continue };
-            // each magnitude of the first input with each of the others, of both signs
+            // each magnitude of the first input with each magnitude of the others, with both signs
             let several = point.inputs.len() > 1;
             let firsts = all.iter().flat_map(|&size| [size, -size]);
             let pairs = firsts.flat_map(|first| all.iter().map(move |&others| (first, others)));
@@ -53,7 +54,7 @@ impl<B: Backend> Suite<B> {
                     break;
                 };
                 at.scale_to(first, others);
-                // a slope beyond the dtype is infinite, and so is a part of it
+                // a derivative beyond the dtype is infinite, and so is a multiple of it
                 at.of_sum = true;
                 if let Err(why) = at.round(dtype).and_then(|()| rounded_as(b, row, dtype, &at, call)) {
                     wrong.push(format!("{}({text}) in {dtype} at {first:e}, {others:e}: {why}", row.name));
@@ -64,10 +65,10 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// Whether the gradients in a dtype are those of float64, rounded.
+/// Checks that the gradients in a dtype are the rounded float64 gradients.
 fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
     let in_dtype = |dtype| on_host(b, point, &point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?);
-    // calls that refuse such numbers do so in both dtypes
+    // calls that refuse such numbers refuse them in both dtypes
     let Ok(wide) = in_dtype(DType::Float64) else { return Ok(()) };
     let narrow = in_dtype(dtype)?;
     let (unit, least, most) = limits(dtype);
@@ -77,7 +78,7 @@ fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: C
         let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
         let tolerance = MOST * (unit * largest + least);
         let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
-            // a number at the end of the range, or beyond
+            // a number at the end of the range, or beyond it
             true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
             false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
         };

@@ -1,8 +1,9 @@
-//! Gradients against differences: of every case of a row, at points without kinks.
+//! Gradients compared with finite differences, for every case of a row, at points without kinks.
 //!
-//! With random `u` and `v` the gradients of the inputs, taken back from `u`, have to pair with `v` as `u` does with the change of the results
-//! along `v`: two more evaluations, and no reference data. Where results are not unique, this is done with what the row says is compared of them.
-//! Second derivatives are held to differences of gradients in the same way, and the gradients of narrower dtypes to those of the widest.
+//! For random `u` and `v`, the gradients of the inputs for output gradients `u`, paired with `v`, must equal `u` paired
+//! with the change of the results along `v`. This takes two more evaluations and no reference data. If results are not
+//! unique, the row's `compared` values are used instead. Second derivatives are compared with differences of gradients
+//! in the same way, and gradients in narrower dtypes with those in the widest one.
 
 mod autograd;
 mod extremes;
@@ -15,49 +16,50 @@ use crate::{
 };
 use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 
-/// The steps of the differences: the shorter one where the slope changes too much along the longer.
+/// Steps of the finite differences; the shorter one is used if the derivative changes too much along the longer one.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
 
-/// Largest difference, relative to the sum of the magnitudes that are paired.
+/// Largest allowed difference, relative to the sum of the magnitudes of the paired products.
 const TOLERANCE: f64 = 2e-7;
 
-/// Largest difference of the gradients of a narrower dtype: in units in the last place of the largest; of 32 bits, which factorizations have, and
-/// of 16 bits.
+/// Largest allowed difference of gradients in a narrower dtype, in units in the last place of the largest one: for 32
+/// bits, which include factorizations, and for 16 bits.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
-/// What the tests of a row's gradients need to know beside the row.
+/// Data for the gradient tests of a row, in addition to the row itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
-    /// The inputs by which there are none.
+    /// The inputs without gradient.
     pub without: &'static [&'static str],
-    /// Between which numbers the points lie.
+    /// The range of the random points.
     pub domain: (f64, f64),
-    /// Whether they are tested at the ends of a dtype's range: not if the row has a reason, `extremes`.
+    /// Whether gradients are tested at the limits of a dtype's range; false if the row states a reason in `extremes`.
     pub extremes: bool,
 }
 
-/// Which cases of a row are tried.
+/// Selection of the cases of a row to be tested.
 #[derive(Clone, Copy, PartialEq)]
 enum Cases {
     All,
-    /// The first with elements.
+    /// The first case with elements.
     First,
-    /// Those whose arguments are all arrays.
+    /// The cases whose arguments are all arrays.
     OfArrays,
 }
 
-/// Re(a b), summed, and the sum of the magnitudes.
+/// The sum of Re(a b), and the sum of its terms' magnitudes.
 fn paired(a: &Host, b: &Host) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| (a * b).re);
     products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
 }
 
-/// The same of lists.
+/// Like `paired`, for lists of arrays.
 fn all_paired<'h>(pairs: impl Iterator<Item = (&'h Host, &'h Host)>) -> (f64, f64) {
     pairs.map(|(a, b)| paired(a, b)).fold((0.0, 0.0), |(sum, size), (x, s)| (sum + x, size + s))
 }
 
-/// The slope between two points. What is no finite number at both, such as the mean of nothing, does not change.
+/// The difference quotient between two points. Elements that are NaN or the same infinity at both, such as the mean of
+/// nothing, count as unchanged.
 fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     let mut change = ahead.clone();
     change.zip_mut_with(behind, |ahead, behind| {
@@ -67,7 +69,7 @@ fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     change
 }
 
-/// Arrays on the host: zeros for those that there are not.
+/// Copies arrays to the host, with zeros for those that are `None`.
 fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Result<Vec<Host>> {
     let read = |(x, input): (&Option<DynArray<B>>, &point::Input)| match x {
         Some(x) => Ok(x.to_complex(b)?.into_owned()),
@@ -77,7 +79,7 @@ fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Resul
 }
 
 impl<B: Backend> Suite<B> {
-    /// Does something at the points of a row's cases, and says which fail.
+    /// Runs a check at the points of a row's cases, and reports the failures.
     fn at_points(
         &self,
         row: &Row,
@@ -106,26 +108,27 @@ impl<B: Backend> Suite<B> {
         assert!(checked > 0, "no case of {} has an element to differentiate by", row.name);
     }
 
-    /// The gradients of a row against differences, in float64 or complex128.
+    /// Compares the gradients of a row with finite differences, in float64 or complex128.
     ///
     /// # Panics
-    /// Where they differ, or a call fails.
+    /// If they differ, or if a call fails.
     pub fn gradients(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         self.at_points(row, dtype, given, Cases::All, |b, point| first_order(b, row, dtype, &point, call));
     }
 
-    /// The same of the row as a formula, in the cases whose arguments are all arrays.
+    /// Like `gradients`, for the row as a formula, in the cases whose arguments are all arrays.
     ///
     /// # Panics
-    /// Where they differ, or a call fails.
+    /// If they differ, or if a call fails.
     pub fn gradients_of_formula(&self, row: &Row, dtype: DType, given: Gradients, formula: Call<Diff<B>>) {
         self.at_points(row, dtype, given, Cases::OfArrays, |b, point| first_order(b, row, dtype, &point, formula));
     }
 
-    /// The second derivatives of a row, along random directions, against differences of its gradients: of the first case that has any.
+    /// Compares the second derivatives of a row along random directions with differences of its gradients, for the
+    /// first case with elements.
     ///
     /// # Panics
-    /// Where they differ, or a call fails.
+    /// If they differ, or if a call fails.
     pub fn second_gradients(
         &self,
         row: &Row,
@@ -135,20 +138,21 @@ impl<B: Backend> Suite<B> {
         twice: Call<Diff<Diff<B>>>,
     ) {
         self.at_points(row, dtype, given, Cases::First, |b, mut point| {
-            // factors are unique but for phases, which these elements do not have
+            // factors are unique up to phases, which diagonal elements do not contain
             point.only_diagonal = !row.compared.is_empty() && dtype.kind() == DTypeKind::Complex;
             match second_order(b, row, dtype, &point, call, twice) {
-                // a rule is made of an op that has no gradient, which says so
+                // a gradient rule may use an op without gradient, which reports this error
                 Err(Error::Argument { why, .. }) if why.starts_with("there is no gradient by") => Ok(()),
                 done => done,
             }
         });
     }
 
-    /// The tangents of a row along random directions (forward mode), against its gradients: both pair with the same numbers.
+    /// Compares the tangents of a row along random directions (forward mode) with its gradients: both must give the
+    /// same inner products.
     ///
     /// # Panics
-    /// Where they differ, or a call fails.
+    /// If they differ, or if a call fails.
     pub fn tangents(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>, forward: Call<Jvp<B>>) {
         self.at_points(row, dtype, given, Cases::All, |b, mut point| {
             as_tangents(b, row, dtype, &point, call, forward)?;
@@ -158,7 +162,7 @@ impl<B: Backend> Suite<B> {
             }
             for special in Special::ALL {
                 point.move_to(special);
-                // calls that refuse such numbers do so both ways
+                // calls that refuse such numbers refuse them in both modes
                 if point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?).is_ok() {
                     as_tangents(b, row, dtype, &point, call, forward)
                         .map_err(|why| Error::argument(row.name, format!("at {special:?}: {why}")))?;
@@ -168,10 +172,10 @@ impl<B: Backend> Suite<B> {
         });
     }
 
-    /// The gradients of a row in other dtypes than float64 and complex128, against those in these.
+    /// Compares the gradients of a row in dtypes other than float64 and complex128 with those in these two.
     ///
     /// # Panics
-    /// Where they differ, or a call fails.
+    /// If they differ, or if a call fails.
     pub fn narrow_gradients(&self, row: &Row, dtypes: &[DType], given: Gradients, call: Call<Diff<B>>) {
         for &dtype in dtypes {
             let wide = if dtype.kind() == DTypeKind::Complex { DType::Complex128 } else { DType::Float64 };
@@ -179,7 +183,8 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            // rows without 16-bit floats are systems of equations, interpolations and the like, whose errors are those of their conditions
+            // rows without 16-bit floats are linear systems, interpolation and the like, whose errors depend on the
+            // condition
             if dtypes.contains(&DType::Float16) {
                 self.extremes(row, dtype, given, call);
             }
@@ -187,7 +192,7 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// The gradients, paired with the directions, as the differences along them.
+/// Checks that the gradients, paired with the directions, equal the differences along them.
 fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
     let grads = point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?;
     let grads = on_host(b, point, &grads)?;
@@ -209,13 +214,13 @@ fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: 
             .enumerate()
             .map(|(k, ((of, ahead), (_, behind)))| (point.weights(k, ahead.shape(), *of), change(ahead, behind, step)))
             .collect();
-        // of a result that is no number there is no slope
+        // a result that is NaN has no difference quotient
         let there = all_paired(changes.iter().map(|(u, change)| (u, change)));
         Ok(if is_nan && back.0.is_nan() { back } else { there })
     })
 }
 
-/// Whether what the gradients say is what the differences do, with one of the steps.
+/// Checks that the inner product from the gradients equals the one from differences, for one of the steps.
 fn at_steps(row: &Row, back: (f64, f64), there: impl Fn(f64) -> Result<(f64, f64)>) -> Result<()> {
     let mut last = 0.0;
     for step in STEPS {
@@ -229,7 +234,7 @@ fn at_steps(row: &Row, back: (f64, f64), there: impl Fn(f64) -> Result<(f64, f64
     Err(Error::argument(row.name, format!("by the gradients {}, by differences {last}", back.0)))
 }
 
-/// The gradients of the gradients, as the differences of these.
+/// Checks the gradients of the gradients against differences of gradients.
 fn second_order<B: Backend>(
     b: &B,
     row: &Row,
@@ -266,7 +271,8 @@ fn second_order<B: Backend>(
     })
 }
 
-/// The gradients, paired with the directions, as the tangents along them with the weights of the results.
+/// Checks that the gradients, paired with the directions, equal the tangents along them, paired with the weights of the
+/// results.
 fn as_tangents<B: Backend>(
     b: &B,
     row: &Row,
@@ -282,7 +288,7 @@ fn as_tangents<B: Backend>(
     let weights: Vec<Host> =
         tangents.iter().enumerate().map(|(k, (dtype, t))| point.weights(k, t.shape(), *dtype)).collect();
     let there = all_paired(weights.iter().zip(tangents.iter().map(|(_, t)| t)));
-    // sums with infinities are infinite or NaN, as their order has it
+    // sums with infinities are infinite or NaN, depending on their order
     let is_near = (back.0 - there.0).abs() <= 1e-9 * (back.1 + there.1 + 1.0);
     match is_near || !back.0.is_finite() && !there.0.is_finite() {
         true => Ok(()),
@@ -290,7 +296,7 @@ fn as_tangents<B: Backend>(
     }
 }
 
-/// The gradients in a dtype, as those in a wider one, at the same point.
+/// Checks the gradients in a dtype against those in a wider one, at the same point.
 fn narrow<B: Backend>(
     b: &B,
     row: &Row,

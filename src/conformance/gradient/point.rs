@@ -1,4 +1,4 @@
-//! Where gradients are tested: a case of a row, with random numbers in place of its samples, and directions.
+//! Points at which gradients are tested: a case of a row, with random numbers in place of its samples, and directions.
 
 use super::super::{
     Call, Row,
@@ -16,7 +16,7 @@ use std::any::Any;
 /// Elements of any float dtype, on the host.
 pub(super) type Host = ArrayD<Complex<f64>>;
 
-/// Runs code for the float dtype `T` that a value names.
+/// Runs code for the float dtype `T` given by a runtime value.
 macro_rules! floats {
     ($dtype:expr, $t:ident => $run:expr) => {
         match $dtype {
@@ -49,7 +49,7 @@ macro_rules! floats {
     };
 }
 
-/// Numbers in [0, 1) that look random: the same ones for the same name.
+/// Pseudo-random numbers in [0, 1), determined by a name.
 pub(super) struct Numbers(u64);
 
 impl Numbers {
@@ -72,25 +72,25 @@ impl Numbers {
     }
 }
 
-/// An input of the call that is made of floats.
+/// A float array among the arguments of a call.
 pub(super) struct Input {
     element: ElementInfo,
     pub at: Host,
-    /// A direction; zeros where no gradient is wanted.
+    /// A direction; zeros if no gradient is wanted.
     pub along: Host,
     pub is_wanted: bool,
 }
 
-/// Points where slopes jump, or are none.
+/// Points where derivatives jump or do not exist.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Special {
     Zeros,
     Equal,
-    /// One zero in three.
+    /// Every third element is zero.
     Zero,
-    /// One NaN in three.
+    /// Every third element is NaN.
     Nan,
-    /// One infinity in three.
+    /// Every third element is infinite.
     Infinity,
 }
 
@@ -103,13 +103,13 @@ pub(super) struct Point {
     row: Row,
     text: &'static str,
     pub inputs: Vec<Input>,
-    /// Whether of results that are matrices the diagonals alone have weights.
+    /// Whether, for results that are matrices, only the diagonals have weights.
     pub only_diagonal: bool,
-    /// Whether the way back begins with ones.
+    /// Whether the backward pass begins with ones.
     pub of_sum: bool,
 }
 
-/// What a sample is like, and points for gradients are as well.
+/// Gives `x` the properties of the sample, such as symmetry and order.
 fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
     let shape = sample.shape().to_vec();
     if let [.., n, m] = shape[..]
@@ -121,12 +121,12 @@ fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
             x.swap_axes(shape.len() - 1, shape.len() - 2);
             x.mapv(|z| z.conj())
         };
-        // but for rounding
+        // equal up to rounding
         let near = |(a, b): (&Complex<f64>, &Complex<f64>)| (a - b).norm() <= 1e-12 * (a.norm() + b.norm());
         if sample.iter().zip(&transposed(sample)).all(near) {
             x = (&x + &transposed(&x)) * Complex::new(0.5, 0.0);
             if is_point {
-                // far from singular, with eigenvalues apart
+                // far from singular, with distinct eigenvalues
                 for (index, z) in x.indexed_iter_mut() {
                     let index = index.slice();
                     if index[shape.len() - 1] == index[shape.len() - 2] {
@@ -146,15 +146,15 @@ fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
     x
 }
 
-/// Whether an array is of floats.
+/// Returns whether a dtype is real or complex floating point.
 pub(super) fn is_float(dtype: DType) -> bool {
     matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// What an array is replaced by, if it is.
+/// A function that returns the replacement of an array, or `None` to keep it.
 type Replace<'r, B> = dyn FnMut(&DynArray<B>) -> Result<Option<Value<B>>> + 'r;
 
-/// Replaces the arrays of a value that gradients are taken of, in order.
+/// Replaces the arrays of a value, in order.
 fn replaced<B: Backend>(value: &Value<B>, by: &mut Replace<'_, B>) -> Result<Value<B>> {
     Ok(match value {
         Value::Array(x) => by(x)?.unwrap_or_else(|| value.clone()),
@@ -172,12 +172,12 @@ pub(super) fn arrays<'v, B: Backend>(value: &'v Value<B>, found: &mut Vec<&'v Dy
     }
 }
 
-/// The elements, on a backend.
+/// Copies the elements to a backend.
 pub(super) fn put<B: Backend>(b: &B, x: &Host, dtype: DType) -> Result<DynArray<B>> {
     dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(x.mapv(|z| z.cast::<T>()).into_shared())?)))
 }
 
-/// The elements as a dtype holds them.
+/// The elements rounded to a dtype.
 fn rounded(x: &Host, dtype: DType) -> Result<Host> {
     dispatch!(dtype, T => Ok(x.mapv(|z| z.cast::<T>().cast::<Complex<f64>>())))
 }
@@ -186,10 +186,10 @@ fn array<B: Backend, T: Element>(x: &DynArray<B>) -> Result<B::Array<T>> {
     x.get::<T>().cloned().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })
 }
 
-/// Gradients that the way back begins with, by places.
+/// Gradients with which the backward pass begins, by tape index.
 pub(super) type Seeds = Vec<(usize, Box<dyn Any>)>;
 
-/// The gradient of an array of a tape that the way back begins with, if it has a place.
+/// Adds the gradient `u` of an array to the seeds of the backward pass, if the array has a tape index.
 pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<B>, seeds: &mut Seeds) -> Result<()> {
     floats!(x.dtype(), T => {
         let place = d.place_of("gradients", x.get::<T>().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })?)?;
@@ -201,7 +201,7 @@ pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<
 }
 
 impl Point {
-    /// The point of a case; `None` where it has no element to differentiate by.
+    /// The point of a case; `None` if no element can be differentiated by.
     pub fn of<B: Backend>(
         b: &B,
         row: &Row,
@@ -237,7 +237,7 @@ impl Point {
         Ok((!is_empty).then_some(point))
     }
 
-    /// The elements of a parameter whose arrays are inputs.
+    /// The dtype rule of a parameter whose arrays are inputs.
     fn element(&self, name: &str, dtype: DType) -> Option<ElementInfo> {
         let param = self.row.params.iter().find(|param| param.name == name)?;
         let element = match param.kind {
@@ -251,17 +251,17 @@ impl Point {
         is_float(element.dtype(dtype)).then_some(element)
     }
 
-    /// The inputs that gradients are wanted of.
+    /// The inputs whose gradients are wanted.
     pub fn wanted(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().filter(|input| input.is_wanted)
     }
 
-    /// The inputs this far along the directions.
+    /// The inputs, moved by `step` along the directions.
     pub fn at(&self, step: f64) -> Vec<Host> {
         self.inputs.iter().map(|input| &input.at + &(&input.along * Complex::new(step, 0.0))).collect()
     }
 
-    /// Moves the point to numbers that a dtype has.
+    /// Rounds the point to numbers that a dtype represents.
     pub fn round(&mut self, dtype: DType) -> Result<()> {
         for input in &mut self.inputs {
             input.at = rounded(&input.at, input.element.dtype(dtype))?;
@@ -269,8 +269,8 @@ impl Point {
         Ok(())
     }
 
-    /// Moves the point to numbers of these magnitudes, of the first input and of the others: whole ones, halves and quarters less, with
-    /// their signs.
+    /// Moves the point to numbers of these magnitudes, for the first input and for the others: full magnitude, or a
+    /// quarter or a half less, with the signs kept.
     pub fn scale_to(&mut self, first: f64, others: f64) {
         for (k, input) in self.inputs.iter_mut().enumerate() {
             let size = if k == 0 { first } else { others };
@@ -305,12 +305,12 @@ impl Point {
         }
     }
 
-    /// The inputs on a backend, where the call is of `dtype`.
+    /// The inputs as arrays of a backend, for a call in `dtype`.
     pub fn put<B: Backend>(&self, b: &B, dtype: DType, x: &[Host]) -> Result<Vec<DynArray<B>>> {
         self.inputs.iter().zip(x).map(|(input, x)| put(b, x, input.element.dtype(dtype))).collect()
     }
 
-    /// What the call gives of these inputs, or what is compared of that.
+    /// The results of the call for these inputs, or the values that are compared instead.
     pub fn call<B: Backend>(&self, b: &B, dtype: DType, call: Call<B>, x: &[DynArray<B>]) -> Result<Value<B>> {
         let row = &self.row;
         let (mut positional, mut options, mut known) = (Vec::new(), Vec::new(), Vec::new());
@@ -332,7 +332,7 @@ impl Point {
         compared::parts_on(b, row, known, result, call)
     }
 
-    /// The gradient of a result that the way back begins with: always the same, of numbers that every dtype has.
+    /// The output gradient for result `k`: always the same, with numbers that every dtype represents.
     pub fn weights(&self, k: usize, shape: &[usize], dtype: DType) -> Host {
         if self.of_sum {
             return Host::from_elem(IxDyn(shape), Complex::new(1.0, 0.0));
@@ -354,7 +354,7 @@ impl Point {
         u
     }
 
-    /// The gradients of the inputs that are wanted, of these weights of the results; `None` of those that no gradient came to.
+    /// The gradients of the wanted inputs for the results' weights; `None` for inputs that no gradient reached.
     pub fn pull<B: Backend>(
         &self,
         b: &B,
@@ -375,7 +375,7 @@ impl Point {
         self.taken(b, dtype, found)
     }
 
-    /// How the results change along the directions, in order: zeros for those that do not.
+    /// The tangents of the results along the directions, in order; zeros for results that do not change.
     pub fn tangents<B: Backend>(&self, b: &B, dtype: DType, call: Call<Jvp<B>>) -> Result<Vec<(DType, Host)>> {
         let j = Jvp::new(b.clone());
         let (at, along) = (self.put(b, dtype, &self.at(0.0))?, self.directions());
@@ -407,12 +407,12 @@ impl Point {
         results.into_iter().filter(|y| is_float(y.dtype())).map(read).collect()
     }
 
-    /// The directions.
+    /// The directions of all inputs.
     pub fn directions(&self) -> Vec<Host> {
         self.inputs.iter().map(|input| input.along.clone()).collect()
     }
 
-    /// The inputs on a tape: those that are wanted have the first places.
+    /// The inputs on a tape; the wanted ones have the first indices.
     pub fn lifted<B: Backend>(&self, d: &Diff<B>, x: &[DynArray<B>]) -> Result<Vec<DynArray<Diff<B>>>> {
         let lift = |(input, x): (&Input, &DynArray<B>)| {
             floats!(x.dtype(), T => {
@@ -423,7 +423,7 @@ impl Point {
         self.inputs.iter().zip(x).map(lift).collect()
     }
 
-    /// The gradients that were found of the inputs that are wanted.
+    /// Converts the gradients found for the wanted inputs.
     pub fn taken<B: Backend>(
         &self,
         b: &B,
