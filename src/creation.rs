@@ -32,7 +32,7 @@ pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<
 }
 
 /// Row and column indices of the lower triangle of a matrix.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of results
 pub fn tril_indices<B: Backend, T: Integer>(
     b: &B,
     n: usize,
@@ -50,7 +50,7 @@ pub fn tril_indices<B: Backend, T: Integer>(
 }
 
 /// Row and column indices of the upper triangle of a matrix.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of results
 pub fn triu_indices<B: Backend, T: Integer>(
     b: &B,
     n: usize,
@@ -81,7 +81,7 @@ fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<
     Ok(shape)
 }
 
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of results
 fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::Array<T>, B::Array<T>)> {
     match &list[..] {
         [rows, columns] => Ok((b.astype::<T, _>(rows)?, b.astype::<T, _>(columns)?)),

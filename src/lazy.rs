@@ -269,7 +269,7 @@ impl<X, L> Lazy<X, L> {
     /// op elsewhere. A formula over more than 8 arrays is split into several passes.
     ///
     /// # Errors
-    /// Those of `expr!`: shapes that do not broadcast, and the errors of the ops.
+    /// The errors of `expr!`: shapes that do not broadcast, and the errors of the ops.
     #[inline]
     pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<T>>
     where
@@ -319,7 +319,7 @@ impl<F, X, L> Reduced<F, X, L> {
     /// Computes the formula and its reduction on the backend of its arrays.
     ///
     /// # Errors
-    /// Those of `expr!`: shapes that do not broadcast, and the errors of the ops.
+    /// The errors of `expr!`: shapes that do not broadcast, and the errors of the ops.
     #[inline]
     pub fn eval<'a, B: Arrays, T: Element>(self, b: &B) -> Result<B::Array<F::Out>>
     where

@@ -137,7 +137,8 @@ pub use script::{Script, Variables};
 pub use show::Show;
 pub use watch::{Profile, Strict, Watch, Watched};
 
-/// The slices of an array, one per axis: `slices![1..3, .., -1, ..;2]`; a lone index drops its axis, and a step follows a semicolon.
+/// The slices of an array, one per axis: `slices![1..3, .., -1, ..;2]`; a lone index drops its axis, and a step follows
+/// a semicolon.
 ///
 /// ```
 /// use backends::{prelude::*, slices};
@@ -175,8 +176,8 @@ macro_rules! slices {
 /// | an array of `i64`, `&indices` | the elements at these indices |
 /// | an array of `bool`, `&mask` | the elements where it is true; it stands for as many axes as the mask has |
 ///
-/// An array may be any expression, by reference or by value: `ix![&i, b.greater(&v, 0.0)?]`. [`Indexing::get`], [`Indexing::set`]
-/// and [`Indexing::add_at`] take such a list.
+/// An array may be any expression, by reference or by value: `ix![&i, b.greater(&v, 0.0)?]`. [`Indexing::get`],
+/// [`Indexing::set`] and [`Indexing::add_at`] take such a list.
 ///
 /// ```
 /// use backends::{prelude::*, ix};

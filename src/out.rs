@@ -4,10 +4,10 @@ use crate::{Arrays, Element, runtime::formula};
 
 /// The destination of an op's result, made by `b.out(&mut y)`: its methods are the ops that return one array.
 ///
-/// The result must have the shape of `y`. A scalar expression, `b.out(&mut y).exp(&x)?`, gives the same as `expr!(b, y
-/// = exp(x))?`, and overwrites the memory of `y`, as formulas do, if no other handle or view of that memory is left.
-/// Otherwise, and for all other ops, `y` becomes a new array. Other handles keep their values, and after an error `y`
-/// is unchanged.
+/// The result must have the shape of `y`. A scalar expression, `b.out(&mut y).exp(&x)?`, gives the same as
+/// `expr!(b, y = exp(x))?`, and overwrites the memory of `y`, as formulas do, if no other handle or view of that memory
+/// is left. Otherwise, and for all other ops, `y` becomes a new array. Other handles keep their values, and after an
+/// error `y` is unchanged.
 #[must_use = "an array gets the result of the op that is called on this"]
 pub struct Out<'y, B: Arrays, U: Element> {
     pub(crate) within: formula::Out<'y, B, U>,

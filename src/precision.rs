@@ -6,7 +6,7 @@ use crate::{Backend, DTypeKind, DynArray, Result, Value, ops, precision};
 /// reals. An array that has the dtype already is not copied.
 ///
 /// # Errors
-/// Those of [`astype`](ops::astype).
+/// The errors of [`astype`](ops::astype).
 ///
 /// ```
 /// use backends::prelude::*;

@@ -191,7 +191,7 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
 }
 
 /// Number of elements in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of results
 pub fn histogram<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -209,7 +209,7 @@ pub fn histogram<B: Backend, T: Real>(
 }
 
 /// Sum of weights in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // a pair of results
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn histogram_weighted<B: Backend, T: Real>(
     b: &B,

@@ -39,14 +39,15 @@
 //! each second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is its `accuracy` (or
 //! that of its group), with the row's own `ulp` by dtype in `own_ulp`.
 //!
-//! In addition every row, even without cases, has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..],
-//! None)`: for any arguments, a call must return a result or an error, in bounded time. In a test binary with the
-//! allocator [`Refusing`], rows are also called while memory is refused. A test `errors`, `SUITE.agrees(&ROW,
-//! &[DType::Float64, ..], None)`, checks that the row refuses the same calls as `Numpyish`, with the same texts.
-//! `BACKENDS_CALLS=5000` sets the number of calls of each row.
+//! In addition every row, even without cases, has a test `arguments`,
+//! `SUITE.answers(&ROW, &[DType::Float64, ..], None)`: for any arguments, a call must return a result or an error, in
+//! bounded time. In a test binary with the allocator [`Refusing`], rows are also called while memory is refused. A test
+//! `errors`, `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`, checks that the row refuses the same calls as
+//! `Numpyish`, with the same texts. `BACKENDS_CALLS=5000` sets the number of calls of each row.
 //!
-//! A row that is a scalar expression has a test `formula` if the macro has `formulas = true`, `SUITE.formulas(&ROW,
-//! &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it must give the same result as the op.
+//! A row that is a scalar expression has a test `formula` if the macro has `formulas = true`,
+//! `SUITE.formulas(&ROW, &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it must give the same result
+//! as the op.
 //!
 //! A table of another crate has its results in one file, which is named like the table:
 //!

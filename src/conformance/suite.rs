@@ -49,7 +49,7 @@ pub struct Row {
 /// link to.
 ///
 /// # Errors
-/// Those of [`crate::call`].
+/// The errors of [`crate::call`].
 pub fn reference(
     b: &Numpyish,
     op: &str,

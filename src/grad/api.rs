@@ -31,14 +31,14 @@ pub trait Params<B: Backend, K> {
     /// Replaces each array of the inputs by another one, in order; anything that is no array is copied.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads>;
 
     /// Changes every array of `params`, in order, given the array at the same position of `beside`: the step of an
     /// optimiser.
     ///
     /// # Errors
-    /// Those of `f`; [`Error::Argument`] if a vector has different lengths in `params` and `beside`.
+    /// The errors of `f`; [`Error::Argument`] if a vector has different lengths in `params` and `beside`.
     fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()>;
 }
 
@@ -268,7 +268,7 @@ pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
 /// [`grad`].
 ///
 /// # Errors
-/// Those of [`grad`].
+/// The errors of [`grad`].
 pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &P::Vars) -> Result<Var<B, U>>,
@@ -323,7 +323,7 @@ pub fn grad<B: Backend, P: Params<B, K>, K, U: Real>(
 /// followed by those of the input. The function is recorded once, with one backward pass per element of the result.
 ///
 /// # Errors
-/// Those of [`vjp`].
+/// The errors of [`vjp`].
 pub fn jacobian<B: Backend, T: Float>(
     b: &B,
     f: impl FnOnce(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
@@ -357,7 +357,7 @@ pub fn jacobian<B: Backend, T: Float>(
 /// ```
 ///
 /// # Errors
-/// Those of [`grad`].
+/// The errors of [`grad`].
 pub fn hessian<B: Backend, T: Real>(
     b: &B,
     f: impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -369,7 +369,7 @@ pub fn hessian<B: Backend, T: Real>(
 /// The Hessian of a function that returns one real number, times a vector, without forming the matrix.
 ///
 /// # Errors
-/// Those of [`grad`].
+/// The errors of [`grad`].
 pub fn hvp<B: Backend, T: Real>(
     b: &B,
     f: impl FnOnce(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,

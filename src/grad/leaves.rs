@@ -7,7 +7,7 @@ pub trait MapArrays<B: Arrays> {
     /// Returns the new array for `x`.
     ///
     /// # Errors
-    /// Those of the implementation.
+    /// The errors of the implementation.
     fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>>;
 }
 
@@ -17,6 +17,6 @@ pub trait ChangeArrays<B: Arrays> {
     /// Changes one array.
     ///
     /// # Errors
-    /// Those of the implementation.
+    /// The errors of the implementation.
     fn change<T: Float>(&mut self, x: &mut B::Array<T>, beside: &B::Array<T>) -> Result<()>;
 }

@@ -23,9 +23,9 @@ pub enum NufftType {
 /// [`new`](NufftPlan::new) computes everything that depends on the modes, [`set_points`](NufftPlan::set_points)
 /// everything that depends on the points; [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
 ///
-/// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from `-(N
-/// // 2)` to `(N - 1) // 2`. The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as fine
-/// as the modes.
+/// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from
+/// `-(N // 2)` to `(N - 1) // 2`. The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as
+/// fine as the modes.
 ///
 /// ```
 /// use backends::prelude::*;

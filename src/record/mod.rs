@@ -120,7 +120,7 @@ impl<B: Backend> Recorded<B> {
     /// The constants as arrays of backend `b`, to be used as the script's initial variables.
     ///
     /// # Errors
-    /// Those of [`Arrays::from_ndarray`].
+    /// The errors of [`Arrays::from_ndarray`].
     pub fn constants_on<C: Backend>(&self, b: &C) -> Result<crate::Variables<C>> {
         let on = |(name, x): (String, DynArray<Numpyish>)| {
             let x = dispatch!(x.dtype(), T => match x.get::<T>() {

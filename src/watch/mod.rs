@@ -84,7 +84,7 @@ impl Seen<'_> {
     /// The elements that are NaN or infinite, if there are any. Copies the array to the host, and waits for the copy.
     ///
     /// # Errors
-    /// Those of the copy.
+    /// The errors of the copy.
     pub fn outliers(&self) -> Result<Option<Outliers>> {
         (self.outliers)()
     }

@@ -62,8 +62,8 @@ struct State {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span; for a formula its whole text, as the user wrote it: `exp(-x**2)`, `gradient of
-    /// exp(-x**2)`.
+    /// Name of the op or the span; for a formula its whole text, as the user wrote it: `exp(-x**2)`,
+    /// `gradient of exp(-x**2)`.
     pub name: String,
     /// Name of the op; `expr!` for a formula, empty for a span.
     pub op: &'static str,

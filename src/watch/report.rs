@@ -133,7 +133,7 @@ impl Profile {
     /// Writes [`Profile::trace`] to a file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn save_trace(&self, path: impl AsRef<Path>) -> io::Result<()> {
         std::fs::write(path, self.trace())
     }

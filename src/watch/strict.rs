@@ -77,8 +77,8 @@ impl Strict {
     /// Wraps a backend so that it makes these checks.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] for a backend on an excluded device, and if the build leaves out a library that programs have
-    /// to run on, because its ops are then unknown.
+    /// [`Error::Unavailable`] for a backend on an excluded device, and if the build leaves out a library that programs
+    /// have to run on, because its ops are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
         if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
             return Err(choose::left_out(library));

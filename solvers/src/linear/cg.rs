@@ -1,4 +1,5 @@
-//! Conjugate gradients, for Hermitian definite operators; biconjugate gradients; and conjugate gradients on the normal equations.
+//! Conjugate gradients, for Hermitian definite operators; biconjugate gradients; and conjugate gradients on the normal
+//! equations.
 
 use super::{
     monitor::{Monitor, squares},
@@ -19,7 +20,8 @@ fn still_divides<B: Backend, T: WideFloat>(
     Ok(monitor.break_down(&magnitudes(s.b, second)?, what_second))
 }
 
-/// Conjugate gradients (Hestenes and Stiefel 1952), in the form of Shewchuk, "An Introduction to the Conjugate Gradient Method Without the Agonizing Pain".
+/// Conjugate gradients (Hestenes and Stiefel 1952), in the form of Shewchuk, "An Introduction to the Conjugate Gradient
+/// Method Without the Agonizing Pain".
 pub(super) fn cg<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,

@@ -13,13 +13,13 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
     /// `A x`. Leading axes that are a batch of systems are leading axes of the result.
     ///
     /// # Errors
-    /// Those of the ops; `Error::Shapes` if `x` does not fit.
+    /// The errors of the ops; `Error::Shapes` if `x` does not fit.
     fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>>;
 
     /// `A^H y`, the product with the conjugate transpose; `None` if it is not available.
     ///
     /// # Errors
-    /// Those of [`apply`](LinearOperator::apply).
+    /// The errors of [`apply`](LinearOperator::apply).
     fn apply_adjoint(&self, b: &B, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
         let _ = (b, y);
         Ok(None)
@@ -48,7 +48,7 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
     /// The matrix itself, if available.
     ///
     /// # Errors
-    /// Those of the ops.
+    /// The errors of the ops.
     fn matrix(&self, b: &B) -> Result<Option<Matrix<B, T>>> {
         let _ = b;
         Ok(None)

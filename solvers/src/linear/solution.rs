@@ -102,7 +102,7 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
     /// The unknowns, if all systems are solved.
     ///
     /// # Errors
-    /// Those of [`checked`](Solution::checked).
+    /// The errors of [`checked`](Solution::checked).
     pub fn into_x(self) -> Result<B::Array<T>> {
         Ok(self.checked()?.x)
     }

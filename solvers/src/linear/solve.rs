@@ -50,8 +50,8 @@ pub enum Method {
 /// A solve of `A x = y`: its options, and the methods that run it.
 ///
 /// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems,
-/// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual `r =
-/// y - A x`.
+/// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual
+/// `r = y - A x`.
 ///
 /// On a backend that records, the solution has gradients with respect to the right side and to everything that the
 /// operator is made of: the backward pass solves the transposed system once, by the same method.
@@ -235,7 +235,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     /// Like [`solve`](Solve::solve), for a function whose arguments then need no type annotations.
     ///
     /// # Errors
-    /// Those of [`solve`](Solve::solve).
+    /// The errors of [`solve`](Solve::solve).
     pub fn solve_matrix_free(
         &self,
         b: &B,
@@ -248,7 +248,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     /// Like [`solve`](Solve::solve), for an operator whose type is only known at run time.
     ///
     /// # Errors
-    /// Those of [`solve`](Solve::solve).
+    /// The errors of [`solve`](Solve::solve).
     pub fn solve_operator(&self, b: &B, a: &dyn LinearOperator<B, T>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.check()?;
         let batch = self.batch(a, y)?;

@@ -40,9 +40,10 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 
 /// Stochastic gradient descent, with momentum and weight decay as in `torch.optim.SGD`.
 ///
-/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is `v = momentum * v + (1 -
-/// dampening) * g`, or `g` in the first step; then `x -= rate * v`, or with [`nesterov`](Sgd::nesterov) `x -= rate * (g
-/// + momentum * v)`. For complex parameters, the gradient is the one that `backends::grad::grad` returns.
+/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is
+/// `v = momentum * v + (1 - dampening) * g`, or `g` in the first step; then `x -= rate * v`, or with
+/// [`nesterov`](Sgd::nesterov) `x -= rate * (g + momentum * v)`. For complex parameters, the gradient is the one that
+/// `backends::grad::grad` returns.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -163,8 +164,8 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
     }
 }
 
-/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), with the defaults of `torch.optim.Adam`; `decoupled`
-/// weight decay makes it AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
+/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), with the defaults of `torch.optim.Adam`;
+/// `decoupled` weight decay makes it AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
 ///
 /// Running means of the gradient and of its square, over about `1 / (1 - beta)` steps and with bias correction, give
 /// the step `x -= rate * mean / (sqrt(mean of squares) + eps)`. The real and imaginary parts of complex parameters are
@@ -331,7 +332,7 @@ pub(super) fn complex<B: Backend, T: Float>(
 /// The Euclidean norm of the gradients of all parameters, taken as one vector.
 ///
 /// # Errors
-/// Those of the ops.
+/// The errors of the ops.
 pub fn grad_norm<B: Backend, N, K>(b: &B, grads: &N) -> Result<f64>
 where
     for<'a> &'a N: Params<B, K, Grads = N>,
@@ -344,7 +345,7 @@ where
 /// Scales the gradients down if their common norm exceeds `longest`, as `torch.nn.utils.clip_grad_norm_` does.
 ///
 /// # Errors
-/// Those of the ops.
+/// The errors of the ops.
 pub fn clip_grad_norm<B: Backend, N, K>(b: &B, grads: &N, longest: f64) -> Result<N>
 where
     for<'a> &'a N: Params<B, K, Grads = N>,

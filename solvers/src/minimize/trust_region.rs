@@ -38,7 +38,7 @@ const ACCEPTED: f64 = 0.15;
 /// ```
 ///
 /// # Errors
-/// Those of [`minimize`](super::minimize()).
+/// The errors of [`minimize`](super::minimize()).
 pub fn trust_region<B: Backend, T: Real>(
     b: &B,
     f: impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,

@@ -38,7 +38,7 @@ pub enum Step {
 /// ```
 ///
 /// # Errors
-/// Those of `f` and of the ops.
+/// The errors of `f` and of the ops.
 pub fn step<B: Backend, T: Float>(
     b: &B,
     mut f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,
@@ -72,7 +72,8 @@ pub fn step<B: Backend, T: Float>(
 /// The states at `steps + 1` equally spaced times, the first of which is the time of `y0`.
 ///
 /// # Errors
-/// Those of `f` and of the ops; `Error::Argument` if a time is not finite, or if `steps` is 0 and the times differ.
+/// The errors of `f` and of the ops; `Error::Argument` if a time is not finite, or if `steps` is 0 and the times
+/// differ.
 pub fn solve_fixed<B: Backend, T: Float>(
     b: &B,
     mut f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,

@@ -58,9 +58,10 @@ pub use solution::{Solution, Status};
 /// that is complex-differentiable: one without conjugates, magnitudes or real parts.
 ///
 /// # Errors
-/// Those of `f` and of its ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if the result of `f` does
-/// not have the shape of `y0`. A solution that becomes infinite, an `f` that returns NaN, or an `f` so steep that steps
-/// become too short, is not an error: [`Solution::success`] is false then, and [`Solution::message`] gives the reason.
+/// The errors of `f` and of its ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if the result of `f`
+/// does not have the shape of `y0`. A solution that becomes infinite, an `f` that returns NaN, or an `f` so steep that
+/// steps become too short, is not an error: [`Solution::success`] is false then, and [`Solution::message`] gives the
+/// reason.
 pub fn solve_ivp<B: Backend, T: Float>(
     b: &B,
     f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>>,

@@ -81,7 +81,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     /// Solves the problem, in the same way as [`solve_ivp`](super::solve_ivp).
     ///
     /// # Errors
-    /// Those of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
+    /// The errors of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
     /// function returns an array of another shape.
     pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
         drive::solve(self, &options)

@@ -11,7 +11,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
-    /// Those of the op.
+    /// The errors of the op.
     pub fn conj(&self, b: &B) -> Result<Csr<B, T>> {
         self.with_values(b.conj(self.values())?)
     }
@@ -168,7 +168,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// the elements.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn sum_duplicates(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
@@ -176,7 +176,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The same matrix without stored zeros. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn eliminate_zeros(&self, b: &B) -> Result<Csr<B, T>> {
         self.kept(b, &b.not_equal(self.values(), T::ZERO)?)
     }

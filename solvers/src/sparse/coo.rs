@@ -54,7 +54,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// A matrix of this shape with these elements from the host, each given as row, column and value.
     ///
     /// # Errors
-    /// Those of [`Coo::new`].
+    /// The errors of [`Coo::new`].
     pub fn from_triplets(
         b: &B,
         elements: impl IntoIterator<Item = (usize, usize, T)>,
@@ -158,7 +158,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// convert to a [`Csr`] first.
     ///
     /// # Errors
-    /// Those of [`Csr::matmul`].
+    /// The errors of [`Csr::matmul`].
     pub fn matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.to_csr(b)?.matmul(b, x)
     }
@@ -182,7 +182,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// the elements.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         let places = b.unique_inverse(self.places(b)?)?;
         let values = b.segment_sum(&self.values, places.inverse_indices, places.values.len())?;
@@ -196,7 +196,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     /// Converts to CSC, in the same way as [`Coo::to_csr`].
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         Ok(self.transpose().to_csr(b)?.transpose())
     }

@@ -33,7 +33,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// column `j` has the elements `indptr[j]..indptr[j + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
-    /// Those of [`Csr::new`] for the transpose, and worded for it.
+    /// The errors of [`Csr::new`] for the transpose, and worded for it.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -134,7 +134,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// Converts to COO: the column of each element replaces the pointers.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         Ok(self.transposed.to_coo(b)?.transpose())
     }
@@ -142,7 +142,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// Converts to CSR.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_csr(&self, b: &B) -> Result<Csr<B, T>> {
         self.to_coo(b)?.to_csr(b)
     }
@@ -150,7 +150,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// Converts to DIA; see [`Coo::to_dia`].
     ///
     /// # Errors
-    /// Those of [`Coo::to_dia`].
+    /// The errors of [`Coo::to_dia`].
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         self.to_coo(b)?.to_dia(b)
     }
@@ -182,7 +182,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
-    /// Those of the op.
+    /// The errors of the op.
     pub fn conj(&self, b: &B) -> Result<Csc<B, T>> {
         Ok(self.transposed.conj(b)?.transpose())
     }

@@ -163,7 +163,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Converts to COO: the row of each element replaces the pointers.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_coo(&self, b: &B) -> Result<Coo<B, T>> {
         let rows = rows_of(b, &self.indptr, self.nnz())?;
         Ok(Coo::of(self.values.clone(), rows, self.indices.clone(), self.shape))
@@ -186,7 +186,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Converts to CSC.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn to_csc(&self, b: &B) -> Result<Csc<B, T>> {
         self.to_coo(b)?.to_csc(b)
     }
@@ -194,7 +194,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Converts to DIA; see [`Coo::to_dia`].
     ///
     /// # Errors
-    /// Those of [`Coo::to_dia`].
+    /// The errors of [`Coo::to_dia`].
     pub fn to_dia(&self, b: &B) -> Result<Dia<B, T>> {
         self.to_coo(b)?.to_dia(b)
     }

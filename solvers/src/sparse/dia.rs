@@ -71,7 +71,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// A matrix of this shape with a constant value on each given diagonal, such as a stencil along one axis.
     ///
     /// # Errors
-    /// Those of [`Dia::new`].
+    /// The errors of [`Dia::new`].
     pub fn constant(b: &B, diagonals: &[(isize, T)], shape: [usize; 2]) -> Result<Dia<B, T>> {
         check_shape("Dia::constant", shape)?;
         let values = b.from_iter(diagonals.iter().map(|&(_, value)| value))?;
@@ -164,7 +164,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// The product of the transpose with a vector, or with each column of a matrix.
     ///
     /// # Errors
-    /// Those of [`Dia::matmul`] for the transpose.
+    /// The errors of [`Dia::matmul`] for the transpose.
     pub fn transpose_matmul(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.transpose(b)?.matmul(b, x)
     }
@@ -185,7 +185,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// One diagonal as a vector of its elements; zeros if the diagonal is not stored.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn diagonal(&self, b: &B, offset: isize) -> Result<B::Array<T>> {
         match self.offsets.iter().position(|&stored| stored == offset) {
             Some(k) => {
@@ -239,7 +239,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// Conjugates each value; no change for real matrices.
     ///
     /// # Errors
-    /// Those of the op.
+    /// The errors of the op.
     pub fn conj(&self, b: &B) -> Result<Dia<B, T>> {
         self.with_values(b.conj(&self.values)?)
     }

@@ -92,7 +92,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// outside of the matrix.
     ///
     /// # Errors
-    /// Those of the ops that run.
+    /// The errors of the ops that run.
     pub fn diagonal(&self, b: &B, offset: isize) -> Result<B::Array<T>> {
         let [rows, columns] = self.shape();
         let first = if offset < 0 { offset.unsigned_abs() } else { 0 };

@@ -47,9 +47,9 @@ fn is_ordinary<B: Backend, T: WideFloat>(
 /// The adjugates of matrices that may be singular, in a form whose derivatives are correct as well.
 ///
 /// Each matrix is written as `r - u w`: `u` has two columns and `w` two rows, those of the two smallest singular
-/// values, so that `r` is regular. Its determinant is the determinant of `r` times that of the 2x2 matrix `c = 1 - w
-/// inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three singular values are 0,
-/// the adjugate and its derivative are 0.
+/// values, so that `r` is regular. Its determinant is the determinant of `r` times that of the 2x2 matrix
+/// `c = 1 - w inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three singular
+/// values are 0, the adjugate and its derivative are 0.
 fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = length(x, 1);
     if n == 1 {

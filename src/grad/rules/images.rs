@@ -89,8 +89,8 @@ impl Spline {
         b.stack(&parts)
     }
 
-    /// The gradients of the elements, `(stack, lengths..)`, given those of the coefficients, `(stack, lengths.. with
-    /// borders)`.
+    /// The gradients of the elements, `(stack, lengths..)`, given those of the coefficients,
+    /// `(stack, lengths.. with borders)`.
     fn elements<B: Backend, T: WideFloat>(&self, b: &B, g: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T>> {
         if !self.filters() {
             return Ok(g.clone());
@@ -306,8 +306,8 @@ impl<B: Backend> Layout<B> {
         Ok(())
     }
 
-    /// Adds up the gradients of values, `(arrays, points, channels)`, at the coefficients, `(arrays, coefficients,
-    /// channels)`.
+    /// Adds up the gradients of values, `(arrays, points, channels)`, at the coefficients,
+    /// `(arrays, coefficients, channels)`.
     fn spread<T: WideFloat>(&self, b: &B, g: &B::Array<T>, taps: &[Taps<B>], lengths: &[usize]) -> Result<B::Array<T>> {
         let g = b.expand_dims(g, 1)?;
         let mut sum: Option<B::Array<T>> = None;

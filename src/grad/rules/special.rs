@@ -117,8 +117,8 @@ fn rise_of_digamma<B: Backend, T: Real>(
     b.r#where(is_plain, stable, other)
 }
 
-/// Coefficients of `1 - I1(x) / I0(x)` in powers of `1 / x`, from the first power on: with `c0 = 1`, `2 c(m) = (m - 2)
-/// c(m - 1) - sum of c(i) c(m - i)`.
+/// Coefficients of `1 - I1(x) / I0(x)` in powers of `1 / x`, from the first power on: with `c0 = 1`,
+/// `2 c(m) = (m - 2) c(m - 1) - sum of c(i) c(m - i)`.
 fn fall_of_ratio() -> [f64; 12] {
     let mut c = [0.0; 13];
     c[0] = 1.0;

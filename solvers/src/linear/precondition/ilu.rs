@@ -71,7 +71,7 @@ impl<T: WideFloat> IncompleteLu<T> {
     /// Factorizes a matrix in host memory.
     ///
     /// # Errors
-    /// Those of [`of`](IncompleteLu::of).
+    /// The errors of [`of`](IncompleteLu::of).
     pub fn new(matrix: &HostCsr<T>) -> Result<Self> {
         let middle = middles(matrix, "ILU(0)")?;
         let (indptr, indices) = (matrix.indptr(), matrix.indices());
@@ -117,7 +117,7 @@ impl<T: WideFloat> IncompleteCholesky<T> {
     /// Factorizes a matrix in host memory.
     ///
     /// # Errors
-    /// Those of [`of`](IncompleteCholesky::of).
+    /// The errors of [`of`](IncompleteCholesky::of).
     pub fn new(matrix: &HostCsr<T>) -> Result<Self> {
         let middle = middles(matrix, "IC(0)")?;
         let (indptr, indices) = (matrix.indptr(), matrix.indices());

@@ -20,7 +20,7 @@ pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
     /// `M r`, with the shape of `r`, whose leading axes may be a batch.
     ///
     /// # Errors
-    /// Those of the ops.
+    /// The errors of the ops.
     fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>>;
 
     /// `M^T r`, without conjugation, for gradients and biCG. If it returns `None`, the solve in the backward pass runs
@@ -28,7 +28,7 @@ pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
     /// [`apply`](Preconditioner::apply) is used.
     ///
     /// # Errors
-    /// Those of the ops.
+    /// The errors of the ops.
     fn apply_transposed(&self, b: &B, r: &B::Array<T>) -> Result<Option<B::Array<T>>> {
         let _ = (b, r);
         Ok(None)
