@@ -21,8 +21,8 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 
 /// All available devices, each as a backend: the CPU, the GPUs, and the devices of libtorch, if it is installed.
 ///
-/// A missing library contributes no devices. The first search for libtorch on a machine loads it, and may compile its
-/// shim.
+/// A missing library contributes no devices. Looking for libtorch loads it and, the first time on a machine, may
+/// compile its shim.
 ///
 /// ```
 /// use backends::Arrays;

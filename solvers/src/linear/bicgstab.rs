@@ -8,7 +8,8 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
 
-/// A residual counts as gone when its length relative to the first residual is at most this times the dtype's epsilon.
+/// A residual counts as gone when its length, relative to that at the start of the iteration, is at most this times the
+/// dtype's epsilon.
 const GONE: f64 = 1e3;
 /// A vector counts as dependent on others if, without its components along them, its relative length is at most this
 /// times the dtype's epsilon.

@@ -27,9 +27,9 @@ impl GridBoundary {
 }
 
 /// The Laplacian of a grid minus a multiple of the grid:
-/// `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's equation (`shift`
-/// 0) and Helmholtz' equation. Symmetric; negative definite if `shift` is positive, or if it is 0 and an axis has the
-/// boundary `Zero`.
+/// `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's equation (with a
+/// `shift` of 0) and Helmholtz' equation. Symmetric; negative definite if `shift` is positive, or if it is 0 and an axis
+/// has the boundary `Zero`.
 ///
 /// The grid is formed by the last axes of an array, one for each boundary; axes before them are a batch.
 #[derive(Clone, Debug, PartialEq)]

@@ -79,7 +79,7 @@ impl SolveIvp {
         self
     }
 
-    /// Sets the allowed error of a step relative to the state; at least 100 times the rounding unit of the dtype is
+    /// Sets the allowed error of a step relative to the state; at least 100 times the machine epsilon of the dtype is
     /// used.
     #[must_use]
     pub fn rtol(mut self, rtol: f64) -> Self {
