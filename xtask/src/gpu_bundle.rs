@@ -22,6 +22,9 @@ const ARCH: &str = "sm_90";
 const TESTS: [&str; 8] =
     ["cuda", "cuda_bounds", "cuda_formulas", "device_memory", "dlpack", "formulas", "ops", "programs"];
 
+/// The example of the facade that compiles kernels ahead.
+const COMPILER: &str = "compile_kernels";
+
 /// What the bundle is started with.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");
 
@@ -46,7 +49,9 @@ pub fn task(args: &[String]) -> Outcome {
     for sub in ["tests", "benches", "kernels"] {
         create(&folder.join(sub))?;
     }
-    for (name, program) in built("carried", &tests())? {
+    let (compilers, programs): (Vec<_>, Vec<_>) =
+        built("carried", &tests())?.into_iter().partition(|(name, _)| name == COMPILER);
+    for (name, program) in programs {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
@@ -65,7 +70,8 @@ pub fn task(args: &[String]) -> Outcome {
     let asked = root().join("target/gpu-kernels");
     harvest(&folder, &asked)?;
     said("the kernels that they ask for are known");
-    compile_kernels(&folder.join("kernels"), &asked)?;
+    let (_, compiler) = compilers.first().ok_or_else(|| format!("cargo names no program for {COMPILER}"))?;
+    compile_kernels(compiler, &folder.join("kernels"), &asked)?;
     said("the kernels are compiled");
     write(&folder.join("run.sh"), SCRIPT)?;
     write(&folder.join("peers_gpu.py"), PEERS)?;
@@ -92,7 +98,8 @@ fn pack(folder: &Path, packed: &Path) -> Outcome {
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime"];
+    // in one command with the tests, since alone it would be built with other features, and the libraries with it
+    let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--example", COMPILER];
     packages.into_iter().chain(names).map(String::from).collect()
 }
 
@@ -136,15 +143,13 @@ fn harvest(bundle: &Path, asked: &Path) -> Outcome {
 }
 
 /// Compiles the kernels in two processes: the compiler does one thing at a time in each.
-fn compile_kernels(folder: &Path, asked: &Path) -> Outcome {
-    let programs = built("carried", &["build", "--example", "compile_kernels"].map(String::from))?;
-    let (_, program) = programs.first().ok_or("cargo names no program for compile_kernels")?;
+fn compile_kernels(program: &Path, folder: &Path, asked: &Path) -> Outcome {
     let start = |part: &str| Command::new(program).args([ARCH, part]).arg(asked).env("BACKENDS_CACHE", folder).spawn();
     let running = ["0/2", "1/2"].map(start);
     for child in running {
-        let status = child.and_then(|mut child| child.wait()).map_err(|why| format!("compile_kernels: {why}"))?;
+        let status = child.and_then(|mut child| child.wait()).map_err(|why| format!("{COMPILER}: {why}"))?;
         if !status.success() {
-            return Err(format!("compile_kernels: {status}"));
+            return Err(format!("{COMPILER}: {status}"));
         }
     }
     Ok(())
