@@ -1,4 +1,4 @@
-//! Arrays from one layout to another.
+//! Moves arrays from one layout to another.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -13,7 +13,8 @@ use backends::{
 use std::{borrow::Cow, ops::Range};
 
 impl<B: Backend> Sharded<B> {
-    /// The axis along which an array of this shape is split where nothing else decides. An array without elements is whole.
+    /// The default split axis of an array of this shape: the first that is long enough. Arrays without elements are not
+    /// split.
     pub(crate) fn usual_axis(&self, shape: &[usize]) -> Option<usize> {
         shape.iter().position(|&n| self.may_split(n)).filter(|_| !shape.contains(&0))
     }
@@ -22,7 +23,7 @@ impl<B: Backend> Sharded<B> {
         may_split(n, self.policy.least, self.ranks())
     }
 
-    /// What this rank has of an axis of length `n` that is split in the usual way.
+    /// This rank's range of an axis of length `n` that is split in the usual way.
     pub(crate) fn mine(&self, n: usize) -> Range<usize> {
         range(n, self.rank(), self.ranks())
     }
@@ -31,7 +32,7 @@ impl<B: Backend> Sharded<B> {
         ranges(n, self.ranks())
     }
 
-    /// An array of this backend, of the parts that all ranks have.
+    /// Builds an array of this backend from the parts of all ranks.
     #[inline]
     pub(crate) fn array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         if layout.split.is_some() && layout.shape.contains(&0) {
@@ -40,14 +41,14 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// The same of an array that has elements, or is not split.
+    /// As `array`, for an array that has elements or is not split.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
         ShardedArray { layout, part }
     }
 
-    /// Without elements every rank has all of it.
+    /// Builds an array without elements: every rank holds the whole array.
     #[cold]
     fn empty_array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         match self.within.zeros(&layout.shape[..]) {
@@ -56,7 +57,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// The rows of an array within, as a view where the backend has views.
+    /// The given rows of a part along `axis`, as a view if the backend has views.
     pub(crate) fn cut<T: Element>(&self, x: &Part<B, T>, axis: usize, rows: Range<usize>) -> Result<Part<B, T>> {
         if rows == (0..self.within.shape(x)[axis]) {
             return Ok(x.clone());
@@ -66,7 +67,8 @@ impl<B: Backend> Sharded<B> {
         self.within.getitem(x, slices)
     }
 
-    /// What every rank has, as an array of this backend: split where the policy says so. Nothing is sent.
+    /// Makes an array of this backend from one that every rank holds whole; splits it as the policy says. Nothing is
+    /// sent.
     pub(crate) fn settle<T: Element>(&self, x: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match self.usual_axis(self.within.shape(&x)) {
             Some(axis) => self.settle_along(x, axis),
@@ -74,7 +76,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// The same, split along the axis named if it may be.
+    /// As `settle`, but split along the given axis if it is long enough.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
         if !self.may_split(shape[axis]) || shape.contains(&0) {
@@ -88,7 +90,8 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// What one rank alone has made of an array that is split along `axis`: split along it as it would be on more of them, else as the policy says.
+    /// Makes an array of this backend from a result of a single rank that was computed along `axis`: split along
+    /// `axis`, as on several ranks, if that is long enough, otherwise as the policy says.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -98,12 +101,14 @@ impl<B: Backend> Sharded<B> {
         Ok(self.filled(Layout::along(shape, axis), x))
     }
 
-    /// An array of the parts that the ranks have made: `part` is this rank's, of the rows that [`Sharded::range`] says.
+    /// Builds an array from the parts of all ranks: `part` is this rank's part, with the rows that [`Sharded::range`]
+    /// returns.
     ///
-    /// Collective in so far as all ranks have to call it with the same shape and axis; nothing is sent.
+    /// Collective in so far as all ranks must call it with the same shape and axis; nothing is sent.
     ///
     /// # Errors
-    /// [`Error::Axis`] where there is no such axis, [`Error::Argument`] where it is too short to be split, [`Error::Shapes`] where the part has another shape.
+    /// [`Error::Axis`] if there is no such axis, [`Error::Argument`] if the axis is too short to be split,
+    /// [`Error::Shapes`] if the part has another shape.
     pub fn from_parts<T: Element>(&self, shape: &[usize], axis: usize, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         const OP: &str = "from_parts";
         rules::count(OP, shape, size_of::<T>())?;
@@ -120,12 +125,13 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// What this rank has of an axis of length `n` that is split.
+    /// This rank's range of a split axis of length `n`.
     pub fn range(&self, n: usize) -> Range<usize> {
         self.mine(n)
     }
 
-    /// `x` where each rank has the rows that its shape and axis say, and not those that a slice has left it.
+    /// Moves `x` into its usual layout, where shape and axis alone determine each rank's rows. A sliced array may have
+    /// other rows.
     pub(crate) fn usual_layout<'a, T: Element>(
         &self,
         op: &'static str,
@@ -141,7 +147,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Cow::Owned(self.array(Layout::along(x.layout.shape.clone(), axis), part)))
     }
 
-    /// All of `x` on every rank, for an op without a better way: as far as the policy lets it, and counted.
+    /// Gathers all of `x` on every rank, for an op that has no other way. The policy limits the size, and the bytes are
+    /// counted.
     pub(crate) fn whole<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
         if x.layout.split.is_none() || self.ranks() == 1 {
             return Ok(x.into_owned().part);
@@ -158,7 +165,7 @@ impl<B: Backend> Sharded<B> {
         self.gather(op, x).map_err(|why| why.within(op))
     }
 
-    /// All of `x` on every rank.
+    /// Gathers all of `x` on every rank.
     pub(crate) fn gather<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
         let Some(axis) = x.split() else { return Ok(x.into_owned().part) };
         if self.ranks() == 1 {
@@ -169,13 +176,13 @@ impl<B: Backend> Sharded<B> {
         let counts: Vec<usize> = held.iter().map(|rows| rows.len() * row).collect();
         let mut all = self.gather_parts(op, &x.part, &counts)?;
         if x.layout.shape[..axis].iter().all(|&n| n == 1) {
-            // the parts lie behind each other as they do in the whole
+            // the parts lie in memory in the order of the whole array
             return all.next(&self.within, &x.layout.shape);
         }
         self.joined(held.iter().map(|rows| all.next(&self.within, &x.layout.part(rows))), axis)
     }
 
-    /// Arrays that have come, behind each other along an axis.
+    /// Concatenates received arrays along an axis.
     pub(crate) fn joined<T: Element>(
         &self,
         parts: impl Iterator<Item = Result<Part<B, T>>>,
@@ -184,7 +191,7 @@ impl<B: Backend> Sharded<B> {
         self.concatenated(parts.collect::<Result<Vec<_>>>()?, axis)
     }
 
-    /// Arrays of the backend within behind each other along an axis.
+    /// Concatenates arrays of the inner backend along an axis.
     pub(crate) fn concatenated<T: Element>(&self, mut parts: Vec<Part<B, T>>, axis: usize) -> Result<Part<B, T>> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
@@ -192,12 +199,13 @@ impl<B: Backend> Sharded<B> {
         self.within.concat_with(&parts, backends::options::ConcatOptions::new().axis(axis as isize))
     }
 
-    /// `x` split along another axis, or along none: then every rank gets all of it, whatever the policy says.
+    /// Splits `x` along another axis. With no axis, every rank gets the whole array, whatever the policy says.
     ///
-    /// Collective: each rank sends each other what that will have. An axis too short to be split leaves the array whole.
+    /// Collective: each rank sends every other rank its share. If the axis is too short to be split, the array stays
+    /// whole.
     ///
     /// # Errors
-    /// [`Error::Axis`] where there is no such axis; those of the ranks.
+    /// [`Error::Axis`] if there is no such axis; errors of the communication between ranks.
     pub fn resplit<T: Element>(&self, x: &ShardedArray<B, T>, axis: Option<usize>) -> Result<ShardedArray<B, T>> {
         const OP: &str = "resplit";
         if let Some(axis) = axis {
@@ -206,7 +214,7 @@ impl<B: Backend> Sharded<B> {
         Ok(self.split_along(OP, Cow::Borrowed(x), axis)?.into_owned())
     }
 
-    /// The same in the name of an op.
+    /// As `resplit`, with errors in the name of an op.
     pub(crate) fn split_along<'a, T: Element>(
         &self,
         op: &'static str,
@@ -226,7 +234,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// From a split along one axis to one along another: each rank sends each other the block that both name.
+    /// Changes the split from axis `from` to axis `to`: each rank sends every other rank the block that lies in the
+    /// sender's old rows and the receiver's new rows.
     fn turned<T: Element>(
         &self,
         op: &'static str,

@@ -4,32 +4,32 @@ use crate::Layout;
 use backends::{Arrays, Backend, Element, runtime::ArrayAttributes};
 use std::fmt;
 
-/// An array of which each rank has a part, or all of it. Cheap to clone.
+/// An array of which each rank holds a part, or the whole. Cheap to clone.
 pub struct ShardedArray<B: Arrays, T: Element> {
     pub(crate) layout: Layout,
     pub(crate) part: B::Array<T>,
 }
 
-/// The part of an array that a rank has, an array of the backend within.
+/// The part of an array that one rank holds: an array of the inner backend.
 pub type Part<B, T> = <B as Arrays>::Array<T>;
 
 impl<B: Arrays, T: Element> ShardedArray<B, T> {
-    /// Where the elements are.
+    /// The layout: how the elements are distributed over the ranks.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The axis along which the array is split; none where every rank has all of it.
+    /// The axis along which the array is split; `None` if every rank holds the whole array.
     pub fn split(&self) -> Option<usize> {
         self.layout.axis()
     }
 
-    /// What this rank has: of an array that is not split all of it.
+    /// This rank's part; if the array is not split, the whole array.
     pub fn part(&self) -> &Part<B, T> {
         &self.part
     }
 
-    /// The same by value.
+    /// As `part`, by value.
     pub fn into_part(self) -> Part<B, T> {
         self.part
     }
@@ -56,7 +56,7 @@ impl<B: Arrays, T: Element> Clone for ShardedArray<B, T> {
 }
 
 impl<B: Arrays, T: Element> fmt::Debug for ShardedArray<B, T> {
-    /// What this rank has: it says nothing to other ranks, and so may be printed on one.
+    /// Formats this rank's part. No rank communicates, so the array may be printed on one rank alone.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shape = &self.layout.shape;
         match self.split() {

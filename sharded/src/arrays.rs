@@ -1,4 +1,4 @@
-//! Where the arrays live: conversions, formulas, random numbers' state.
+//! Conversions from and to the host, formulas, and the state of the random numbers.
 
 use crate::{
     Layout, Plan, Sharded, ShardedArray,
@@ -24,13 +24,13 @@ impl<B: Backend> Arrays for Sharded<B> {
         self.within.begin_fused(op, dtype, told)
     }
 
-    /// All of the array, on every rank. Collective.
+    /// Copies the whole array to the host, on every rank. Collective.
     fn to_ndarray<T: Element>(&self, x: &ShardedArray<B, T>) -> Result<HostArray<T>> {
         let whole = self.gather("to_ndarray", Cow::Borrowed(x))?;
         self.within.to_ndarray(&whole)
     }
 
-    /// An array of which every rank gives all. Nothing is sent: each keeps its part.
+    /// Makes an array from host data that every rank passes whole. Nothing is sent: each rank keeps its part.
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<ShardedArray<B, T>> {
         self.compare_host("from_ndarray", &x)?;
         match self.usual_axis(x.shape()) {
@@ -48,7 +48,8 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// Runs a formula over the parts, brought into one layout: in one pass where the backend within has that.
+    /// Runs a formula over the parts, after bringing them into one layout: in one pass if the inner backend fuses
+    /// formulas.
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
     where
         E: formula::Run<'a, Self, L> + Typed<Out = T>,
@@ -80,7 +81,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// That of the part: `"cpu"`, `"cuda:0"`.
+    /// The device of this rank's part: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String {
         self.within.device()
     }
@@ -101,12 +102,13 @@ impl<B: Backend> Arrays for Sharded<B> {
         self.within.free_cache()
     }
 
-    /// Waits for this rank's work, and not for other ranks: `world().barrier()` does that.
+    /// Waits for this rank's work only. To wait for all ranks, use `world().barrier()`.
     fn synchronize(&self) -> Result<()> {
         self.within.synchronize()
     }
 
-    /// The same seed on all ranks gives one stream of random numbers, which is that of the backend within on one.
+    /// Seeds the random numbers. The same seed on all ranks gives one stream: the stream of the inner backend on a
+    /// single rank.
     fn seed(&self, seed: u64) {
         self.seen.seed.store(seed, Relaxed);
         self.within.seed(seed);
@@ -122,7 +124,7 @@ impl<B: Backend> Arrays for Sharded<B> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// A seed of rank 0 for all ranks.
+    /// Seeds all ranks with a random seed drawn on rank 0.
     pub(crate) fn seed_at_random(&self) -> Result<()> {
         const OP: &str = "Sharded::new";
         if self.ranks() == 1 {
@@ -135,7 +137,7 @@ impl<B: Backend> Sharded<B> {
         Ok(())
     }
 
-    /// The same few numbers of each rank.
+    /// Gathers the numbers of every rank; all ranks pass equally many.
     pub(crate) fn all_gather_numbers(&self, op: &'static str, mine: &[u64]) -> Result<Vec<u64>> {
         self.gather_elements(op, mine)
     }
@@ -150,19 +152,19 @@ impl<'a, B: Backend> Visitor<'a, Sharded<B>> for All<'a> {
     }
 }
 
-/// The parts of a formula's arrays, in one layout.
+/// The parts of a formula's arrays, all in one layout.
 struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
     plan: &'p Plan,
     all: &'p [(&'a Layout, &'a dyn Any)],
-    /// Parts that have come together with that of an array before.
+    /// Parts already received together with an earlier array's part.
     moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
 }
 
 impl<B: Backend> Parts<'_, '_, B> {
-    /// The part of array number `k`.
+    /// This rank's part of array number `k`.
     fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<Part<B, T>> {
         const OP: &str = formula::NAME;
         if !self.moved.contains_key(&k) && self.b.moved_by(self.plan, k, &x.layout).is_some() {
@@ -174,7 +176,8 @@ impl<B: Backend> Parts<'_, '_, B> {
         }
     }
 
-    /// Moves the rows of all arrays of a dtype from number `first` on: slices of one array, in a stencil, exchange their edges in one message.
+    /// Moves the rows of all arrays of one dtype from number `first` on. In a stencil, the slices of one array exchange
+    /// their edges in one message.
     fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
         let b = self.b;
         let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {

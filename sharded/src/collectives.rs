@@ -1,4 +1,4 @@
-//! Collective calls over the arrays of any backend, for programs that think in ranks: each rank has arrays of its own.
+//! Collective calls on the arrays of any backend, for programs written in terms of ranks: each rank has its own arrays.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part, exchange::kind, failed};
 use backends::{
@@ -9,10 +9,11 @@ use backends_world::{Join, Kind, Pending, World};
 use ndarray::{Axis, IxDyn};
 use std::{marker::PhantomData, ops::Range};
 
-/// The calls of a [`World`] with arrays of a backend in place of memory: values in, new values out.
+/// The calls of a [`World`] on arrays of a backend instead of memory. They take arrays and return new ones.
 ///
-/// Each rank gives arrays of its own, on a backend of its own, and gets new ones; all ranks make the same calls in the same order. Arrays are of one dtype on all ranks.
-/// Joins of [`Join::Max`] and [`Join::Min`] are NaN where one is NaN; complex numbers have none, and [`Join::And`] and [`Join::Or`] are those of bool.
+/// Each rank passes arrays of its own backend and gets new ones. All ranks make the same calls in the same order, with
+/// the same dtype. [`Join::Max`] and [`Join::Min`] give NaN if any element is NaN, and are not defined for complex
+/// numbers. [`Join::And`] and [`Join::Or`] are defined for bool.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -26,13 +27,14 @@ use std::{marker::PhantomData, ops::Range};
 /// assert_eq!(sums[0], Ok(vec![3.0, 3.0]));
 /// ```
 pub trait Collectives {
-    /// Every rank gets the elements of all, joined place by place. All arrays have one shape.
+    /// Joins the arrays of all ranks elementwise; every rank gets the result. All arrays have the same shape.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the shapes differ, [`Error::Library`] of a join that the dtype does not have, and where ranks are lost.
+    /// [`Error::Shape`] if the shapes differ; [`Error::Library`] if the dtype does not have the join, or if ranks are
+    /// lost.
     fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// The same with a join of two elements of one's own, in the order of ranks.
+    /// As [`Collectives::all_reduce_array`], with a function that joins two elements, applied in the order of ranks.
     ///
     /// # Errors
     /// As [`Collectives::all_reduce_array`].
@@ -43,10 +45,10 @@ pub trait Collectives {
         join: impl Fn(T, T) -> T,
     ) -> Result<B::Array<T>>;
 
-    /// Rank `root` gets the elements of all, joined; the others nothing.
+    /// Joins the arrays of all ranks elementwise; only rank `root` gets the result.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`]; [`Error::Library`] where there is no such rank.
+    /// As [`Collectives::all_reduce_array`]; [`Error::Library`] if there is no rank `root`.
     fn reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -55,7 +57,7 @@ pub trait Collectives {
         root: usize,
     ) -> Result<Option<B::Array<T>>>;
 
-    /// Rank r gets part r of the joined elements, which are cut along an axis as [`cuts`] says.
+    /// Joins the arrays of all ranks elementwise; rank r gets part r of the result, cut along an axis by [`cuts`].
     ///
     /// # Errors
     /// As [`Collectives::all_reduce_array`]; [`Error::Axis`].
@@ -67,22 +69,22 @@ pub trait Collectives {
         join: Join,
     ) -> Result<B::Array<T>>;
 
-    /// Rank r gets the elements of ranks 0 to r, joined.
+    /// Rank r gets the elementwise join of the arrays of ranks 0 to r.
     ///
     /// # Errors
     /// As [`Collectives::all_reduce_array`].
     fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Rank r gets the elements of the ranks before r, joined; rank 0 the identity of the join.
+    /// Rank r gets the elementwise join of the arrays of the ranks before r; rank 0 gets the identity of the join.
     ///
     /// # Errors
     /// As [`Collectives::all_reduce_array`].
     fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Every rank gets the array of rank `root`; the others give nothing.
+    /// Every rank gets the array of rank `root`; the arrays of other ranks are ignored.
     ///
     /// # Errors
-    /// [`Error::Argument`] where rank `root` gives nothing; [`Error::Library`].
+    /// [`Error::Argument`] if rank `root` passes no array; [`Error::Library`].
     fn broadcast_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -90,13 +92,13 @@ pub trait Collectives {
         root: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Every rank gets the arrays of all behind each other along an axis; the lengths along that may differ.
+    /// Concatenates the arrays of all ranks along an axis, where their lengths may differ; every rank gets the result.
     ///
     /// # Errors
-    /// [`Error::Shapes`] where other axes differ, [`Error::Axis`], [`Error::Library`].
+    /// [`Error::Shapes`] if the lengths of other axes differ, [`Error::Axis`], [`Error::Library`].
     fn all_gather_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>>;
 
-    /// Rank `root` gets the arrays of all behind each other along an axis; the others nothing.
+    /// Concatenates the arrays of all ranks along an axis; only rank `root` gets the result.
     ///
     /// # Errors
     /// As [`Collectives::all_gather_array`].
@@ -108,7 +110,8 @@ pub trait Collectives {
         root: usize,
     ) -> Result<Option<B::Array<T>>>;
 
-    /// Rank r gets part r of the array of rank `root`, which is cut along an axis as [`cuts`] says; the others give nothing.
+    /// Rank r gets part r of the array of rank `root`, cut along an axis by [`cuts`]; the arrays of other ranks are
+    /// ignored.
     ///
     /// # Errors
     /// As [`Collectives::broadcast_array`]; [`Error::Axis`].
@@ -120,10 +123,11 @@ pub trait Collectives {
         root: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Each rank sends part r of its array, cut along `cut`, to rank r, and gets what the others have for it behind each other along `join`.
+    /// Each rank sends part r of its array, cut along `cut`, to rank r, and gets the parts it receives concatenated
+    /// along `join`.
     ///
     /// # Errors
-    /// [`Error::Axis`], [`Error::Shapes`] where the parts do not fit, [`Error::Library`].
+    /// [`Error::Axis`], [`Error::Shapes`] if the parts do not fit together, [`Error::Library`].
     fn all_to_all_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -132,22 +136,22 @@ pub trait Collectives {
         join: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Sends an array to a rank, which receives it: no call of the others.
+    /// Sends an array to one rank, which must receive it; the other ranks do nothing.
     ///
     /// # Errors
-    /// [`Error::Library`] where there is no such rank, or it is this one.
+    /// [`Error::Library`] if there is no such rank, or if it is this rank.
     fn send_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, to: usize) -> Result<()>;
 
-    /// Receives the array that a rank sends, which says its shape.
+    /// Receives an array, with its shape, from one rank.
     ///
     /// # Errors
     /// As [`Collectives::send_array`].
     fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>>;
 
-    /// Begins [`Collectives::all_reduce_array`]: the result is there when it is waited for.
+    /// Starts [`Collectives::all_reduce_array`]; `wait` returns the result.
     ///
     /// # Errors
-    /// As that.
+    /// As [`Collectives::all_reduce_array`].
     fn start_all_reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -156,7 +160,7 @@ pub trait Collectives {
     ) -> Result<PendingArray<B, T>>;
 }
 
-/// An array that is under way. Dropping it waits.
+/// The pending result of a call that has been started. Dropping it waits for the call.
 #[must_use = "the call has not ended before it is waited for"]
 pub struct PendingArray<B, T> {
     b: B,
@@ -167,32 +171,33 @@ pub struct PendingArray<B, T> {
 }
 
 impl<B: Arrays, T: Element> PendingArray<B, T> {
-    /// The array, when it is there.
+    /// Waits for the array and returns it.
     ///
     /// # Errors
-    /// Those of the call.
+    /// Errors of the call.
     pub fn wait(self) -> Result<B::Array<T>> {
         let elements = self.pending.wait().map_err(failed(self.op))?;
         self.b.from_ndarray(bytes::to_array(self.op, &self.shape, &elements)?)
     }
 
-    /// Whether it is there.
+    /// Returns whether the array has arrived.
     ///
     /// # Errors
-    /// Those of the call.
+    /// Errors of the call.
     pub fn is_done(&mut self) -> Result<bool> {
         self.pending.is_done().map_err(failed(self.op))
     }
 }
 
-/// What each of `ranks` gets of an axis of length `n` that is cut: the first parts have one element more where they cannot be equal, as in `np.array_split`.
+/// Cuts an axis of length `n` into one range for each of `ranks`. If they cannot be equal, the first ranges are one
+/// longer, as in `np.array_split`.
 pub fn cuts(n: usize, ranks: usize) -> Vec<Range<usize>> {
     let ranks = ranks.max(1);
     let at = |r: usize| n / ranks * r + r.min(n % ranks);
     (0..ranks).map(|r| at(r)..at(r + 1)).collect()
 }
 
-/// A shape as numbers that are sent: how many axes, and their lengths.
+/// The largest number of axes of an array that is sent. A sent shape is the number of axes followed by the lengths.
 const AXES: usize = 32;
 
 fn packed_shape(op: &'static str, shape: &[usize]) -> Result<[u64; AXES + 1]> {
@@ -209,7 +214,7 @@ fn unpacked_shape(packed: &[u64]) -> Vec<usize> {
     packed[1..].iter().take(packed[0] as usize).map(|&n| n as usize).collect()
 }
 
-/// The shapes that all ranks have.
+/// The shapes of the arrays of all ranks.
 fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<usize>>> {
     let own = packed_shape(op, shape)?;
     let counts = vec![AXES + 1; world.size()];
@@ -219,7 +224,7 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
     Ok(all.chunks(AXES + 1).map(unpacked_shape).collect())
 }
 
-/// The elements of an array that all ranks have in one shape, in C order.
+/// This rank's elements in C order. An error if the shapes differ between ranks.
 fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
     let all = shapes(world, op, x.shape())?;
     match all.iter().position(|shape| shape != &all[0]) {
@@ -228,12 +233,12 @@ fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::A
     }
 }
 
-/// An array of elements in C order.
+/// Makes an array from elements in C order.
 fn shaped<B: Arrays, T: Element>(op: &'static str, b: &B, shape: &[usize], elements: Vec<T>) -> Result<B::Array<T>> {
     b.from_ndarray(crate::tree::shaped(op, shape, elements)?)
 }
 
-/// Arrays of these shapes, one after the other in `elements`, behind each other along an axis.
+/// Concatenates arrays of these shapes along an axis; `elements` holds them one after the other.
 fn joined<B: Arrays, T: Element>(
     op: &'static str,
     b: &B,
@@ -255,7 +260,7 @@ fn joined<B: Arrays, T: Element>(
     b.from_ndarray(out)
 }
 
-/// The elements of the parts of an array that is cut along an axis, one after the other; and the shapes.
+/// Cuts an array along an axis; returns the elements of the parts, one after the other, and the shapes of the parts.
 fn cut<B: Arrays, T: Element>(
     op: &'static str,
     b: &B,
@@ -279,7 +284,7 @@ fn sizes(shapes: &[Vec<usize>]) -> Vec<usize> {
     shapes.iter().map(|shape| shape.iter().product()).collect()
 }
 
-/// What a call that changes memory makes of elements.
+/// Copies elements, lets `call` change the copy in place, and returns it.
 fn changed<T: Element>(
     op: &'static str,
     elements: &[T],
@@ -363,7 +368,7 @@ impl Collectives for World {
         root: usize,
     ) -> Result<B::Array<T>> {
         let op = "broadcast";
-        // a rank that gives nothing says so to all: they would wait for it otherwise
+        // if the root passes no array, it tells all ranks, which would wait for it otherwise
         let given = x.filter(|_| self.rank() == root);
         let mut shape = [u64::MAX; AXES + 1];
         if let Some(x) = given {
@@ -501,12 +506,14 @@ impl Collectives for World {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// What a function makes of the parts of an array, on the backend within: with as many rows along the split axis, it lies as the array does.
+    /// Applies a function to this rank's part, on the inner backend. The result keeps the layout of `x`, so the
+    /// function must keep the length of the split axis.
     ///
-    /// For what is easier said of parts. The function is called on every rank, and may make collective calls of [`Sharded::world`], on all ranks the same.
+    /// For computations that are easier to write for parts. The function runs on every rank and may make collective
+    /// calls of [`Sharded::world`], the same on all ranks.
     ///
     /// # Errors
-    /// Those of the function; [`Error::Shape`] where the part that it gives has other rows.
+    /// Errors of the function; [`Error::Shape`] if its result has another length along the split axis.
     pub fn map_parts<T: Element, U: Element>(
         &self,
         x: &ShardedArray<B, T>,

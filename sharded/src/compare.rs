@@ -1,5 +1,6 @@
-//! With `WORLD_CHECK=1`: whether all ranks make a call with the same arguments. Lengths, dtypes and layouts are compared, and the values of scalars, options, indices
-//! and data of the host, by a hash of their bits: NaN is NaN, and -0 is not 0.
+//! With `WORLD_CHECK=1`, checks that all ranks make a call with the same arguments. Compares lengths, dtypes and
+//! layouts, and, by a hash of their bits, the values of scalars, options, indices and host data. All NaNs are equal; -0
+//! and 0 differ.
 
 use crate::{Layout, Sharded};
 use backends::{
@@ -13,14 +14,14 @@ use std::{
 };
 
 impl<B: Backend> Sharded<B> {
-    /// Whether ranks compare what they are called with.
+    /// Returns whether ranks compare their arguments.
     #[doc(hidden)]
     #[inline]
     pub fn compares(&self) -> bool {
         self.world.checks()
     }
 
-    /// Whether all ranks make this call with these arguments. Collective.
+    /// Checks that all ranks make this call with these arguments. Collective.
     #[doc(hidden)]
     pub fn compare_call(&self, call: &Call<'_>) -> Result<()> {
         self.agree(call.op, || {
@@ -35,7 +36,7 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Whether all ranks run the same formula with the same scalars. As [`Sharded::compare_host`].
+    /// Checks that all ranks run the same formula with the same scalars. Costs are those of [`Sharded::compare_host`].
     #[inline]
     pub(crate) fn compare_formula<E>(&self, layouts: &[Option<&Layout>], scalars: &impl Debug) -> Result<()> {
         if !self.compares() {
@@ -45,7 +46,7 @@ impl<B: Backend> Sharded<B> {
         self.agree(formula::NAME, || format!("{} of arrays of {shapes:?}, scalars {scalars:?}", type_name::<E>()))
     }
 
-    /// Whether all ranks give the same data of the host. Collective where ranks compare at all, and of no cost otherwise.
+    /// Checks that all ranks pass the same host data. Collective if ranks compare arguments; otherwise free.
     pub(crate) fn compare_host<T: Element>(&self, op: &'static str, x: &HostArray<T>) -> Result<()> {
         if !self.compares() {
             return Ok(());
@@ -54,7 +55,7 @@ impl<B: Backend> Sharded<B> {
     }
 }
 
-/// A call in words, without its name: `of float64: x float64[1000], y = 2.0`.
+/// Describes a call without its name: `of float64: x float64[1000], y = 2.0`.
 fn described(call: &Call<'_>) -> String {
     let mut text = format!("of {}", call.dtype);
     if let Some(to) = call.to {
@@ -84,7 +85,7 @@ fn index(item: &IndexArg<'_>) -> String {
     }
 }
 
-/// A number with all of its digits: NaNs of every sign and payload are one.
+/// A number with all of its digits. NaNs are written alike, whatever their sign and payload.
 fn scalar(number: &Number) -> String {
     match number {
         Number::Bool(value) => value.to_string(),
@@ -95,7 +96,7 @@ fn scalar(number: &Number) -> String {
     }
 }
 
-/// Host data of a dtype that is known at run time.
+/// Describes host data whose dtype is known only at run time.
 fn typed_host(x: &dyn AnyTyped) -> String {
     macro_rules! of {
         ($($dtype:ident $t:ty,)*) => {
@@ -118,17 +119,18 @@ fn host<T: Element>(x: &HostArray<T>) -> String {
     format!("{}{:?} with the hash {:016x}", T::DTYPE, x.shape(), hash(x))
 }
 
-/// A hash of all elements in C order, in whatever order memory has them.
+/// A hash of all elements in C order, whatever their order in memory.
 fn hash<T: Element>(x: &HostArray<T>) -> u64 {
     let of = |elements: &[T]| {
-        // FNV-1a over words of 8 bytes, which is as fast as memory
+        // FNV-1a over words of 8 bytes, which runs at the speed of memory
         let bytes = bytes::as_bytes(elements);
         let (words, rest) = bytes.as_chunks::<8>();
         let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| step(hash, u64::from_le_bytes(*word)));
         rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
     };
-    // NaN is NaN, of any sign and payload: the canonical one stands for all
+    // NaNs of any sign and payload hash alike: elements that are NaN are replaced before hashing, and their positions
+    // hashed
     #[allow(clippy::eq_op)]
     let is_nan = |x: &T| x != x;
     if x.iter().any(is_nan) {

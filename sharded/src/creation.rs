@@ -1,10 +1,10 @@
-//! Arrays from nothing: each rank makes its part.
+//! Array creation: each rank makes its part.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{options::*, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
-/// An array of a shape, of which each rank makes the part that has these lengths.
+/// Makes an array of a shape; `make` gets the shape of this rank's part.
 fn made<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -18,7 +18,7 @@ fn made<B: Backend, T: Element>(
     Ok(b.array(layout, part))
 }
 
-/// An array that lies as another one does, of which each rank makes its part.
+/// Makes an array with the layout of another; `make` gets this rank's part of the other.
 fn made_like<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -63,7 +63,8 @@ pub fn full_like<B: Backend, T: Element>(
     made_like(b, x, |part| b.within.full_like(part, value))
 }
 
-/// How far below diagonal `k` of the whole matrix that of this rank's part lies: rows that are not here move it up, columns down.
+/// The diagonal of this rank's part that lies on diagonal `k` of the whole matrix: `k` plus the first row of the part,
+/// or `k` minus its first column.
 fn diagonal_here<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: isize) -> isize {
     let ndim = x.layout.shape.len();
     let Some(axis) = x.split() else { return k };
@@ -87,7 +88,7 @@ pub fn triu<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: i
     made_like(b, x, |part| b.within.triu_with(part, TriuOptions::new().k(k)))
 }
 
-/// Row `i` is the identity's, which has its one in column `i + k`.
+/// Row `i` of the result has its one in column `i + k`.
 pub fn eye<B: Backend, T: Element>(
     b: &Sharded<B>,
     n_rows: usize,
@@ -103,7 +104,7 @@ pub fn eye<B: Backend, T: Element>(
     })
 }
 
-/// Each array along an axis of its own, repeated along the others.
+/// Puts each array along an axis of its own and repeats it along the other axes.
 pub fn meshgrid<B: Backend, T: Element>(
     b: &Sharded<B>,
     xs: &[&ShardedArray<B, T>],
@@ -123,7 +124,7 @@ pub fn meshgrid<B: Backend, T: Element>(
         let grids = b.within.meshgrid_with(&parts, MeshgridOptions::new().indexing(indexing))?;
         return grids.into_iter().map(|grid| b.settle(grid)).collect();
     };
-    // the rows that are here, of the array that goes along the split axis
+    // this rank's rows of the array that runs along the split axis
     let mut own = parts;
     let along = axes.iter().position(|&axis| axis == split).unwrap_or(split);
     let flat = b.within.reshape(&own[along], -1)?;

@@ -1,5 +1,5 @@
-//! Arrays between ranks: parts become bytes of one message, and arrays again on the other side; or they go by the link of the backends, from device to
-//! device.
+//! Exchanges arrays between ranks. The parts are packed into the bytes of one message and unpacked on the other side,
+//! or go from device to device over the link of the backends.
 
 use crate::{Part, Sharded, failed};
 use backends::{
@@ -9,7 +9,7 @@ use backends::{
 use backends_world::{Kind, Tag};
 use ndarray::{Array1, IxDyn};
 
-/// A dtype in the words of the ranks.
+/// The `Kind` of the ranks' library for a dtype.
 pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
     Ok(match dtype {
         DType::Bool => Kind::Bool,
@@ -31,17 +31,17 @@ pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
     })
 }
 
-/// What an exchange of elements is for: the op, the dtype, and lengths that are the same on all ranks.
+/// The tag of an exchange: the op, the dtype, and lengths that are the same on all ranks.
 fn tag<T: Element>(op: &'static str, lengths: &[usize]) -> Tag {
     let mut numbers = [0; 17];
-    // of many ranks the first few do: all parts follow from one shape
+    // the first 16 lengths are enough: all parts follow from one shape
     let some = lengths.len().min(16);
     numbers[0] = T::DTYPE as usize;
     numbers[1..=some].copy_from_slice(&lengths[..some]);
     Tag::new(op, &numbers[..=some])
 }
 
-/// Elements that have come, to be taken as arrays in their order: on the host, or where the backend has them.
+/// Received elements, to be taken as arrays in their order; on the host, or in the memory of the backend.
 pub struct Received<B: Arrays, T: Element> {
     elements: Elements<B, T>,
     at: usize,
@@ -61,7 +61,7 @@ impl<B: Backend, T: Element> Received<B, T> {
         Received { elements: Elements::There(elements), at: 0 }
     }
 
-    /// The next elements, as an array of this shape in C order: in the memory in which they came.
+    /// Takes the next elements as an array of this shape in C order, in the memory in which they arrived.
     pub fn next(&mut self, b: &B, shape: &[usize]) -> Result<Part<B, T>> {
         let (start, end) = (self.at, self.at + shape.iter().product::<usize>());
         self.at = end;
@@ -69,7 +69,7 @@ impl<B: Backend, T: Element> Received<B, T> {
             Elements::Host(elements) => {
                 let part = elements.clone().slice_move(ndarray::s![start..end]);
                 let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
-                // elements that lie in one piece have every shape of their number
+                // contiguous elements can be viewed in any shape of their size
                 b.from_ndarray(
                     part.map_err(|why| Error::shape("from_ndarray", shape, format!("does not match the part: {why}")))?,
                 )
@@ -83,7 +83,7 @@ impl<B: Backend, T: Element> Received<B, T> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Elements of arrays, one array after the other, each in C order.
+    /// Packs the elements of arrays, one array after the other, each in C order.
     fn packed<T: Element>(&self, op: &'static str, parts: &[Part<B, T>]) -> Result<Packed<T>> {
         if let [one] = parts {
             let host = self.within.to_ndarray(one)?;
@@ -103,7 +103,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Packed::Many(all))
     }
 
-    /// Every rank gets what every rank has: `counts` elements of each.
+    /// Gathers the parts of all ranks on every rank; `counts` holds the number of elements of each.
     pub(crate) fn gather_parts<T: Element>(
         &self,
         op: &'static str,
@@ -128,7 +128,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Received::new(bytes::written(op, counts.iter().sum(), |to| through(own.bytes(), to))?))
     }
 
-    /// `send[r]` goes to rank r, and `counts[r]` elements come from it, in the order of ranks.
+    /// Sends `send[r]` to rank r and receives `counts[r]` elements from rank r, in the order of ranks.
     pub(crate) fn exchange<T: Element>(
         &self,
         op: &'static str,
@@ -156,14 +156,14 @@ impl<B: Backend> Sharded<B> {
         Ok(Received::new(bytes::written(op, counts.iter().sum(), |from| through(own.bytes(), from))?))
     }
 
-    /// As many elements of each rank, on the host.
+    /// Gathers the elements of all ranks on the host; all ranks pass equally many.
     pub(crate) fn gather_elements<T: Element>(&self, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         self.agree(op, || format!("{} elements of {} of each rank", own.len(), T::DTYPE))?;
         let counts = vec![own.len(); self.ranks()];
         self.gather_counted(op, own, &counts)
     }
 
-    /// `counts[r]` elements of rank r, on the host.
+    /// Gathers `counts[r]` elements of each rank r, on the host.
     pub(crate) fn gather_counted<T: Element>(&self, op: &'static str, own: &[T], counts: &[usize]) -> Result<Vec<T>> {
         let tag = tag::<T>(op, counts);
         bytes::written(op, counts.iter().sum(), |to| {
@@ -171,7 +171,8 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Elements to each rank, on the host: those of rank r are the `to[r]` after those of the ranks before, and `from[r]` come from it.
+    /// Exchanges elements on the host: `to[r]` elements go to rank r, which stand in `own` in the order of ranks, and
+    /// `from[r]` come from it.
     pub(crate) fn exchange_elements<T: Element>(
         &self,
         op: &'static str,
@@ -187,7 +188,7 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// With checks on, whether all ranks are about to do the same.
+    /// If checks are on, checks that all ranks are about to do the same.
     pub(crate) fn agree(&self, op: &'static str, what: impl FnOnce() -> String) -> Result<()> {
         self.world.agree(op, what).map_err(failed(op))
     }

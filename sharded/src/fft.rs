@@ -1,6 +1,7 @@
-//! Fourier transforms over several axes: along those that are here, then, turned, along the one that was split.
+//! Fourier transforms over several axes: first along the axes that are not split, then, after changing the split, along
+//! the axis that was.
 //!
-//! The passes are those of the backend within, in its order, so that each lane has the bits that it has there.
+//! The passes are those of the inner backend, in its order, so each lane has the same bits as there.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{
@@ -10,10 +11,11 @@ use backends::{
 };
 use std::borrow::Cow;
 
-/// Passes in their order: the axis, its number of points, and of resulting elements.
+/// Passes in their order: the axis, its number of points, and its length in the result.
 type Steps = [(usize, usize, usize)];
 
-/// The array as the first of the passes want it, and how many they are: those before the next one along the axis that is split.
+/// Brings the array into the layout for the next passes; returns it and the number of these passes: those before the
+/// next pass along the split axis.
 fn stage<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -24,7 +26,7 @@ fn stage<'a, B: Backend, T: Element>(
     let shape = x.layout.shape.clone();
     let may_be = |axis: &usize| b.may_split(shape[*axis]);
     let Some(from) = x.split() else {
-        // what every rank has is cut as soon as it can be, which sends nothing
+        // a whole array is cut as early as possible, which sends nothing
         let free = (0..shape.len()).filter(may_be).find(|&axis| place(axis) == steps.len());
         if free.is_some() {
             return Ok((b.split_along(op, x, free)?, steps.len()));
@@ -35,7 +37,7 @@ fn stage<'a, B: Backend, T: Element>(
     if place(from) > 0 {
         return Ok((x, place(from)));
     }
-    // the axis that is transformed last, if at all
+    // the axis that is transformed last, if any
     let to =
         (0..shape.len()).filter(|&axis| axis != from).filter(may_be).max_by_key(|&axis| (place(axis), shape[axis]));
     match to {
@@ -47,7 +49,7 @@ fn stage<'a, B: Backend, T: Element>(
     }
 }
 
-/// A part that passes have made, as an array that lies as before.
+/// Makes an array from a part that passes have computed, in the layout before the passes.
 fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
     let Some(split) = &layout.split else { return b.settle(part) };
     let mut shape = b.within.shape(&part).to_vec();
@@ -55,13 +57,14 @@ fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B,
     Ok(b.array(Layout::new(shape, Some(split.clone())), part))
 }
 
-/// The axes of passes and their points, in the order of an op that runs the last axis first.
+/// The axes of passes and their numbers of points, in the order of an op that transforms the last axis first.
 fn backwards(steps: &Steps) -> (Axes, Lengths) {
     let (axes, points): (Vec<usize>, Vec<usize>) = steps.iter().rev().map(|step| (step.0, step.1)).unzip();
     (axes.into(), points.into())
 }
 
-/// Whether the passes go one by one: axes that come twice, and what one rank has alone, are the backend's.
+/// Returns whether the passes run one by one. Transforms with repeated axes, or on one rank, are left to the inner
+/// backend.
 fn is_staged<B: Backend>(b: &Sharded<B>, transform: &Transform) -> bool {
     b.ranks() > 1 && !transform.axes.is_empty() && !transform.repeats()
 }
@@ -87,14 +90,14 @@ macro_rules! to_complex {
             let (axes, s) = backwards(&steps[..count]);
             let part = b.within.$with(&x.part, $options::new().axes(axes).s(s).norm(norm))?;
             let mut rest = &steps[count..];
-            // what no rank has a part of yet stays so until the end
+            // an array that is not split stays whole until the end
             let mut x = if rest.is_empty() { placed(b, &x.layout, part)? } else { kept(b, &x.layout, part) };
             while !rest.is_empty() {
                 let (staged, count) = stage(b, op, Cow::Owned(x), rest)?;
                 let (axes, s) = backwards(&rest[..count]);
                 rest = &rest[count..];
                 let part = b.within.$again(&staged.part, $more::new().axes(axes).s(s).norm(norm))?;
-                // the complex dtype of a complex dtype is that dtype
+                // for a complex dtype, the complex dtype is the dtype itself
                 let part = b.within.astype::<T::Complex, _>(part)?;
                 x = if rest.is_empty() { placed(b, &staged.layout, part)? } else { kept(b, &staged.layout, part) };
             }
@@ -108,7 +111,7 @@ to_complex! {
     rfftn<Real> half: Result, rfftn_with RfftnOptions, then fftn_with FftnOptions;
 }
 
-/// As [`placed`], but what every rank has is left whole: a later pass may want it cut otherwise.
+/// As [`placed`], but an array that every rank holds stays whole: a later pass may want another split.
 fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> ShardedArray<B, T> {
     let mut shape = b.within.shape(&part).to_vec();
     if let Some(split) = &layout.split {
@@ -138,7 +141,7 @@ pub fn irfftn<B: Backend, T: ComplexFloat>(
     loop {
         let (staged, count) = stage(b, op, x, rest)?;
         if count == rest.len() {
-            // the half spectrum comes last here, too
+            // the inverse of the half spectrum runs last here, too
             let (axes, points): (Vec<usize>, Vec<usize>) = rest.iter().map(|step| (step.0, step.1)).unzip();
             let options = IrfftnOptions::new().axes(axes).s(points).norm(norm);
             return placed(b, &staged.layout, b.within.irfftn_with(&staged.part, options)?);

@@ -1,20 +1,20 @@
-//! Arrays in `.npy` files, which each rank reads and writes its part of: a file may be larger than the memory of any rank.
+//! Arrays in `.npy` files. Each rank reads and writes its part, so a file may be larger than the memory of any rank.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Error, Result};
 use backends_npz::{MappedMut, NpyReader};
 use std::path::Path;
 
-/// An error of a file as one of an op.
+/// Converts an error of a file to one of an op.
 fn of_file(op: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
 }
 
 impl<B: Backend> Sharded<B> {
-    /// The array of an `.npy` file, of which each rank reads its part. Collective: all ranks have to see the file.
+    /// Reads the array of an `.npy` file, each rank its part. Collective: all ranks must see the file.
     ///
     /// # Errors
-    /// Those of `backends_npz::NpyReader`, on all ranks: where one fails the others say so.
+    /// Errors of `backends_npz::NpyReader`. If one rank fails, all ranks return an error.
     pub fn read_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<ShardedArray<B, T>> {
         const OP: &str = "read_npy";
         let read = || {
@@ -32,10 +32,11 @@ impl<B: Backend> Sharded<B> {
         self.together(OP, read())
     }
 
-    /// Writes an array to an `.npy` file, which is made or replaced; each rank writes its part. Collective: all ranks have to see the file's folder.
+    /// Writes an array to an `.npy` file, each rank its part; an existing file is replaced. Collective: all ranks must
+    /// see the file's folder.
     ///
     /// # Errors
-    /// Those of `backends_npz::MappedMut`, on all ranks.
+    /// Errors of `backends_npz::MappedMut`, on all ranks.
     pub fn write_npy<T: Element>(&self, x: &ShardedArray<B, T>, path: impl AsRef<Path>) -> Result<()> {
         const OP: &str = "write_npy";
         let path = path.as_ref();
@@ -45,7 +46,7 @@ impl<B: Backend> Sharded<B> {
         };
         let made = self.together(OP, make())?;
         let write = || {
-            // of a whole array the first rank writes all
+            // the first rank writes an array that is not split
             if x.split().is_none() && self.rank() > 0 {
                 return Ok(());
             }
@@ -60,7 +61,7 @@ impl<B: Backend> Sharded<B> {
         self.together(OP, write())
     }
 
-    /// What each rank has done alone: an error of one rank is one of all.
+    /// Returns an error on all ranks if one rank has failed alone.
     fn together<R>(&self, op: &'static str, done: Result<R>) -> Result<R> {
         let all = self.all_gather_numbers(op, &[done.is_err() as u64])?;
         let done = done.map_err(|why| why.within(op))?;

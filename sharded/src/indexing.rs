@@ -1,4 +1,5 @@
-//! Slices and indices: parts of the split axis stay where they are, or move as rows; of indices, who has a row serves it.
+//! Slices and indices. Slices of the split axis stay in place or move as rows; for indices, the rank that holds a row
+//! sends it.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -12,7 +13,7 @@ use backends::{
 };
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-/// The same part of an axis, as the backend within takes it.
+/// Converts a span of an axis to a slice for the inner backend.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {
@@ -23,7 +24,7 @@ fn slice(span: &Span) -> Slice {
     Slice { start: Some(start), stop, step: span.step, drop: false }
 }
 
-/// Slices of all axes, with the whole of axis `axis`.
+/// Slices of all axes, except that axis `axis` is taken whole.
 fn but(spans: &[Span], axis: usize) -> Vec<Slice> {
     spans.iter().enumerate().map(|(k, span)| if k == axis { Slice::ALL } else { slice(span) }).collect()
 }
@@ -43,7 +44,7 @@ pub fn getitem<B: Backend, T: Element>(
     }
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
-    // the axis by itself, after all others
+    // the split axis by itself, after all others
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
         spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
@@ -61,8 +62,9 @@ pub fn getitem<B: Backend, T: Element>(
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
 }
 
-/// The rows of this rank's part that a slice of the split axis leaves here, if they can stay: all of them, or so many that no rank has much
-/// more than the others. Then nothing moves, and what each rank has is noted.
+/// The rows of this rank's part that a slice of the split axis selects, if they can stay here: if the slice selects all
+/// rows, or if every rank keeps some and none many more than the others. Then nothing moves, and the layout records
+/// each rank's rows.
 #[allow(clippy::type_complexity)] // the rows here, and those of all
 fn stays<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -127,7 +129,8 @@ pub fn add_at<B: Backend, T: Numeric>(
     }
 }
 
-/// Writes values to a part of an array that is a view: each rank to the rows that it has. False where the list of indices says something else.
+/// Writes values to a slice of an array, each rank to its own rows. Returns false without writing if `index` has
+/// other entries than slices and integers.
 fn written<B: Backend, T: Element>(
     op: &'static str,
     b: &Sharded<B>,
@@ -156,7 +159,7 @@ fn written<B: Backend, T: Element>(
     let span = spans[axis];
     let run = Run { source: 0, from: span.start, step: span.step, to: 0, len: span.len };
     let before = x.layout.ranges(b.ranks());
-    // which rows of the values each rank writes
+    // the rows of the values that each rank writes
     let rows: Arc<[Range<usize>]> = before.iter().map(|own| run.within(own)).collect();
     let values = match values {
         Operand::Scalar(value) => Operand::Scalar(*value),
@@ -166,7 +169,7 @@ fn written<B: Backend, T: Element>(
             let own = own.filter(|&k| !span.drop && values.layout.shape[k] == span.len && span.len > 1);
             let values = Cow::Borrowed(&**values);
             Operand::Array(match own {
-                // it repeats along the axis, or has no such axis
+                // the values are repeated along the axis, or do not have it
                 None => Cow::Owned(b.gather(op, values)?),
                 Some(k) => b.with_rows(op, values, k, Some(&rows))?,
             })
@@ -191,7 +194,8 @@ fn items<'i, B: Backend>(slices: &[Slice]) -> Vec<Index<'i, B>> {
     slices.iter().map(|slice| Index::Slice(*slice)).collect()
 }
 
-/// Rows at indices, which all ranks know: who has a row sends it to whom it belongs in the result.
+/// Takes rows at indices that all ranks know: the rank that holds a row sends it to the rank that holds its place in
+/// the result.
 pub fn take<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -219,7 +223,7 @@ pub fn take<B: Backend, T: Element>(
     };
     let places = host.iter().map(place).collect::<Result<Vec<usize>>>()?;
     let part = served(b, op, x, along, &places)?;
-    // the axis of the rows becomes those of the indices
+    // the taken axis becomes the axes of the indices
     let layout = Layout::new(shape, None);
     let row = part.layout.shape.clone();
     if indices.layout.shape.len() == 1 {
@@ -229,7 +233,8 @@ pub fn take<B: Backend, T: Element>(
     b.reshape(&flat, layout.shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
 }
 
-/// The rows of `x` at these places along its split axis, as an array that is split there, or whole where they are few.
+/// The rows of `x` at these places along its split axis. The result is split along that axis, or whole if it is too
+/// short.
 fn served<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -266,7 +271,7 @@ fn served<B: Backend, T: Element>(
         parts.push(all.next(&b.within, &shape)?);
     }
     let part = if parts.is_empty() { b.cut(&x.part, axis, 0..0)? } else { b.concatenated(parts, axis)? };
-    // they have come by owners: each to its place
+    // the rows arrive grouped by owner; each goes to its place
     let mut next: Vec<usize> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n))).collect();
     let order: Vec<i64> = places[mine.clone()]
         .iter()
@@ -288,7 +293,7 @@ fn served<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, axis), part))
 }
 
-/// What each rank has found, `counts[r]` rows along the first axis, as an array in the usual layout.
+/// Makes an array in the usual layout from the rows that each rank has found: `counts[r]` rows along the first axis.
 fn counted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -304,12 +309,12 @@ fn counted<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(b.array(Layout::new(shape, split), part)), 0, total, &[run], None)
 }
 
-/// How many rows each rank has found.
+/// The number of rows that each rank has found.
 fn counts<B: Backend>(b: &Sharded<B>, op: &'static str, own: usize) -> Result<Vec<usize>> {
     Ok(b.all_gather_numbers(op, &[own as u64])?.into_iter().map(|n| n as usize).collect())
 }
 
-/// Elements, or rows of an array, that a mask chooses, in C order.
+/// The elements or rows that a mask selects, in C order.
 pub fn boolean_mask<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -326,12 +331,12 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let split = Split { axis: split.axis - axes + 1, held: split.held.clone() };
         return Ok(b.array(Layout::new(shape, Some(split)), part));
     }
-    // it chooses nothing, and its axes may be shorter than those of the array
+    // the mask selects nothing, and its axes may be shorter than those of the array
     if mask.layout.shape.contains(&0) {
         let shape = [&[0], &x.layout.shape[axes..]].concat();
         return b.settle(b.within.empty::<T>(shape)?);
     }
-    // in C order the parts follow each other where the first axis is split
+    // if the first axis is split, the parts follow each other in C order
     let x = first_split(b, op, x)?;
     let Some(split) = &x.layout.split else {
         let mask = b.gather(op, Cow::Borrowed(mask))?;
@@ -343,7 +348,7 @@ pub fn boolean_mask<B: Backend, T: Element>(
     counted(b, op, part, &counts)
 }
 
-/// The array split along its first axis, or whole.
+/// Splits the array along its first axis, or makes it whole if that is too short.
 fn first_split<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -356,12 +361,12 @@ fn first_split<'a, B: Backend, T: Element>(
     }
 }
 
-/// The first index of this rank's rows.
+/// The index of this rank's first row.
 fn start<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> i64 {
     x.layout.ranges(b.ranks())[b.rank()].start as i64
 }
 
-/// The indices of what is not zero along each axis, in C order.
+/// The indices of the nonzero elements along each axis, in C order.
 pub fn nonzero<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<Vec<ShardedArray<B, i64>>> {
     let op = "nonzero";
     let x = first_split(b, op, x)?;
@@ -378,7 +383,7 @@ pub fn nonzero<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -
     found.into_iter().enumerate().map(along).collect()
 }
 
-/// The same as rows of a matrix.
+/// The indices of the nonzero elements as rows of a matrix.
 pub fn argwhere<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, i64>> {
     let op = "argwhere";
     let x = first_split(b, op, x)?;

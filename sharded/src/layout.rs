@@ -1,5 +1,5 @@
-//! Who has what: the layout of an array is a function of its shape, its split axis and the number of ranks, so that ranks never ask each
-//! other.
+//! Distribution of arrays: the layout is a function of the shape, the split axis and the number of ranks, so ranks
+//! never have to ask each other.
 
 use ndarray::{Dimension, IntoDimension, IxDyn};
 use std::{
@@ -8,22 +8,23 @@ use std::{
     sync::Arc,
 };
 
-/// Grains of an axis, at most.
+/// The largest number of grains of an axis.
 pub const GRAINS: usize = 4096;
 
-/// Elements of a grain, the smallest piece of an axis that a rank has: a power of two, of the length of the axis alone. Sums are made of grains, so
-/// that their bits do not depend on how many ranks there are.
+/// The number of elements of a grain, the smallest piece of an axis that a rank holds: a power of two that depends only
+/// on the length of the axis. Sums are computed by grain, so their bits do not depend on the number of ranks.
 pub fn grain(n: usize) -> usize {
     let least = if n < 512 { 1 } else { 8 };
     n.div_ceil(GRAINS).next_power_of_two().max(least)
 }
 
-/// How many grains an axis has, [`GRAINS`] at most.
+/// The number of grains of an axis, [`GRAINS`] at most.
 fn grains(n: usize, grain: usize) -> usize {
     (n >> grain.trailing_zeros()) + usize::from(!n.is_multiple_of(grain))
 }
 
-/// The part of an axis of length `n` that rank `r` of `ranks` has: whole grains, but for the last.
+/// The range of an axis of length `n` that rank `r` of `ranks` holds: whole grains, except for the last grain of the
+/// axis.
 pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
     if ranks <= 1 {
         return 0..n;
@@ -34,17 +35,17 @@ pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
     at(r)..at(r + 1)
 }
 
-/// Whether an axis of length `n` may be split: into parts of which none is empty, and no axis shorter than `least`.
+/// Returns whether an axis of length `n` may be split: it has at least `least` elements, and no part would be empty.
 pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
     n >= least.max(2) && (ranks == 1 || grains(n, grain(n)) >= ranks)
 }
 
-/// The axis along which an array lies split, and which part of it each rank has.
+/// The split axis of an array, and the range of it that each rank holds.
 #[derive(Clone, Debug)]
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// What each rank has of it, where that is not the usual: the rows of a slice stay where they are.
+    /// The range of each rank, if it is not the usual one: the rows of a slice stay in place.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 
@@ -59,8 +60,8 @@ impl PartialEq for Split {
     }
 }
 
-/// Lengths of axes. A few are stored in place, so that a new layout is one allocation.
-// its page would be that of all methods of slices
+/// Lengths of axes. Short shapes are stored inline, so a new layout is one allocation.
+// hidden because its page would list all methods of slices
 #[doc(hidden)]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shape(IxDyn);
@@ -99,16 +100,17 @@ impl<const N: usize> From<[usize; N]> for Shape {
     }
 }
 
-/// Where the elements of an array are: its shape, and along which axis it is split. Without one, every rank has all of it. Clones share one.
+/// The layout of an array: its shape and split axis. Without a split axis, every rank holds the whole array. Clones
+/// share the data.
 #[derive(Clone, Debug)]
 pub struct Layout(Arc<Place>);
 
-/// What a [`Layout`] says.
+/// The contents of a [`Layout`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The shape of the whole array, which is a `[usize]` to whoever reads it.
+    /// The shape of the whole array; it dereferences to `[usize]`.
     pub shape: Shape,
-    /// How it is split.
+    /// The split; `None` if every rank holds the whole array.
     pub split: Option<Split>,
 }
 
@@ -129,27 +131,27 @@ impl PartialEq for Layout {
 }
 
 impl Layout {
-    /// An array of this shape, split so.
+    /// A layout of this shape and split.
     pub fn new(shape: impl Into<Shape>, split: Option<Split>) -> Layout {
         Layout(Arc::new(Place { shape: shape.into(), split }))
     }
 
-    /// An array that every rank has.
+    /// A layout in which every rank holds the whole array.
     pub fn whole(shape: impl Into<Shape>) -> Layout {
         Layout::new(shape, None)
     }
 
-    /// An array that is split along an axis in the usual way.
+    /// A layout that is split along an axis in the usual way.
     pub fn along(shape: impl Into<Shape>, axis: usize) -> Layout {
         Layout::new(shape, Some(Split { axis, held: None }))
     }
 
-    /// The axis that is split.
+    /// The split axis.
     pub fn axis(&self) -> Option<usize> {
         self.split.as_ref().map(|split| split.axis)
     }
 
-    /// What each of `ranks` has of the axis that is split.
+    /// The range of the split axis that each of `ranks` holds.
     pub fn ranges(&self, ranks: usize) -> Vec<Range<usize>> {
         match &self.split {
             Some(Split { held: Some(held), .. }) => held.to_vec(),
@@ -158,7 +160,7 @@ impl Layout {
         }
     }
 
-    /// The shape of the part that has this range of the axis that is split.
+    /// The shape of a part that has this range of the split axis.
     pub fn part(&self, range: &Range<usize>) -> Vec<usize> {
         let mut shape = self.shape.to_vec();
         if let Some(split) = &self.split {
@@ -167,13 +169,13 @@ impl Layout {
         shape
     }
 
-    /// Elements, of all parts.
+    /// The number of elements of the whole array.
     pub fn size(&self) -> usize {
         self.shape.iter().product()
     }
 }
 
-/// What each of `ranks` has of an axis of length `n`.
+/// The range of an axis of length `n` that each of `ranks` holds.
 pub fn ranges(n: usize, ranks: usize) -> Vec<Range<usize>> {
     (0..ranks).map(|r| range(n, r, ranks)).collect()
 }

@@ -1,7 +1,8 @@
 //! Arrays split over ranks: a program over any backend runs on many processes unchanged.
 //!
-//! `Sharded<B>` is a backend whose arrays are split along one axis over the ranks of a [`World`]: the processes that an MPI launcher starts, threads
-//! of one process, or one rank alone. Each rank computes its part on the backend `B`; what an op needs of other ranks it gets by itself.
+//! `Sharded<B>` is a backend whose arrays are split along one axis over the ranks of a [`World`]: processes started by
+//! an MPI launcher, threads of one process, or one rank alone. Each rank computes its part on the backend `B`; an op
+//! that needs data of other ranks gets it by itself.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -20,15 +21,17 @@
 //!
 //! # Who has what
 //!
-//! The layout of an array is a function of its shape, the axis along which it is split and the number of ranks. New arrays are split along their first axis
-//! of [`Policy::least`] elements or more; arrays without such an axis are whole on every rank. No rank has an empty part. Ops keep the layout of what
-//! they are given, or change it as they need: the column `split` of the op table says how, and the guide `docs/ranks.md` lists it for each op.
+//! The layout of an array is a function of its shape, its split axis and the number of ranks. New arrays are split
+//! along their first axis of [`Policy::least`] elements or more; arrays without such an axis are whole on every rank.
+//! No rank has an empty part. Ops keep the layout of their arguments or change it as they need: the column `split` of
+//! the op table says how, and the guide `docs/ranks.md` lists it for each op.
 //!
 //! # What has to be the same on all ranks
 //!
-//! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all of them; after an error of one rank alone
-//! (of memory, of a library) the others would wait for it, which is why [`run`] ends all ranks with it. Branch on what `to_ndarray` or
-//! `item` give, which is the same everywhere, and not on parts.
+//! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all
+//! ranks. After an error of one rank alone (out of memory, an error of a library) the other ranks would wait for it, so
+//! [`run`] ends all ranks. Branch only on the results of `to_ndarray` or `item`, which are the same everywhere, and not
+//! on parts.
 
 #![deny(missing_docs)]
 
@@ -76,12 +79,12 @@ use std::{
     },
 };
 
-/// The guide, whose programs are tests.
+/// The guide, whose programs run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/ranks.md")]
 struct Guide;
 
-/// What the column of the table names.
+/// The modules that the column `split` of the op table names.
 mod ops {
     pub(crate) use crate::{
         Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, scatter, searching, sorting,
@@ -90,37 +93,40 @@ mod ops {
 
 backends::backend! { overlay = "sharded.toml" }
 
-/// Which arrays are split, and what an op may do that needs whole ones.
+/// Which arrays are split, and how much an op may gather that needs whole arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// New arrays are split along their first axis that has at least so many elements. 64 by default: less work than that is faster alone.
+    /// New arrays are split along their first axis of at least this length. The default is 64: shorter axes are faster
+    /// on one rank.
     pub least: usize,
-    /// Bytes of an array that an op without a better way may gather on every rank; more are an error. 256 MiB by default.
+    /// The largest array in bytes that an op without a distributed algorithm may gather on every rank; larger arrays
+    /// are an error. The default is 256 MiB.
     pub whole: usize,
-    /// Whether sums have the same bits for any number of ranks, which they have by default. Otherwise each rank makes one partial sum, which is a little faster.
+    /// Whether sums have the same bits for any number of ranks. The default is true. If false, each rank computes one
+    /// partial sum, which is a little faster.
     pub exact: bool,
 }
 
 impl Policy {
-    /// The defaults.
+    /// The default policy.
     pub const fn new() -> Policy {
         Policy { least: 64, whole: 256 << 20, exact: true }
     }
 
-    /// The same with another [`Policy::least`].
+    /// This policy with another [`Policy::least`].
     #[must_use]
     pub const fn least(self, least: usize) -> Policy {
         Policy { least, ..self }
     }
 
-    /// The same with another [`Policy::whole`].
+    /// This policy with another [`Policy::whole`].
     #[must_use]
     pub const fn whole(self, whole: usize) -> Policy {
         Policy { whole, ..self }
     }
 
-    /// The same with another [`Policy::exact`].
+    /// This policy with another [`Policy::exact`].
     #[must_use]
     pub const fn exact(self, exact: bool) -> Policy {
         Policy { exact, ..self }
@@ -133,27 +139,28 @@ impl Default for Policy {
     }
 }
 
-/// How often whole arrays were gathered by ops without a better way, of how many bytes, and by which ops.
+/// Statistics of the whole arrays that ops without a distributed algorithm have gathered: the number, the bytes, and
+/// the ops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gathered {
-    /// How often.
+    /// The number of arrays.
     pub count: u64,
-    /// Bytes of the arrays.
+    /// The total size of the arrays in bytes.
     pub bytes: u64,
-    /// The ops, the one with the most bytes first.
+    /// The ops, sorted by bytes in descending order.
     pub ops: Vec<GatheredBy>,
 }
 
-/// What one op has gathered.
+/// The arrays that one op has gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GatheredBy {
     /// The name of the op.
     pub op: &'static str,
-    /// How many arrays.
+    /// The number of arrays.
     pub count: u64,
-    /// Bytes of the arrays.
+    /// The total size of the arrays in bytes.
     pub bytes: u64,
 }
 
@@ -169,43 +176,43 @@ impl fmt::Display for Gathered {
     }
 }
 
-/// Any backend, whose arrays are split over ranks: one rank's view of it. Clones share all.
+/// A backend over any backend, with arrays split over ranks; a value is one rank's view. Clones share all state.
 #[derive(Clone)]
 pub struct Sharded<B> {
     within: B,
     world: World,
     policy: Policy,
     seen: Arc<Seen>,
-    /// By which parts go from device to device, or why they go through the host.
+    /// The link by which parts go from device to device, or the reason why they go through the host.
     link: std::result::Result<Link, Arc<str>>,
 }
 
-/// What a backend has counted.
+/// Counters and the seed of a backend.
 #[derive(Default)]
 struct Seen {
-    /// By op.
+    /// One entry for each op.
     gathered: Mutex<Vec<GatheredBy>>,
-    /// The seed that was given last.
+    /// The seed that was set last.
     seed: AtomicU64,
     largest: AtomicU64,
     linked: AtomicU64,
 }
 
 impl<B: Backend> Sharded<B> {
-    /// A backend of the ranks of `world`, each of which computes on its `within`, with the default [`Policy`].
+    /// A backend over the ranks of `world`, each of which computes on its own `within`, with the default [`Policy`].
     ///
-    /// Collective. Random numbers start from a seed that rank 0 draws.
+    /// Collective. Random numbers start from a random seed drawn on rank 0.
     ///
     /// # Errors
-    /// [`Error::Library`] where the ranks cannot speak with each other.
+    /// [`Error::Library`] if the ranks cannot communicate.
     pub fn new(within: B, world: World) -> Result<Sharded<B>> {
         Sharded::with(within, world, Policy::new())
     }
 
-    /// The same with a policy, which has to be the same on all ranks.
+    /// As [`Sharded::new`], with a policy, which must be the same on all ranks.
     ///
     /// # Errors
-    /// As [`Sharded::new`]; [`Error::Argument`] where the ranks have other policies.
+    /// As [`Sharded::new`]; [`Error::Argument`] if the policies of the ranks differ.
     pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
         let mut b = Sharded { within, world, policy, seen: Arc::default(), link: Err("".into()) };
         b.same_policy()?;
@@ -214,42 +221,42 @@ impl<B: Backend> Sharded<B> {
         Ok(b)
     }
 
-    /// The backend that computes the parts.
+    /// The inner backend, which computes the parts.
     pub fn within(&self) -> &B {
         &self.within
     }
 
-    /// The ranks.
+    /// The world of ranks.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// What is split, and what may be gathered.
+    /// The policy: which arrays are split, and how much may be gathered.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
-    /// What ops that need whole arrays have gathered so far, by op: of this backend and its clones.
+    /// The arrays that ops which need whole arrays have gathered so far on this backend and its clones, by op.
     pub fn gathered(&self) -> Gathered {
         let mut ops = self.seen.gathered.lock().unwrap_or_else(PoisonError::into_inner).clone();
         ops.sort_by_key(|by| (Reverse(by.bytes), Reverse(by.count), by.op));
         Gathered { count: ops.iter().map(|by| by.count).sum(), bytes: ops.iter().map(|by| by.bytes).sum(), ops }
     }
 
-    /// Bytes of the largest part of an array that this rank has had so far: of this backend and its clones.
+    /// Size in bytes of the largest part that this rank has held so far, on this backend and its clones.
     pub fn largest_part(&self) -> u64 {
         self.seen.largest.load(Relaxed)
     }
 
-    /// By which way parts of arrays go between ranks: the library, with its version, that takes them from device to device (`NCCL 2.30.3`).
+    /// The library, with its version, that moves parts of arrays from device to device (`NCCL 2.30.3`).
     ///
     /// # Errors
-    /// Why they go through the memory of the host, as messages of [`Sharded::world`].
+    /// The reason why parts go through the memory of the host, as messages of [`Sharded::world`].
     pub fn link(&self) -> std::result::Result<&str, &str> {
         self.link.as_ref().map(Link::name).map_err(|why| &**why)
     }
 
-    /// Bytes that this rank has sent by its [link](Sharded::link) so far: of this backend and its clones.
+    /// Bytes that this rank has sent over its [link](Sharded::link) so far, on this backend and its clones.
     pub fn linked(&self) -> u64 {
         self.seen.linked.load(Relaxed)
     }
@@ -306,7 +313,7 @@ impl<B: fmt::Debug> fmt::Debug for Sharded<B> {
     }
 }
 
-/// An error of the ranks as one of an op.
+/// Converts an error of the ranks to one of an op.
 pub(crate) fn failed(op: &'static str) -> impl Fn(backends_world::Error) -> Error {
     move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
 }

@@ -4,7 +4,7 @@ use crate::{Layout, Sharded, ShardedArray, Split};
 use backends::{Backend, Result, options::*, runtime::rules};
 use std::borrow::Cow;
 
-/// The diagonals of matrices: of other axes than the split one on the parts, else of what every rank has.
+/// The diagonals of matrices: computed on the parts if neither matrix axis is split, otherwise on the gathered array.
 pub fn diagonal<B: Backend, T: backends::Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,

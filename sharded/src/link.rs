@@ -1,4 +1,4 @@
-//! Links from device to device: whether the ranks have one.
+//! Links from device to device between ranks.
 
 use crate::failed;
 use backends::{
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const OP: &str = "Sharded::with";
 
-/// What backends say to each other while they open a link.
+/// The channel through which backends talk to each other while they open a link.
 struct Among<'a>(&'a World);
 
 impl Peers for Among<'_> {
@@ -30,10 +30,11 @@ impl Peers for Among<'_> {
     }
 }
 
-/// The link of all ranks, or why they have none: one without makes all of them speak through the host. Collective.
+/// Opens the link of all ranks, or returns the reason why there is none: if one rank has no link, all ranks exchange
+/// through the host. Collective.
 ///
 /// # Errors
-/// Where the ranks cannot speak with each other at all.
+/// Errors if the ranks cannot communicate at all.
 pub(crate) fn open<B: Backend>(within: &B, world: &World) -> Result<std::result::Result<Link, Arc<str>>> {
     if world.size() == 1 {
         return Ok(Err("there is one rank".into()));

@@ -1,4 +1,4 @@
-//! Axes get other numbers, which moves nothing; rows along the split axis move between ranks.
+//! Ops that permute or reshape axes, which moves nothing, and ops that move rows along the split axis between ranks.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -9,12 +9,12 @@ use crate::{
 use backends::{options::*, prelude::*, runtime::rules};
 use std::{borrow::Cow, ops::Range};
 
-/// Axes as they are given to the backend within.
+/// Converts axes for the inner backend.
 fn list(axes: &[usize]) -> Axes {
     Axes::from(axes)
 }
 
-/// A result whose axis number `k` is axis `order[k]` of `x`; axes without a number are new.
+/// Builds a result whose axis number `k` is axis `order[k]` of `x`; `None` stands for a new axis.
 fn renamed<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -83,7 +83,7 @@ pub fn squeeze<B: Backend, T: Element>(
 ) -> Result<ShardedArray<B, T>> {
     let gone = rules::single_axes("squeeze", axis, &x.layout.shape)?;
     let order: Vec<usize> = (0..x.layout.shape.len()).filter(|axis| !gone.contains(axis)).collect();
-    // the axis that is split has more than one element, but the part may have one
+    // the split axis has more than one element, but this part may have one
     let part = b.within.squeeze(&x.part, list(&gone))?;
     Ok(renamed(b, x, &some(&order), part))
 }
@@ -162,7 +162,8 @@ pub fn concat<B: Backend, T: Element>(
         runs.push(Run { source, from: 0, step: 1, to: at, len: n });
         match x.split() {
             Some(axis) => {
-                // turned, if it is split along another axis and may be along this one; else whole
+                // change the split to this axis if the array is split along another; if this axis is too short, make
+                // the array whole
                 let x =
                     if axis == along { Cow::Borrowed(*x) } else { b.split_along(op, Cow::Borrowed(*x), Some(along))? };
                 if x.split().is_some() {
@@ -188,7 +189,8 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// The rows of a whole array that each rank needs of it where it begins at `at` of a longer axis: who needs them has them, and nothing is sent.
+/// The rows of a whole array that each rank needs when the array begins at `at` of a longer axis. Each rank already
+/// holds them, so nothing is sent.
 #[allow(clippy::type_complexity)] // the rows here, and those of all
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -287,7 +289,7 @@ pub fn repeat<B: Backend, T: Element>(
     if b.ranks() == 1 {
         return b.alone(part, along);
     }
-    // the rows of each rank, each so often, go where the usual layout of the longer axis wants them
+    // each rank's repeated rows move to the usual layout of the longer axis
     let held: Vec<Range<usize>> =
         x.layout.ranges(b.ranks()).iter().map(|rows| rows.start * repeats..rows.end * repeats).collect();
     let len = repeated.shape[along];
@@ -297,7 +299,7 @@ pub fn repeat<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), along, len, &[run], None)
 }
 
-/// Each axis shifted by so many places, around.
+/// Rolls the array along each axis by the given number of places.
 fn shifted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -400,7 +402,7 @@ pub fn pad<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), axis, shape[axis], &runs, fill)
 }
 
-/// Differences of neighbours, `n` times, of an array that other arrays are joined to first.
+/// The `n`-th differences of neighbours, after concatenating `prepend` and `append`, if given.
 pub fn diff<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -446,7 +448,7 @@ pub fn diff<B: Backend, T: Numeric>(
     Ok(y)
 }
 
-/// The elements in C order along one axis.
+/// The elements in C order as an array of one axis.
 pub fn flatten<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, T>> {
     let op = "flatten";
     reshaped(b, op, x, &[rules::count(op, &x.layout.shape, size_of::<T>())?])
@@ -461,7 +463,7 @@ pub fn reshape<B: Backend, T: Element>(
     reshaped(b, op, x, &rules::infer(op, &x.layout.shape, shape)?)
 }
 
-/// The same elements in C order with other axes.
+/// Reshapes the array: the same elements in C order with other axes.
 fn reshaped<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -476,7 +478,8 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // axes before and after that stay as they are: those of the split axis may be of one length, with what lies before it in both
+    // axes before and after the split axis stay in place if both shapes have the split axis, with as many elements
+    // before it
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {
@@ -488,7 +491,7 @@ fn reshaped<B: Backend, T: Element>(
         }
         elements *= n;
     }
-    // otherwise through rows of the flat order: split along the first axis there is more than one element of
+    // otherwise move rows of the flattened array, split along the first axis with more than one element
     let first = x.layout.shape.iter().position(|&n| n > 1).unwrap_or(0);
     let x = b.split_along(op, Cow::Borrowed(x), Some(first))?;
     if x.split().is_none() {
@@ -499,7 +502,7 @@ fn reshaped<B: Backend, T: Element>(
         return b.alone(local(&x.part, shape)?, to);
     }
     let Some(to) = shape.iter().position(|&n| n > 1).filter(|&to| b.may_split(shape[to])) else {
-        // the result is too short along its first axis: whole, and split again along another
+        // the first axis of the result is too short: gather, and split along another axis
         return b.settle(local(&b.gather(op, x)?, shape)?);
     };
     let (row, new_row) =

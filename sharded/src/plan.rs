@@ -1,6 +1,7 @@
-//! How the arrays of a call have to lie, which follows from their layouts alone: the same on all ranks, with nothing sent. The class of an op, which
-//! its row says, makes the plan; the generated methods bring each array into the layout that it names, run the op on the parts, and
-//! take the results as parts.
+//! Plans: the layouts that a call needs for its arrays. A plan follows from the layouts of the arguments alone, so all
+//! ranks make the same plan and send nothing. The class of an op, given by its row, selects the kind of plan; the
+//! generated methods bring each array into the planned layout, run the op on the parts, and build arrays from the
+//! resulting parts.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -10,49 +11,49 @@ use crate::{
 use backends::{Axes, Backend, Element, Error, Operand, Result, runtime::rules};
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-/// How the arrays of one call have to lie.
+/// The layouts that one call needs for its arrays.
 #[derive(Debug)]
 pub struct Plan(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// All lie alike: the parts as they are.
+    /// All arrays have the same layout: the parts are used as they are.
     Same(Layout),
-    /// Split along an axis of the result; boxed, as a plan is moved in every call and this is the rarer kind.
+    /// Split along an axis of the result. Boxed, because every call moves a plan and this kind is rarer.
     Along(Box<Along>),
-    /// Whole on every rank.
+    /// All arrays are whole on every rank.
     Whole,
 }
 
 #[derive(Debug)]
 struct Along {
-    /// The axis, of arrays that have as many axes as `ndim`; others have their last ones.
+    /// The axis in arrays of `ndim` axes; arrays with fewer axes have the last ones.
     axis: usize,
     ndim: usize,
     /// Length of the axis.
     len: usize,
-    /// What each rank has of it, where that is not the usual.
+    /// The range of each rank, if it is not the usual one.
     held: Option<Arc<[Range<usize>]>>,
-    /// Which arrays are split.
+    /// The arrays that are split.
     which: Which,
-    /// The axes that the op goes along, which a result may be without.
+    /// The axes along which the op computes; a result may lack them.
     taken: Vec<usize>,
-    /// The arrays of the call, for errors that name shapes.
+    /// The layouts of the call's arrays, for errors that name shapes.
     arrays: Vec<Layout>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
-    /// All that do not repeat along the axis.
+    /// All arrays that do not repeat along the axis.
     All,
-    /// Those that have as many axes as the first.
+    /// Arrays with as many axes as the first.
     Alike,
-    /// The first.
+    /// The first array only.
     First,
 }
 
 impl Along {
-    /// The axis along which array number `k` is split; none where it is whole.
+    /// The axis along which array number `k` is split; `None` if it is whole.
     fn axis_of(&self, k: usize, shape: &[usize]) -> Option<usize> {
         let is_split = match self.which {
             Which::All => true,
@@ -60,13 +61,14 @@ impl Along {
             Which::First => k == 0,
         };
         let own = (self.axis + shape.len()).checked_sub(self.ndim).filter(|_| is_split)?;
-        // an array that repeats along the axis is whole
+        // an array that is broadcast along the axis is whole
         (shape[own] == self.len).then_some(own)
     }
 }
 
 impl Along {
-    /// The axis along which a result with so many axes is split: one that has lost axes has lost those that the op went along.
+    /// The split axis of a result of `ndim` axes. A result with fewer axes than the arguments lacks the axes along
+    /// which the op computes.
     fn axis_of_result(&self, ndim: usize) -> usize {
         let has_gone = |axis: &usize| ndim < self.ndim && self.taken.contains(axis);
         self.axis - (0..self.axis).filter(has_gone).count()
@@ -74,14 +76,15 @@ impl Along {
 }
 
 impl Plan {
-    /// Whether all arrays have to be whole on every rank.
+    /// Returns whether all arrays must be whole on every rank.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.0, Kind::Whole)
     }
 }
 
 impl<B: Backend> Sharded<B> {
-    /// One layout for all arrays, which broadcast: along the axis of the largest that is split, the first of equals, with its rows.
+    /// One layout for all arrays of an elementwise op, after broadcasting: the split axis and rows of the largest array
+    /// that is split, the first of equally large ones.
     #[doc(hidden)]
     #[inline]
     pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
@@ -100,7 +103,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
-    /// The axis of a result of this shape along which the largest array is split, and the rows of the first that has all of it.
+    /// The axis of a result of this shape along which the largest array is split. The rows come from the first array
+    /// that has the whole axis.
     pub(crate) fn common_axis(&self, shape: &[usize], arrays: &[&Layout]) -> Option<usize> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }
@@ -123,7 +127,8 @@ impl<B: Backend> Sharded<B> {
         Some(Along { axis, ndim, len, held, which: Which::All, taken: Vec::new(), arrays: Vec::new() })
     }
 
-    /// Any layout but along the axes that the op goes along: as the arrays are, or turned to the longest other axis.
+    /// Any layout that is not split along the axes of the op: the present one, or else split along the longest other
+    /// axis.
     #[doc(hidden)]
     pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -135,14 +140,14 @@ impl<B: Backend> Sharded<B> {
         for axes in axes {
             match axes {
                 Axes::All => taken.extend(0..ndim),
-                // an axis that is named twice is the op's to refuse
+                // the op itself reports axes that are named twice
                 Axes::List(list) => taken.extend(list.resolve(op, ndim)?),
             }
         }
         Ok(self.plan_free(arrays, &taken))
     }
 
-    /// Any layout but along the last two axes.
+    /// Any layout that is not split along the last two axes.
     #[doc(hidden)]
     pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -151,7 +156,7 @@ impl<B: Backend> Sharded<B> {
         Ok(self.plan_free(arrays, &taken))
     }
 
-    /// Along an axis that is none of these. Arrays with fewer axes than the first are whole.
+    /// A split along an axis that is not in `taken`. Arrays with fewer axes than the first are whole.
     fn plan_free(&self, arrays: &[Option<&Layout>], taken: &[usize]) -> Plan {
         let arrays = || arrays.iter().flatten().copied();
         let ndim = arrays().next().map_or(0, |first| first.shape.len());
@@ -166,7 +171,7 @@ impl<B: Backend> Sharded<B> {
         let Some(axis) = as_it_is.or_else(longest) else { return Plan(Kind::Whole) };
         let len = length(axis);
         if alike().any(|layout| ![1, len].contains(&layout.shape[axis])) {
-            // they do not fit, which the op says of them as they are
+            // the shapes do not match; the op reports that for whole arrays
             return Plan(Kind::Whole);
         }
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
@@ -176,7 +181,7 @@ impl<B: Backend> Sharded<B> {
         Plan(Kind::Along(Box::new(along)))
     }
 
-    /// The first array along its first axis, the others whole.
+    /// The first array is split along its first axis; the others are whole.
     #[doc(hidden)]
     pub fn plan_batch(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -190,13 +195,13 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(Kind::Along(Box::new(along))))
     }
 
-    /// All arrays whole.
+    /// All arrays are whole.
     #[doc(hidden)]
     pub fn plan_whole(&self, _op: &'static str) -> Result<Plan> {
         Ok(Plan(Kind::Whole))
     }
 
-    /// The layout of an operand that is an array.
+    /// The layout of an operand; `None` if the operand is a scalar.
     #[doc(hidden)]
     #[inline]
     pub fn layout_of<'x, T: Element>(x: &'x Operand<'_, Sharded<B>, T>) -> Option<&'x Layout> {
@@ -206,7 +211,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Array number `k` of a call as the plan wants it: what this rank has of it then.
+    /// This rank's part of array number `k` of a call, in the layout of the plan.
     #[doc(hidden)]
     #[inline]
     pub fn arrange<'a, T: Element>(
@@ -224,7 +229,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// The same of an operand.
+    /// As `arrange`, for an operand.
     #[doc(hidden)]
     #[inline]
     pub fn arrange_operand<'a, T: Element>(
@@ -250,13 +255,14 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<Cow<'a, Part<B, T>>> {
         match along.axis_of(k, &x.layout.shape) {
             Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
-            // what repeats along the axis is part of what is computed here
+            // an array that is broadcast along the split axis is gathered, uncounted, as an argument of an elementwise
+            // op
             None if along.which == Which::All => self.gather(op, x).map(Cow::Owned),
             None => self.whole(op, x).map(Cow::Owned),
         }
     }
 
-    /// What this rank has of `x` where it is split along `axis` with these rows, by default the usual ones.
+    /// This rank's part of `x` after splitting it along `axis` with the rows `held`, by default the usual rows.
     pub(crate) fn with_rows<'a, T: Element>(
         &self,
         op: &'static str,
@@ -265,13 +271,13 @@ impl<B: Backend> Sharded<B> {
         held: Option<&Arc<[Range<usize>]>>,
     ) -> Result<Cow<'a, Part<B, T>>> {
         let n = x.layout.shape[axis];
-        // turned, if it is split along another axis: whole, where this one is too short for that
+        // change the split if the array is split along another axis; the array becomes whole if this axis is too short
         let x = match x.split() {
             Some(own) if own != axis => self.split_along(op, x, Some(axis))?,
             _ => x,
         };
         if x.split().is_none() {
-            // every rank has all, and keeps its rows
+            // every rank holds the whole array and keeps its rows
             let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
             return self.cut(&x.part, axis, rows).map(Cow::Owned);
         }
@@ -281,21 +287,22 @@ impl<B: Backend> Sharded<B> {
         self.move_rows(op, moving).map(Cow::Owned)
     }
 
-    /// What each rank is to have of an array that is split along `axis`, where it has other rows than `held`, by default the usual ones.
+    /// The rows that each rank must hold of an array split along `axis`, if its rows differ from `held` or, by default,
+    /// the usual ones.
     fn other_rows(&self, x: &Layout, axis: usize, held: Option<&Arc<[Range<usize>]>>) -> Option<Vec<Range<usize>>> {
         let own = x.split.as_ref().and_then(|split| split.held.as_ref());
         (own != held).then(|| held.map_or_else(|| self.ranges(x.shape[axis]), |held| held.to_vec()))
     }
 
-    /// The axis along which array number `k` is split already, and what each rank is to have of it instead of what it has; none of what does not
-    /// move, or is turned.
+    /// The axis along which array number `k` is already split, and the rows that each rank must hold instead. `None` if
+    /// the array does not move, or is split along another axis.
     pub(crate) fn moved_by(&self, plan: &Plan, k: usize, x: &Layout) -> Option<(usize, Vec<Range<usize>>)> {
         let Kind::Along(along) = &plan.0 else { return None };
         let axis = along.axis_of(k, &x.shape).filter(|&axis| x.axis() == Some(axis))?;
         Some((axis, self.other_rows(x, axis, along.held.as_ref())?))
     }
 
-    /// How many rows of the axis this rank has.
+    /// The number of this rank's rows of the axis.
     fn own_rows(&self, along: &Along) -> usize {
         match &along.held {
             Some(held) => held[self.rank()].len(),
@@ -303,7 +310,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// An error of the backend within, with the shapes of the whole arrays in place of those of the parts.
+    /// An error of the inner backend, with the shapes of the parts replaced by those of the whole arrays.
     #[doc(hidden)]
     #[cold]
     #[inline(never)]
@@ -317,7 +324,7 @@ impl<B: Backend> Sharded<B> {
                 part[axis] = own;
                 (part == shape).then(|| layout.shape.to_vec())
             };
-            // an array that is whole may have the shape of another one's part
+            // a whole array may have the same shape as the part of another array
             let is_whole =
                 |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
             if along.which != Which::First && along.arrays.iter().enumerate().any(is_whole) {
@@ -332,7 +339,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// As [`place`](Sharded::place), of the only array that a call gives: its layout is the plan's own.
+    /// As [`place`](Sharded::place), for the only result of a call: takes the layout out of the plan.
     #[doc(hidden)]
     #[inline]
     pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
@@ -342,7 +349,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// What a call has given on this rank, as an array of all.
+    /// Builds an array from this rank's result of a call.
     #[doc(hidden)]
     #[inline]
     pub fn place<T: Element>(&self, op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
@@ -368,7 +375,7 @@ impl<B: Backend> Sharded<B> {
     }
 }
 
-/// The part, by value where the array is.
+/// The part of an array: borrowed if the array is borrowed, otherwise owned.
 #[inline]
 pub fn part_of<B: Backend, T: Element>(x: Cow<'_, ShardedArray<B, T>>) -> Cow<'_, Part<B, T>> {
     match x {

@@ -1,4 +1,4 @@
-//! Products of matrices that are split.
+//! Products of split matrices.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -15,8 +15,8 @@ fn held<B: Backend, T: Numeric>(x: &ShardedArray<B, T>) -> Held {
     x.layout.split.as_ref().and_then(|split| split.held.clone())
 }
 
-/// The product of matrices: of rows of the first with all of the second, of all of the first with columns of the second, of batches, or of the parts of
-/// the axis that is summed, whose products are then added.
+/// The product of matrices: rows of the first by the whole second, the whole first by columns of the second, batch by
+/// batch, or, if the summed axis is split, products of the parts that are then added.
 pub fn matmul<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x1: &ShardedArray<B, T>,
@@ -25,7 +25,7 @@ pub fn matmul<B: Backend, T: Numeric>(
     let op = "matmul";
     let (n1, n2) = (x1.layout.shape.len(), x2.layout.shape.len());
     let product = Product::of(op, &x1.layout.shape, &x2.layout.shape, size_of::<T>())?;
-    // axes counted from the end: 1 and 2 are those of the matrix, more are batches
+    // axes counted from the end: 1 and 2 are the matrix axes, larger numbers are batch axes
     let from_end = |x: &ShardedArray<B, T>| x.split().map_or(0, |axis| x.layout.shape.len() - axis);
     let (end1, end2) = (from_end(x1), from_end(x2));
     if end1 > 2 || end2 > 2 {
@@ -45,7 +45,7 @@ pub fn matmul<B: Backend, T: Numeric>(
         let elements: usize = product.shape.iter().product();
         let gathered = elements.saturating_mul(b.ranks());
         if n1 > 1 && b.may_split(product.rows) && gathered > x1.layout.size() + x2.layout.size() {
-            // the products of the parts are more than the matrices
+            // the products of the parts would be larger than the matrices
             let turned = b.split_along(op, Cow::Borrowed(x1), Some(n1 - 2))?;
             return rows(b, op, &turned, x2, &product);
         }
@@ -54,7 +54,8 @@ pub fn matmul<B: Backend, T: Numeric>(
     b.settle(b.within.matmul(&x1.part, &x2.part)?)
 }
 
-/// Rows of the first with all of the second: gathered, or where that is more than the policy lets an op gather, column by column of ranks.
+/// Rows of the first matrix by the whole second. The second is gathered, or, if the policy forbids that, broadcast in
+/// one block per rank.
 fn rows<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -80,7 +81,7 @@ fn rows<B: Backend, T: Numeric>(
     Ok(b.array(Layout::new(product.shape.clone(), Some(split)), part))
 }
 
-/// The part of one rank, on all.
+/// Broadcasts the part of one rank to all ranks.
 fn broadcast<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -100,7 +101,7 @@ fn broadcast<B: Backend, T: Numeric>(
     b.within.from_ndarray(shaped(op, shape, all)?)
 }
 
-/// Batches: both split along the axis of the one that is larger and has all of it.
+/// Batches: both arrays are split along the batch axis of the larger one that has the whole axis.
 fn batches<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -109,7 +110,7 @@ fn batches<B: Backend, T: Numeric>(
     product: &Product,
 ) -> Result<ShardedArray<B, T>> {
     let count = product.batches.len();
-    // where the split axis of an operand stands among the batches
+    // the position of an operand's split axis among the batch axes
     let batch = |x: &ShardedArray<B, T>| {
         let own = x.layout.shape.len().saturating_sub(2);
         x.split().filter(|&axis| axis < own).map(|axis| axis + count - own)
@@ -131,7 +132,7 @@ fn batches<B: Backend, T: Numeric>(
     Ok(b.array(Layout::new(product.shape.clone(), split), part))
 }
 
-/// Both split along the axis that is summed: each rank's product, added in the order of ranks.
+/// Both matrices are split along the summed axis: the ranks' products are added in the order of ranks.
 fn inner<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

@@ -1,24 +1,24 @@
-//! Random numbers: one stream for all ranks, of which each takes the blocks of its part.
+//! Random numbers: one stream for all ranks, of which each rank draws the blocks of its part.
 //!
-//! The backends within have the same state on every rank. An op whose elements take fixed places of the stream is drawn by each rank for its part
-//! alone; all others are drawn whole by every rank.
+//! The inner backends have the same state on every rank. If the elements of an op have fixed places in the stream, each
+//! rank draws only its own part; otherwise every rank draws the whole array.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
 
-/// How many elements a block of the stream makes, of ops that the module `random` of the runtime has in its table.
+/// The number of elements that one block of the stream gives, for ops in the table of the runtime's module `random`.
 fn per_block<T: Element>(is_integer: bool) -> u64 {
     match (is_integer, T::DTYPE) {
         (true, _) => 2,
         (false, backends::DType::Float64) => 2,
-        // two reals each
+        // complex elements take two reals each
         (false, backends::DType::Complex128) => 1,
         (false, backends::DType::Complex64) => 2,
         _ => 4,
     }
 }
 
-/// An array of a shape whose elements in C order follow the stream, of which each rank makes its rows.
+/// Draws an array whose elements in C order follow the stream; each rank draws its own rows.
 fn drawn<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -40,7 +40,7 @@ fn drawn<B: Backend, T: Element>(
     Ok(b.array(layout, part))
 }
 
-/// This rank's rows as stretches of the stream, one for each index of the axes before.
+/// This rank's rows as stretches of the stream, one for each index of the preceding axes.
 fn stretches<B: Backend, T: Element>(
     b: &Sharded<B>,
     shape: &[usize],

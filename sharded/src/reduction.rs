@@ -1,4 +1,5 @@
-//! Reductions: of the parts where the split axis stays, else a partial result of each rank, and one of these.
+//! Reductions: computed on the parts if the split axis stays; otherwise each rank computes a partial result, and these
+//! are joined.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -10,13 +11,13 @@ use crate::{
 use backends::{options::*, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
-/// What a reduction leaves of an array.
+/// The shape and layout of the result of a reduction.
 struct Left {
     axes: Vec<usize>,
     shape: Vec<usize>,
-    /// How the result is split: as the array is, if that axis stays.
+    /// The split of the result: that of the argument, if its split axis stays.
     split: Option<Split>,
-    /// Whether the split axis goes.
+    /// Whether the split axis is reduced.
     is_across: bool,
 }
 
@@ -32,7 +33,7 @@ impl Left {
         Ok(Left { axes, shape, split, is_across })
     }
 
-    /// A result on the parts.
+    /// Builds the result from the reduced parts.
     fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match self.split {
             None => b.settle(part),
@@ -41,17 +42,18 @@ impl Left {
     }
 }
 
-/// Up to this many elements, every rank gathers all and reduces them: that costs less than a tree, and has the bits of one rank.
+/// Up to this many elements, every rank gathers the array and reduces it: faster than a tree, and with the bits of one
+/// rank.
 const FEW: usize = 1 << 12;
 
-/// Partial results that are joined.
+/// A reduction that joins partial results.
 struct Fold<F, J> {
     op: &'static str,
-    /// The reduction on the backend within.
+    /// The reduction on the inner backend.
     local: F,
-    /// One result of two.
+    /// Joins two results.
     join: J,
-    /// Whether the order of joins shows in the bits.
+    /// Whether the order of joins affects the bits.
     rounds: bool,
 }
 
@@ -70,7 +72,8 @@ impl<F, J> Fold<F, J> {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
         let is_few = is_tree && x.layout.size() <= FEW;
-        // what every rank has, and what one rank has alone where many would reduce all of it: nothing is joined
+        // nothing is joined if every rank holds the array, or if one rank computes what several ranks would compute
+        // from the whole array
         let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
@@ -103,7 +106,7 @@ impl<F, J> Fold<F, J> {
         b.settle(b.within.from_ndarray(tree::shaped(op, &left.shape, all)?)?)
     }
 
-    /// The results of the grains of this rank, merged as far as they are pairs.
+    /// The results of this rank's grains, merged where they form pairs.
     fn grains<B: Backend, T: Element, U: Element>(
         &self,
         b: &Sharded<B>,
@@ -121,13 +124,13 @@ impl<F, J> Fold<F, J> {
         let whole = rows.len() / grain;
         let mut values: Vec<U> = Vec::new();
         if whole > 0 {
-            // the split axis as two, grains and what is in them, of which the grains stay
+            // split the axis into two, grains and elements of a grain; the axis of grains stays
             let full = b.cut(&x.part, along, 0..whole * grain)?;
             let mut shape: Vec<isize> = b.within.shape(&full).iter().map(|&n| n as isize).collect();
             shape.splice(along..=along, [whole as isize, grain as isize]);
             let inner: Vec<usize> = axes.iter().map(|&axis| if axis >= along { axis + 1 } else { axis }).collect();
             let partial = (self.local)(&b.within.reshape(full, shape)?, Axes::from(&inner[..]), false)?;
-            // axes that stay and stand before the grains come after them
+            // axes that stay move from before the grains to after them
             let before = (0..along).filter(|axis| !axes.contains(axis)).count();
             let partial = if before == 0 { partial } else { b.within.moveaxis(partial, before, 0)? };
             values = b.within.to_vec(partial)?;
@@ -140,7 +143,8 @@ impl<F, J> Fold<F, J> {
     }
 }
 
-/// Whether partial sums of a dtype would be rounded, or overflow, where the backend within sums in a wider one.
+/// Returns whether partial sums of a dtype would be rounded or overflow, although the inner backend sums in a wider
+/// dtype.
 fn rounds_often<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real) && size_of::<T>() < 4
 }
@@ -170,7 +174,7 @@ folds! {
     count_nonzero(Element -> i64) count_nonzero_with CountNonzeroOptions, false, std::ops::Add::add;
 }
 
-/// The sum of elements of a dtype of floats in that dtype, by the tree.
+/// The sum of floats in their own dtype, by the tree.
 fn total<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,
@@ -178,19 +182,19 @@ fn total<B: Backend, T: Float>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<ShardedArray<B, T>> {
-    // the dtype of a sum of floats is theirs
+    // a sum of floats has their dtype
     let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
         b.within.astype::<T, _>(b.within.sum_with(x, axis, SumOptions::new().keepdims(keepdims))?)
     };
     Fold { op, local, join: |a: T, v: T| a.plus(v), rounds: true }.of(b, x, axis, keepdims)
 }
 
-/// How many elements a reduction over these axes makes one of.
+/// The number of elements that one element of the result is reduced from.
 fn count(layout: &Layout, axes: &[usize]) -> f64 {
     axes.iter().map(|&axis| layout.shape[axis]).product::<usize>() as f64
 }
 
-/// The sum over the number of elements.
+/// The sum divided by the number of elements.
 pub fn mean<B: Backend, T: Float>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -211,7 +215,7 @@ pub fn mean<B: Backend, T: Float>(
     b.divide(total(b, op, x, axis, keepdims)?, T::from_f64(count))
 }
 
-/// The mean of the squares of the distances to the mean; none where the parts do it, or every rank has to.
+/// The mean squared distance to the mean; `None` if the inner backend computes it, on the parts or on the whole array.
 fn variance<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,
@@ -227,7 +231,7 @@ fn variance<B: Backend, T: Float>(
     let centre = mean(b, x, axis, true).map_err(|why| why.within(op))?;
     let distances = b.abs(b.subtract(x, centre)?)?;
     let squares = b.square(distances)?;
-    // the real dtype of a float is one of floats
+    // the real dtype of a float dtype is a float dtype
     let sum = total_real(b, op, &squares, axis, keepdims)?;
     let over = (count(&x.layout, &left.axes) - correction).max(0.0);
     Ok(Some(b.divide(sum, T::Real::from_f64(over))?))
@@ -277,7 +281,7 @@ pub fn std<B: Backend, T: Float>(
     }
 }
 
-/// Without a join: every rank reduces all where the split axis goes.
+/// A reduction without a join: if the split axis is reduced, every rank reduces the whole array.
 fn unsplit<B: Backend, T: Element, U: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -295,7 +299,7 @@ fn unsplit<B: Backend, T: Element, U: Element>(
 
 macro_rules! extremes {
     ($($op:ident $with:ident $options:ident $best:ident $better:ident;)*) => {$(
-        /// Of equal elements the first, and the first NaN before all others.
+        /// The first of equal elements; the first NaN precedes all numbers.
         pub fn $op<B: Backend, T: Ordered>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,
@@ -334,7 +338,7 @@ extremes! {
     argmin argmin_with ArgminOptions min minimum;
 }
 
-/// Where the best of each of `size` lanes is, of the best that each rank has found.
+/// The index of the best element of each of `size` lanes, from the best elements that the ranks have found.
 #[allow(clippy::eq_op)] // NaN equals nothing
 fn first_of<T: Ordered>(
     values: &[T],
@@ -360,7 +364,7 @@ fn first_of<T: Ordered>(
 
 macro_rules! scans {
     ($($op:ident $with:ident $options:ident $apply:ident $first:ident $join:ident;)*) => {$(
-        /// Scans of the parts, each with the totals of the ranks before.
+        /// Scans the parts, each starting from the totals of the ranks before.
         pub fn $op<B: Backend, T: Element>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,

@@ -1,4 +1,4 @@
-//! Rows along the split axis on their way between ranks: the one primitive behind slices, rolls, joins and borders.
+//! Moves rows along the split axis between ranks: the primitive behind slices, rolls, joins and borders.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};
@@ -15,12 +15,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// The row of the source that row number `k` of the run is.
+    /// The source row of row number `k` of the run.
     fn row(&self, k: usize) -> i128 {
         self.from as i128 + self.step as i128 * k as i128
     }
 
-    /// Which `k` of the run have their row in a range of the source.
+    /// The range of `k` whose source rows lie in `rows`.
     pub fn within(&self, rows: &Range<usize>) -> Range<usize> {
         let (start, end) = (rows.start as i128, rows.end as i128);
         let first = |is_past: &dyn Fn(i128) -> bool| {
@@ -43,7 +43,7 @@ impl Run {
         if range.start < range.end { range } else { 0..0 }
     }
 
-    /// Which `k` have their row in a range of the source, and their place in one of the result.
+    /// The range of `k` whose source rows lie in `source` and whose result rows lie in `target`.
     fn overlap(&self, source: &Range<usize>, target: &Range<usize>) -> Range<usize> {
         let k = self.within(source);
         let inside = |at: usize| at.clamp(self.to, self.to + self.len) - self.to;
@@ -51,7 +51,8 @@ impl Run {
         if k.start < k.end { k } else { 0..0 }
     }
 
-    /// The part of an axis that some `k` of the run are, in a source whose rows begin with `start`; a row that repeats stands once.
+    /// The slice of a source that covers rows `k` of the run; `start` is the index of the source's first row here. A
+    /// repeated row is taken once.
     fn slice(&self, k: &Range<usize>, start: usize) -> Slice {
         let first = self.row(k.start) - start as i128;
         let count = if self.step == 0 { 1 } else { k.len() };
@@ -61,7 +62,7 @@ impl Run {
     }
 }
 
-/// Runs of the rows `sources` of an axis, in this order: neighbours that follow each other by one step are one run.
+/// The runs for the source rows `sources`, in this order: consecutive rows with a constant step form one run.
 pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
@@ -78,10 +79,11 @@ pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     runs
 }
 
-/// An array whose rows along `axis` come from rows of the sources along the same axis, as `runs` say; the rest is `fill`.
+/// An array whose rows along `axis` come from rows of the sources along the same axis, as `runs` say; all other rows
+/// are `fill`.
 ///
-/// `held[s][r]` is what rank r has of source s, `wanted[r]` what it is to have of the result. All ranks know all of it, so that a rank sends to
-/// each other what that wants, and nobody asks.
+/// `held[s][r]` is the range of source s that rank r holds, `wanted[r]` the range of the result that it needs. All
+/// ranks know all ranges, so each rank knows what to send without being asked.
 pub struct Moving<'a, B: Arrays, T: Element> {
     pub sources: &'a [&'a Part<B, T>],
     pub axis: usize,
@@ -91,17 +93,17 @@ pub struct Moving<'a, B: Arrays, T: Element> {
     pub fill: Option<T>,
 }
 
-/// A piece of a part: where it begins, how often its one row repeats, and its rows.
+/// A piece of a part: its position, the number of repeats if it is one repeated row, and its rows.
 type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
 
 impl<B: Backend, T: Element> Moving<'_, B, T> {
-    /// The runs of which rank `s` has something that rank `d` is to have, and which of their rows.
+    /// The runs for which rank `s` holds rows that rank `d` needs, with the range of these rows.
     fn between(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
         let of = self.runs.iter().map(move |run| (run, run.overlap(&self.held[run.source][s], &self.wanted[d])));
         of.filter(|(_, k)| !k.is_empty())
     }
 
-    /// Whether any rank is to have what another one has.
+    /// Returns whether any rank needs rows of another rank.
     fn is_sent(&self) -> bool {
         let has_all = |d: usize, run: &Run| {
             let wanted = run.overlap(&(0..usize::MAX), &self.wanted[d]);
@@ -110,20 +112,21 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
         (0..self.wanted.len()).any(|d| !self.runs.iter().all(|run| has_all(d, run)))
     }
 
-    /// Rows of a source that rank `me` has.
+    /// Rows of a source that rank `me` holds.
     fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<Part<B, T>> {
         let mut slices = vec![Slice::ALL; self.axis];
         slices.push(run.slice(k, self.held[run.source][me].start));
         b.getitem(self.sources[run.source], slices)
     }
 
-    /// A piece of what rank `me` is to have.
+    /// A piece of the part that rank `me` needs.
     fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
         let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
         (run.to + k.start - self.wanted[me].start, repeats, rows)
     }
 
-    /// The shape of the rows of a run that are sent. A source of one rank alone may have no rows here, but all sources have the other axes.
+    /// The shape of the rows of a run that are sent. A rank may hold no rows of a source, but all sources agree on the
+    /// other axes.
     fn shape(&self, b: &B, run: &Run, k: &Range<usize>) -> Vec<usize> {
         let mut shape = b.shape(self.sources[0]).to_vec();
         shape[self.axis] = if run.step == 0 { 1 } else { k.len() };
@@ -132,13 +135,13 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// This rank's part of an array whose rows come from others.
+    /// Moves rows between ranks; returns this rank's part of the result.
     pub(crate) fn move_rows<T: Element>(&self, op: &'static str, moving: Moving<'_, B, T>) -> Result<Part<B, T>> {
         let mut parts = self.move_all(op, std::slice::from_ref(&moving))?;
         Ok(parts.remove(0))
     }
 
-    /// The same of several arrays, whose rows go in one message from each rank to each other.
+    /// As `move_rows`, for several arrays: each rank sends every other rank one message for all of them.
     pub(crate) fn move_all<T: Element>(&self, op: &'static str, all: &[Moving<'_, B, T>]) -> Result<Vec<Part<B, T>>> {
         let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
         let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {
@@ -181,7 +184,7 @@ impl<B: Backend> Sharded<B> {
         all.iter().zip(pieces).map(laid_out).collect()
     }
 
-    /// Pieces at their places along an axis of this length, and `fill` between them.
+    /// Lays out pieces at their positions along an axis of this length, with `fill` between them.
     fn laid_out<T: Element>(
         &self,
         like: &Part<B, T>,
@@ -218,7 +221,7 @@ impl<B: Backend> Sharded<B> {
         self.concatenated(parts, axis)
     }
 
-    /// The array of `len` rows along `axis`, which come from those of `x` as `runs` say; `x` is split along `axis`.
+    /// The array of `len` rows along `axis` that come from rows of `x` as `runs` say; `x` is split along `axis`.
     pub(crate) fn moved<T: Element>(
         &self,
         op: &'static str,
@@ -231,14 +234,15 @@ impl<B: Backend> Sharded<B> {
         let mut shape = x.layout.shape.to_vec();
         shape[axis] = len;
         if x.layout.split.is_none() {
-            // every rank has all, and makes all
+            // every rank holds the whole source and makes the whole result
             let mine = |n: usize| (0..self.ranks()).map(|r| if r == self.rank() { 0..n } else { 0..0 }).collect();
             let (held, wanted): (_, Vec<Range<usize>>) = (mine(x.layout.shape[axis]), mine(len));
             let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };
             return self.settle(self.move_rows(op, moving)?);
         }
         let held = x.layout.ranges(self.ranks());
-        // too short to be split: all of it everywhere, and perhaps split along another axis then
+        // if the result is too short to be split along this axis, every rank gets it whole, and may split it along
+        // another axis
         let is_split = self.may_split(len);
         let wanted = if is_split { self.ranges(len) } else { vec![0..len; self.ranks()] };
         let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };

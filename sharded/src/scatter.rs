@@ -1,4 +1,4 @@
-//! Values that go to the rows that indices name.
+//! Scatter ops: combine values into rows given by indices.
 
 use crate::{Sharded, ShardedArray, array::Part, plan::part_of};
 use backends::{Axes, Backend, Element, Error, Numeric, Ordered, Result, runtime::rules};
@@ -6,7 +6,8 @@ use std::{borrow::Cow, ops::Range};
 
 macro_rules! scatters {
     ($($op:ident $bound:ident;)*) => {$(
-        /// Along an axis that is not split, for which the arrays are turned, if there is another one; else each value goes to the rank that has its row.
+        /// Works along an axis that is not split, changing the split if there is another axis that is long enough;
+        /// otherwise each value goes to the rank that holds its row.
         pub fn $op<B: Backend, T: $bound>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,
@@ -38,8 +39,8 @@ scatters! {
     scatter_min Ordered;
 }
 
-/// The values that go to rows that this rank has of `x`, which is split along `axis`, and the places of these in its part. They come in the order in which
-/// they stand in the whole, so that a row gets them in the order in which it would get them on one rank.
+/// The values for this rank's rows of `x`, which is split along `axis`, and the places of these rows in its part. The
+/// values keep their order in the whole array, so each row combines them in the same order as on one rank.
 fn routed<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -51,7 +52,7 @@ fn routed<B: Backend, T: Element>(
     let held = x.layout.ranges(b.ranks());
     let (count, n) = (indices.layout.shape[0], x.layout.shape[axis]);
     if !b.may_split(count) || indices.split().is_none() && values.split().is_none() {
-        // few: every rank takes its own of all
+        // few values: every rank gathers all and selects its own
         let (indices, values) = (b.gather(op, Cow::Borrowed(indices))?, b.gather(op, Cow::Borrowed(values))?);
         let places = named(b.within.to_vec(&indices)?, n).map_err(|index| Error::index(op, index, axis, n))?;
         let Chosen { at, places } = Chosen::by_rank(&places, &held).swap_remove(b.rank());
@@ -87,7 +88,7 @@ fn routed<B: Backend, T: Element>(
     Ok((b.within.asarray(places)?, values))
 }
 
-/// The places that indices name on an axis of this length, or the first that names none.
+/// Converts indices to places on an axis of length `n`; the error is the first index out of range.
 fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
     let place = |index: i64| {
         let from_start = if index < 0 { i128::from(index) + n as i128 } else { i128::from(index) };
@@ -96,7 +97,7 @@ fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
     indices.into_iter().map(place).collect()
 }
 
-/// The places that this rank's indices name. An index that names none is the error of all ranks: the first one.
+/// Converts this rank's indices to places. All ranks return the same error: the first index out of range.
 fn agreed<B: Backend>(b: &Sharded<B>, op: &'static str, own: Vec<i64>, axis: usize, n: usize) -> Result<Vec<usize>> {
     let places = named(own, n);
     let wrong = places.as_ref().err().copied();
@@ -107,7 +108,7 @@ fn agreed<B: Backend>(b: &Sharded<B>, op: &'static str, own: Vec<i64>, axis: usi
     places.map_err(|index| Error::index(op, index, axis, n))
 }
 
-/// Which of some places a rank has: where they stand, and where they are in its rows.
+/// The places that one rank holds: their positions in the list, and the places relative to the rank's first row.
 #[derive(Clone, Default)]
 struct Chosen {
     at: Vec<i64>,
@@ -115,7 +116,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Those of each rank, of which `held` says the rows.
+    /// Sorts places by the rank that holds them; `held` are the rows of each rank.
     fn by_rank(places: &[usize], held: &[Range<usize>]) -> Vec<Chosen> {
         let mut all = vec![Chosen::default(); held.len()];
         for (k, &place) in places.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Sorting along the split axis of an array of one axis: by samples, of which splitters are chosen, between which each rank sorts.
+//! Sorting a one-dimensional array along its split axis by sample sort: splitters are chosen from samples, and each
+//! rank sorts the elements between two splitters.
 
 use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
 use backends::{Axes, Backend, Element, Ordered, Result, options::*};
@@ -40,7 +41,7 @@ pub fn argsort<B: Backend, T: Ordered>(
     backends::runtime::rules::axis(op, axis, 1)?;
     let own = b.within.to_vec(&x.part)?;
     let buckets = Buckets::of(b, op, &own, descending)?;
-    // equal keys are of one bucket, and come in the order of ranks, which is that of their indices
+    // equal keys fall into the same bucket and arrive in the order of ranks, which is the order of their indices
     let keys = b.within.from_iter(buckets.sent(b, op, &own)?)?;
     let first = x.layout.ranges(b.ranks())[b.rank()].start as i64;
     let indices: Vec<i64> = (first..first + own.len() as i64).collect();
@@ -49,20 +50,20 @@ pub fn argsort<B: Backend, T: Ordered>(
     buckets.placed(b, op, order)
 }
 
-/// Which elements of each rank go to which.
+/// The assignment of elements to ranks.
 struct Buckets {
-    /// The bucket of each element of this rank.
+    /// The bucket of each of this rank's elements.
     of: Vec<usize>,
-    /// How many elements go from rank `s` to rank `d`: number `s * ranks + d`.
+    /// The number of elements that go from rank `s` to rank `d`, at `s * ranks + d`.
     counts: Vec<usize>,
 }
 
-/// How many samples each rank gives.
+/// The number of samples of each rank.
 const SAMPLES: usize = 64;
 
 impl Buckets {
     fn of<B: Backend, T: Ordered>(b: &Sharded<B>, op: &'static str, own: &[T], descending: bool) -> Result<Buckets> {
-        // no rank has an empty part
+        // no rank has an empty part, so the index is valid
         let samples: Vec<T> = (0..SAMPLES).map(|k| own[own.len() * k / SAMPLES]).collect();
         let mut all = b.gather_elements(op, &samples)?;
         all.sort_by(|x, y| order(x, y, descending));
@@ -75,7 +76,8 @@ impl Buckets {
         Ok(Buckets { of, counts })
     }
 
-    /// What this rank gets of what all have beside their keys, in the order of ranks.
+    /// Sends data that accompanies the keys to the ranks of their buckets; returns what this rank receives, in the
+    /// order of ranks.
     fn sent<B: Backend, T: Element>(&self, b: &Sharded<B>, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         let (ranks, me) = (b.ranks(), b.rank());
         let to = &self.counts[me * ranks..][..ranks];
@@ -89,7 +91,7 @@ impl Buckets {
         b.exchange_elements(op, &ordered, to, &from)
     }
 
-    /// The buckets, each in order, as an array in the usual layout.
+    /// Makes an array in the usual layout from the sorted buckets.
     fn placed<B: Backend, T: Element>(
         &self,
         b: &Sharded<B>,
@@ -106,7 +108,7 @@ impl Buckets {
     }
 }
 
-/// The order of the op: NaN last, in a descending one too.
+/// The order of the op: NaN is last, also in descending order.
 #[allow(clippy::eq_op)] // NaN equals nothing
 fn order<T: Ordered>(x: &T, y: &T, descending: bool) -> Ordering {
     let is_nan = |x: &T| x != x;

@@ -1,17 +1,18 @@
-//! Sums whose bits do not depend on how many ranks there are: the partial results of grains are joined in one balanced tree, whoever has them.
+//! Sums whose bits do not depend on the number of ranks: the partial results of grains are joined in one balanced tree,
+//! whichever ranks hold them.
 
 use crate::layout::grain;
 use backends::{Element, Error, HostArray, Result};
 use ndarray::{ArrayD, IxDyn};
 use std::ops::Range;
 
-/// An array of the host, of elements in C order.
+/// Makes a host array from elements in C order.
 pub fn shaped<T: Element>(op: &'static str, shape: &[usize], elements: Vec<T>) -> Result<HostArray<T>> {
     let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
     Ok(array.map_err(|_| Error::shape(op, shape, "does not match the elements that the ranks gave"))?.into_shared())
 }
 
-/// Results of `size` elements, one after the other, joined from the first to the last.
+/// Joins results of `size` elements each, stored one after the other, from the first to the last.
 pub fn joined<T: Copy>(mut all: Vec<T>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     if size > 0 {
         let (total, others) = all.split_at_mut(size);
@@ -30,17 +31,17 @@ pub struct Node {
     index: usize,
 }
 
-/// The grains that a range of an axis of length `n` touches.
+/// The grains that overlap a range of an axis of length `n`.
 pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
     rows.start / grain(n)..rows.end.div_ceil(grain(n))
 }
 
-/// The nodes that grains are merged to where each pair `(2i, 2i + 1)` is: those of one rank, or what is left of all.
+/// The nodes that remain after merging each pair `(2i, 2i + 1)` of a range of grains.
 pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     let Range { mut start, end } = grains;
     let mut found = Vec::new();
     while start < end {
-        // the largest that begins here and ends in the range
+        // the largest node that begins here and ends in the range
         let level = start.trailing_zeros().min((end - start).ilog2());
         found.push(Node { level, index: start >> level });
         start += 1 << level;
@@ -48,11 +49,11 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     found
 }
 
-/// The values of the [`nodes`] that grains are merged to, given those of the grains, `size` each.
+/// The values of the [`nodes`] of `grains`, given the values of the grains, `size` elements each.
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    // a level of the tree after the other, in place; what has no pair in it is left at one of the ends
+    // one level of the tree after the other, in place; values without a partner are kept at either end
     while end - start > 1 {
         let alone = if start.is_multiple_of(2) { 0 } else { size };
         first.extend_from_slice(&values[..alone]);
@@ -77,7 +78,8 @@ fn pair(left: &Node, right: &Node) -> bool {
     left.level == right.level && left.index.is_multiple_of(2) && left.index + 1 == right.index
 }
 
-/// Joins the values of neighbouring nodes, `size` each, as far as they are pairs. What is left stands first; their number is the result.
+/// Joins the values of neighbouring nodes, `size` elements each, where they form pairs. The remaining values are moved
+/// to the front; returns their number.
 fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(T, T) -> T) -> usize {
     let mut found: Vec<Node> = Vec::new();
     for (k, &place) in places.iter().enumerate() {
@@ -97,9 +99,10 @@ fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(
     found.len()
 }
 
-/// The one value of what all ranks have of an axis of length `n`: `held[r]` is the range of rank r, `values` those of its nodes.
+/// The total of an axis of length `n` from the values of all ranks: `held[r]` is the range of rank r, and `values`
+/// holds the values of its nodes.
 ///
-/// What has no pair is joined from the end, as it would be of all grains on one rank.
+/// Nodes without a partner are joined from the end, as they would be on one rank with all grains.
 pub fn total<T: Copy>(
     mut values: Vec<T>,
     n: usize,
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
     use crate::layout::ranges;
 
-    /// Joins as text, so that the order of every join can be read.
+    /// Compares results of an order-sensitive join, so a different order would show.
     #[test]
     fn the_tree_does_not_depend_on_the_ranks() {
         for n in [5_usize, 64, 100, 511, 700, 5000] {

@@ -1,4 +1,5 @@
-//! Every row of the table on ranks: those that an MPI launcher has started, else threads of this process, as many as `RANKS` says, by default 3 and then 7.
+//! Tests every row of the table on ranks: those that an MPI launcher has started, or threads of this process, as many
+//! as `RANKS` says, by default 3 and then 7.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
@@ -9,7 +10,7 @@ use std::{sync::OnceLock, time::Duration};
 
 backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
 
-/// So that the small arrays of the tests are split.
+/// Splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 fn alone() -> Result<Sharded<Numpyish>> {
@@ -35,19 +36,20 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
     }
 }
 
-/// Whether every number of ranks is to be tried with every row: `cargo xtask test --exhaustive`.
+/// Returns whether every row is tested with every number of ranks: `cargo xtask test --exhaustive`.
 fn is_exhaustive() -> bool {
     std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
 }
 
-/// One of some numbers of ranks, by the name of the test that runs: the same each time.
+/// Picks one of the numbers by the name of the running test, so the choice is always the same.
 fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or_default();
     numbers[name.bytes().map(usize::from).sum::<usize>() % N]
 }
 
-/// The same tests on processes: this binary again, under the launcher of each library. More ranks than two run fewer dtypes.
+/// Runs the same tests on processes: this binary under the launcher of each library. With more than two ranks fewer
+/// dtypes are tested.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_processes() {
@@ -69,7 +71,7 @@ fn on_processes() {
     let sampled = [(Mpi::Standard, 3, few), (Mpi::OpenMpi, 2, one)];
     for &(mpi, ranks, wanted) in if is_exhaustive() { &all[..] } else { &sampled } {
         let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
-        // random arguments are tried among threads, which find what differs at once
+        // random arguments are tested on threads, which detect any difference at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
         command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1200)).unwrap();

@@ -1,4 +1,5 @@
-//! Gradients over arrays that are split: `Diff<Sharded<B>>`. Every op is one of whole arrays, so that the rules of the rows are right as they are.
+//! Gradients over split arrays: `Diff<Sharded<B>>`. Every op acts on whole arrays, so the gradient rules of the rows
+//! hold unchanged.
 
 use backends::{expr, grad, prelude::*};
 use backends_sharded::{Sharded, world::threads};
@@ -15,7 +16,7 @@ fn loss<B: Backend>(b: &B, layers: &Layers<B>, x: &B::Array<f64>, y: &B::Array<f
     expr!(b, mean(square(out - y), ..))
 }
 
-/// Losses of some steps of gradient descent, and the weights after them.
+/// The losses of some steps of gradient descent, and the final weights.
 fn trained<B: Backend>(b: &B) -> Result<(Vec<f64>, Vec<f64>)> {
     b.seed(5);
     let x = b.random_normal::<f64>([200, 6])?;

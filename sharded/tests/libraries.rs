@@ -1,9 +1,10 @@
-//! Rows of the table on ranks that compute on libtorch and on a GPU: a sample of them, as what moves is the same for every library.
+//! Rows of the table on ranks that compute with libtorch and on a GPU. A sample is enough, because the communication
+//! does not depend on the library.
 
 use backends::{prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 
-/// Runs a check on three ranks, each with a backend that has a stream of random numbers of its own.
+/// Runs a check on three ranks, each with a backend that has its own stream of random numbers.
 fn on_ranks(name: &str, open: fn() -> Result<AnyBackend>, check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
     if available(name, open()).is_none() {
         return;

@@ -1,5 +1,5 @@
-//! Parts of arrays from GPU to GPU: ranks with a GPU each, as threads and as processes. The software device has several GPUs; where the real ones are fewer
-//! than ranks, or NCCL is missing, nothing of this can be tried.
+//! Parts of arrays from GPU to GPU, on ranks with a GPU each, as threads and as processes. The software device has
+//! several GPUs. With fewer real GPUs than ranks, or without NCCL, these tests cannot run.
 #![cfg(target_os = "linux")]
 
 use backends::{Element, prelude::*, runtime::available};
@@ -10,26 +10,26 @@ use backends_sharded::{
 use mpiexec::Mpi;
 use std::{env, process::Command, sync::OnceLock, time::Duration};
 
-/// The environment's name of what this process is: a rank of those tests.
+/// The environment variable with the role of this process: a rank of one of these tests.
 const ROLE: &str = "BACKENDS_NCCL_ROLE";
 
-/// Ranks of the tests.
+/// The number of ranks of the tests.
 const RANKS: usize = 3;
 
 const POLICY: Policy = Policy::new().least(2);
 
-/// Runs a test of this file again, in a process that has a GPU for each rank.
+/// Runs tests of this file again, in a process that has a GPU for each rank.
 fn again(command: &mut Command, tests: &[&str]) {
     command.env("SOFT_CUDA_DEVICES", RANKS.to_string()).env("RAYON_NUM_THREADS", "1");
     command.arg(env::current_exe().unwrap()).args(["--exact", "--nocapture", "--test-threads=1"]).args(tests);
     let finished = mpiexec::finish(command, Duration::from_secs(900)).unwrap();
     let has_passed = finished.status.is_some_and(|status| status.success());
     assert!(has_passed, "{:?}\n{}", finished.status, finished.output);
-    // a filter that finds no test would pass, too
+    // a filter that matches no test would also pass
     assert!(finished.output.contains(&format!("{} passed", tests.len())), "{}", finished.output);
 }
 
-/// Whether this machine has a GPU for each rank, and NCCL: the software device has.
+/// Returns whether this machine has NCCL and a GPU for each rank; the software device has both.
 fn is_there() -> bool {
     let enough = || match env::var_os("BACKENDS_SOFT_CUDA") {
         Some(_) => Ok(()),
@@ -39,12 +39,12 @@ fn is_there() -> bool {
     available("cuda", Cuda::new(0).and_then(|_| enough())).is_some()
 }
 
-/// The role of this process, if it is one that a test has started.
+/// The role of this process, if a test has started it.
 fn role() -> Option<String> {
     env::var(ROLE).ok()
 }
 
-/// The test in a process of its own with a GPU for each rank. True within it.
+/// Runs a test again in its own process with a GPU for each rank. Returns true inside that process.
 fn within(test: &str, set: &[(&str, &str)]) -> bool {
     if role().is_some() {
         return true;
@@ -59,22 +59,22 @@ fn on_threads<R: Send>(check: impl Fn(&Sharded<Cuda>) -> R + Sync) -> Vec<R> {
     threads::run(RANKS, |world| check(&Sharded::with(gpu(world).unwrap(), world.clone(), POLICY).unwrap()))
 }
 
-/// Elements that are different, of any dtype.
+/// Distinct elements of any dtype.
 fn numbers<T: Element>(n: usize) -> HostArray<T> {
     HostArray::from_shape_fn(ndarray::IxDyn(&[n, 3]), |at| T::from_i64(((at[0] * 7 + at[1] * 3) % 100) as i64))
 }
 
-/// Every way in which parts move, held to the elements themselves.
+/// Tests every way in which parts move, against the elements themselves.
 fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     let x = numbers::<T>(20);
     let y = b.from_ndarray(x.clone())?;
-    // all parts to all ranks
+    // gather all parts on all ranks
     assert_eq!(b.to_ndarray(&y)?, x);
-    // blocks to ranks, and back
+    // exchange blocks between ranks, and back
     let turned = b.resplit(&y, Some(1))?;
     assert_eq!((turned.split(), b.to_ndarray(&turned)?), (Some(1), x.clone()));
     assert_eq!(b.to_ndarray(&b.resplit(&turned, Some(0))?)?, x);
-    // rows backward, rows that some ranks have none of, rows of a list
+    // reversed rows, rows that some ranks have none of, rows of a list
     let back = x.slice(ndarray::s![..;-1, ..]).to_owned().into_dyn();
     assert_eq!(b.to_ndarray(&b.flip(&y, 0)?)?, back);
     let roll = b.to_ndarray(&b.roll(&y, [5], [0])?)?;
@@ -87,7 +87,7 @@ fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     Ok(())
 }
 
-/// Those of all dtypes; each moves something by the link, or none does.
+/// Tests the moves of all dtypes. Each moves something over the link, or nothing if there is no link.
 fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
     let check = |moved: Result<()>, before: u64, dtype: DType| {
         moved.unwrap_or_else(|why| panic!("{dtype}: {why}"));
@@ -105,14 +105,14 @@ fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
 fn all_dtypes(b: &Sharded<Cuda>) {
     assert!(b.link().is_ok_and(|name| name.starts_with("NCCL 2.")), "{:?}", b.link());
     moves_of_all_dtypes(b);
-    // what went by the link was in no message
+    // data that goes over the link is in no message
     let x = b.random_normal::<f64>([300, 4]).unwrap();
     b.world().reset_spent();
     b.resplit(&x, Some(1)).unwrap();
     if env::var_os("WORLD_CHECK").is_none() {
         assert_eq!(b.world().spent().calls, 0);
     }
-    // the numbers of another backend on one rank
+    // compare with the random numbers of another backend on one rank
     let alone = Numpyish::seeded(5);
     b.seed(5);
     let sums = b.to_vec(b.sum(b.random_normal::<f64>([200, 40]).unwrap(), 0).unwrap()).unwrap();
@@ -133,7 +133,7 @@ fn counts_are_compared_where_ranks_compare_calls() {
     if within("counts_are_compared_where_ranks_compare_calls", &[("WORLD_CHECK", "1")]) {
         on_threads(|b| {
             all_dtypes(b);
-            // an exchange whose counts do not fit is an error before anything is sent
+            // an exchange whose counts do not match is an error before anything is sent
             let wrong = b.world().agree_counts(&[1, 2, 3], &[1, 2, 3 + b.world().rank()]).unwrap_err();
             assert!(wrong.to_string().contains("all_to_all"), "{wrong}");
         });
@@ -157,11 +157,11 @@ fn nothing_is_copied_to_the_host() {
     }
 }
 
-/// What says how many bytes this thread has copied to the host; nothing on a real GPU.
+/// The function that returns how many bytes this thread has copied to the host; `None` on a real GPU.
 fn soft_copied() -> Option<extern "C" fn() -> u64> {
     // SAFETY: the driver, or what the loader finds in its place, has been loaded by the backend already.
     let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
-    // it stays loaded, and the function with it
+    // the library stays loaded, so the function stays valid
     let driver: &'static libloading::Library = Box::leak(Box::new(driver));
     // SAFETY: the function of the software device has this type.
     let copied = unsafe { driver.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.ok()?;
@@ -177,7 +177,7 @@ fn ranks_that_share_a_gpu_speak_through_the_host() {
             assert_eq!(b.to_ndarray(&b.flip(b.arange::<f64>(0.0, 30.0, 1.0).unwrap(), 0).unwrap()).unwrap()[[0]], 29.0);
             assert_eq!(b.linked(), 0);
         });
-        // as ranks of a program are, where there are more than GPUs
+        // as in a program with more ranks than GPUs
         threads::run(RANKS + 1, |world| {
             assert_eq!(gpu(world).unwrap().device(), format!("cuda:{}", world.rank() % RANKS));
         });
@@ -224,7 +224,7 @@ fn a_plan_has_no_link() {
     }
 }
 
-/// Processes, each with a GPU, under the launcher of MPI.
+/// Processes with a GPU each, under the MPI launcher.
 #[test]
 fn every_dtype_moves_between_processes() {
     if env::var_os("WORLD_TESTS").is_some() {
@@ -234,7 +234,7 @@ fn every_dtype_moves_between_processes() {
             Sharded::with(gpu(&world).unwrap(), world, POLICY).unwrap_or_else(|why| panic!("{why}"))
         });
         all_dtypes(b);
-        // all have come so far
+        // check that all ranks have come this far
         let mut passed = [1_i64];
         b.world().all_reduce(bytes::of_mut(&mut passed), backends_sharded::world::Kind::Int64, Join::Sum).unwrap();
         assert_eq!(passed[0], b.world().size() as i64);
@@ -261,7 +261,7 @@ mod rows {
     }
 
     fn ranks(check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
-        // they are run in a process that has the GPUs
+        // run in a process that has the GPUs
         if role().as_deref() == Some("rows") {
             threads::run(RANKS, |world| {
                 let b = Sharded::with(gpu(world).unwrap().into(), world.clone(), POLICY).unwrap();
@@ -279,7 +279,7 @@ mod rows {
             return;
         }
         let mut command = Command::new(env::current_exe().unwrap());
-        // one by one: two programs on the same GPUs would have to put their messages on the streams in one order
+        // one at a time: two programs on the same GPUs would have to enqueue their messages in the same order
         command.env(ROLE, "rows").env("SOFT_CUDA_DEVICES", RANKS.to_string()).args(["rows::", "--test-threads=1"]);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1500)).unwrap();
         assert!(finished.status.is_some_and(|status| status.success()), "{:?}\n{}", finished.status, finished.output);

@@ -1,4 +1,5 @@
-//! What the small arrays of the table's cases do not show: results that do not depend on the number of ranks, what moves, what is gathered, plans.
+//! Tests that the small arrays of the table's cases do not cover: independence of the number of ranks, what moves, what
+//! is gathered, plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{expr, ix, prelude::*};
@@ -7,7 +8,7 @@ use backends_sharded::{
     world::{Join, threads},
 };
 
-/// The results of a program on `ranks` ranks, which have to be the same on all of them.
+/// Runs a program on `ranks` ranks; the results must be the same on all of them.
 fn on<R: PartialEq + std::fmt::Debug + Send>(
     ranks: usize,
     policy: Policy,
@@ -96,7 +97,7 @@ trait Pipe: Sized {
 
 impl<T> Pipe for T {}
 
-/// A step of the heat equation: slices of one array move nothing but their edges.
+/// A step of the heat equation: slices of one array move only their edges.
 fn heat<B: Backend>(b: &B, u: &B::Array<f64>) -> Result<B::Array<f64>> {
     let inner = b.getitem(u, slices![1..-1, 1..-1])?;
     let around = b.add(
@@ -117,7 +118,7 @@ fn a_stencil_sends_its_edges_alone() {
         for _ in 0..10 {
             u = heat(b, &u)?;
         }
-        // a rank sends a row to each neighbour for each of the slices that are shifted, and nothing else
+        // for each shifted slice, a rank sends one row to each neighbour and nothing else
         let sent = b.world().spent().bytes;
         assert!(sent < 10 * 4 * 2 * 100 * 8, "{sent} bytes");
         assert_eq!(b.gathered().count, 0);
@@ -135,10 +136,10 @@ fn slices_in_a_formula_exchange_their_edges_in_one_message() {
             (b.getitem(&u, slices![..-4])?, b.getitem(&u, slices![2..-2])?, b.getitem(&u, slices![4..])?);
         let shifted = b.getitem(&mask, slices![..-4])?;
         b.world().reset_spent();
-        // the rows of the array that is named first are those of all
+        // all arrays are brought to the rows of the first array
         let fused = expr!(b, inner * 0.5 + where(shifted, left, right))?;
         let calls = b.world().spent().calls;
-        // one for the numbers, one for the mask
+        // one call for the numbers, one for the mask
         assert_eq!(calls, if b.world().size() == 1 { 0 } else { 2 });
         let by_ops = b.add(b.multiply(inner, 0.5)?, b.r#where(shifted, left, right)?)?;
         assert_eq!(bits(b, &fused)?, bits(b, &by_ops)?);
@@ -170,7 +171,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
     let program = |b: &Sharded<Numpyish>| {
         let (grid, values) = (b.random_normal::<f64>([1000])?, b.random_normal::<f64>([3000])?);
         let places = b.random_integers([3000], -1000_i64, 1000)?;
-        // few ranks have most of them
+        // most rows belong to a few ranks
         let crowded = b.remainder(&b.abs(&places)?, 60)?;
         let mut all = Vec::new();
         for places in [&places, &crowded, &b.resplit(&places, None)?] {
@@ -178,7 +179,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
             all.push(bits(b, &b.scatter(&grid, places, &values, 0)?)?);
             all.push(bits(b, &b.scatter_max(&grid, places, &b.resplit(&values, None)?, 0)?)?);
         }
-        // rows of an array that is too narrow to be split along another axis, and a part of one
+        // rows of an array that is too narrow to be split along its other axis, and a slice of one
         let rows = b.random_normal::<f64>([1000, 5])?;
         let part = b.getitem(&rows, slices![100..])?;
         let (places, values) = (b.random_integers([300], 0_i64, 900)?, b.random_normal::<f64>([300, 5])?);
@@ -187,7 +188,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
         all.push(bits(b, &b.scatter_add(&part, &few.0, &few.1, 0)?)?);
         all.push(bits(b, &b.scatter_add(&part, b.zeros::<i64>([0])?, b.zeros::<f64>([0, 5])?, 0)?)?);
         assert_eq!(b.gathered().count, 0);
-        // one index is wrong, on one rank: all ranks say so
+        // one wrong index on one rank: all ranks report it
         let mut wrong = places.clone();
         b.set(&mut wrong, ix![217], 900)?;
         let why = b.scatter_add(&part, &wrong, &values, 0).unwrap_err();
@@ -197,7 +198,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
     same_on_all(program);
 }
 
-/// NumPy's rule for masks: an axis of length 0 goes with an axis of any length, and nothing is chosen.
+/// NumPy's rule for masks: an axis of length 0 matches an axis of any length, and nothing is selected.
 #[test]
 fn masks_of_length_0_choose_nothing() {
     same_on_all(|b| {
@@ -228,7 +229,7 @@ fn products_of_matrices_that_are_split_in_every_way() {
         let (x, y) = (random(&[m, k]), random(&[k, n]));
         let expected = within.matmul(&x, &y).unwrap();
         for ranks in [2, 3, 5] {
-            // the second policy lets nothing be gathered: matrices go from rank to rank in blocks
+            // the second policy forbids gathering: matrices go from rank to rank in blocks
             for policy in [Policy::new(), Policy::new().whole(0)] {
                 for (split1, split2) in
                     [(None, None), (Some(0), Some(0)), (Some(1), Some(0)), (Some(0), Some(1)), (Some(1), Some(1))]
@@ -291,7 +292,7 @@ fn collective_calls_over_arrays() {
             2 => assert_eq!(b.to_vec(world.recv_array::<_, i32>(&b, 0)?)?, [0, 0]),
             _ => {}
         }
-        // what differs is said on all ranks
+        // every rank reports the difference
         let odd = b.zeros::<f64>([2 + rank])?;
         assert!(world.all_reduce_array(&b, &odd, Join::Sum).unwrap_err().to_string().contains("shape [3]"));
         assert!(world.broadcast_array::<_, f64>(&b, None, 0).unwrap_err().to_string().contains("must give an array"));
@@ -325,7 +326,7 @@ fn a_plan_says_what_many_ranks_would_send() {
         u = heat(&b, &u).unwrap();
     }
     let report = plan.report();
-    // two neighbours, each of which needs the row beside its own
+    // each rank has two neighbours, and each neighbour needs the adjacent row
     assert!(report.total().messages <= 5 * 4 * 2, "{report}");
     assert!(report.total().sent <= 5 * 4 * 2 * 64 * 8, "{report}");
     assert_eq!(b.largest_part(), 8192 / 256 * 64 * 8);
@@ -338,7 +339,7 @@ fn files_are_read_and_written_by_parts() {
     let program = |b: &Sharded<Numpyish>| {
         let path = folder.join(format!("{}.npy", b.world().size()));
         let x = b.random_normal::<f64>([900, 7])?;
-        // rows that are elsewhere than the usual, too
+        // also with rows that are not in the usual layout
         let part = b.getitem(&x, slices![3.., ..])?;
         b.write_npy(&part, &path)?;
         let back = b.read_npy::<f64>(&path)?;
@@ -354,10 +355,11 @@ fn files_are_read_and_written_by_parts() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Whether this process is a rank that a test has started, and which mistake it makes.
+/// The environment variable that marks a process as a rank started by a test; its value is the mistake to make.
 const MISTAKE: &str = "BACKENDS_MISTAKE";
 
-/// Mistakes of rank 1, each with what the error on every rank says. All others make the same call with the same arguments.
+/// Mistakes of rank 1, each with the error text on every rank. All other ranks make the same call with the same
+/// arguments.
 const MISTAKES: [(&str, &str); 19] = [
     ("data", "asarray of float64, x host data float64[1000] with the hash"),
     ("data of one element", "asarray of float64, x host data float64[1000] with the hash"),
@@ -380,7 +382,7 @@ const MISTAKES: [(&str, &str); 19] = [
     ("one draws more", "random"),
 ];
 
-/// A program that is right, but for the mistake of a rank.
+/// A correct program, except for the mistake of one rank.
 fn program<B: Backend>(b: &B, mistake: &str, is_wrong: bool) -> Result<()> {
     let pick = |right: f64, wrong: f64| if is_wrong { wrong } else { right };
     let x = b.linspace(0.0, 1.0, 1000)?;
@@ -427,11 +429,11 @@ fn program<B: Backend>(b: &B, mistake: &str, is_wrong: bool) -> Result<()> {
             b.random_normal::<f64>([100])?;
         }
         "none" => {
-            // NaN is NaN
+            // all NaNs are equal
             b.asarray([f64::NAN, 1.0])?;
             b.multiply(&x, f64::NAN)?;
         }
-        // rank 1 skips a call of a loop, or makes one more
+        // rank 1 skips a call of a loop, or makes an extra one
         "skip" | "extra" => {
             for k in 0..10 {
                 if mistake == "extra" || !is_wrong || k != 5 {
@@ -503,7 +505,7 @@ fn what_was_gathered_is_said_by_op() {
     });
 }
 
-/// A rank under a launcher: nothing, unless the test below has started it.
+/// A rank under a launcher; does nothing unless the test below has started it.
 #[test]
 fn a_mistake_of_a_rank() {
     let Ok(mistake) = std::env::var(MISTAKE) else { return };
@@ -520,7 +522,7 @@ fn mistakes_end_under_each_library_of_mpi() {
     let Some(folder) = folder() else { return };
     let program = std::env::current_exe().unwrap();
     for mpi in Mpi::ALL {
-        // with checks on or off, the status, what is said by one rank at least
+        // with checks on or off: the exit status, and the text that at least one rank prints
         for (mistake, check, code, text) in [
             ("data", "1", 1, "asarray of float64, x host data float64[1000] with the hash"),
             ("scalar", "1", 1, "multiply of float64, x1 float64[1000], x2 = 1.0"),
