@@ -1,5 +1,5 @@
-//! Says which MPI is found and tries every call of it: `mpiexec -n 4 world_check`. The tests run it, also with an argument: a mistake that
-//! a program can make, or `speed`.
+//! Reports the MPI that is found and tries every call of it: `mpiexec -n 4 world_check`. The tests also run it with an
+//! argument: `speed`, or a mistake that a program can make.
 
 #[path = "../tests/calls/mod.rs"]
 mod calls;
@@ -29,7 +29,7 @@ fn check(world: &World) -> Result<()> {
     }
     calls::all(world)?;
     calls::wrong_arguments(world);
-    // a second handle is the same world
+    // a second handle refers to the same world
     let again = World::init()?;
     assert_eq!((again.rank(), again.size()), (world.rank(), world.size()));
     again.barrier()?;
@@ -57,7 +57,7 @@ fn without_frame(what: &str) -> ! {
             drop(begin());
         }
         "forgets" => std::mem::forget(begin()),
-        // on another thread, which may not finalise
+        // drop the last handle on another thread, which may not finalise MPI
         _ => {
             let world = begin();
             std::thread::spawn(move || drop(world)).join().expect("a thread that does not panic");

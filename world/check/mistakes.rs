@@ -1,4 +1,5 @@
-//! Mistakes of one rank, the last one unless it is said otherwise. The others go on to calls that would wait for it for ever.
+//! Mistakes of one rank: the last one, unless a comment names another. The other ranks go on to calls that would wait
+//! for it for ever.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes};
 use std::{thread, time::Duration};
@@ -13,7 +14,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "error" => world.broadcast(&mut [0], Kind::UInt8, 99)?,
             "exit" => std::process::exit(0),
             "exit-of-a-thread" => {
-                // while this one is in a call
+                // exit while this rank is in a call
                 thread::spawn(|| {
                     thread::sleep(Duration::from_millis(100));
                     std::process::exit(0)
@@ -21,10 +22,10 @@ pub fn make(world: &World, what: &str) -> Result<()> {
                 world.recv(&mut [0], Kind::UInt8, 0)?;
             }
             "kill" => std::process::abort(),
-            // others wait for it in a call of all, or for its message
+            // the other ranks wait for this rank in a collective call, or for its message
             "leaves" | "leaves-message" => return Ok(()),
             "extra" => world.barrier()?,
-            // others go on without it
+            // the other ranks go on without this rank
             "leaves-in-order" => {
                 world.barrier()?;
                 return Ok(());
@@ -33,10 +34,10 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "diverge" => {
                 world.broadcast(&mut [0; 24], Kind::Float64, 0)?;
             }
-            // in the calls of the others, but not in those that they wait for
+            // wait in the calls of the other ranks, except in those that they wait for
             "timeout" => thread::sleep(Duration::from_secs(20)),
             "drop" => {
-                // unwinds with a call that was begun and a group
+                // unwinds with a pending call and a group
                 let _group = world.group(Some(0), 0)?;
                 let _pending = world.start_recv(8, Kind::Float64, 0)?;
                 panic!("on purpose");
@@ -81,7 +82,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Calls of several threads are made one after the other.
+/// Calls from several threads run one after the other.
 fn several_threads(world: &World) -> Result<()> {
     thread::scope(|scope| {
         let call = || -> Result<()> {
@@ -97,20 +98,20 @@ fn several_threads(world: &World) -> Result<()> {
     })
 }
 
-/// More elements than an int counts, in one call.
+/// One call on more elements than a C int can count.
 fn many_elements(world: &World) -> Result<()> {
     let n = (1_usize << 31) + 10;
     let mut x = vec![if world.rank() == 0 { 7_u8 } else { 0 }; n];
     world.broadcast(&mut x, Kind::UInt8, 0)?;
     assert!(x.iter().all(|element| *element == 7));
-    // an operation of our own, over as many
+    // an operation of this crate, on as many elements
     x.iter_mut().for_each(|element| *element = u8::from(world.rank() == 0));
     world.all_reduce(&mut x, Kind::Bool, Join::Max)?;
     assert!(x.iter().all(|element| *element == 1));
     Ok(())
 }
 
-/// What a library with short counts cannot do in pieces is an error, the same on all ranks.
+/// Calls that a library with short counts cannot split into pieces are errors, the same on all ranks.
 fn short_counts(world: &World) -> Result<()> {
     let size = world.size();
     let counts = vec![1000; size];
@@ -123,7 +124,7 @@ fn short_counts(world: &World) -> Result<()> {
     assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
     let pending = world.start_all_reduce(copy, kind, Join::Sum);
     assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
-    // these go in pieces
+    // these calls are split into pieces
     let mut recv = all.clone();
     world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
     assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));

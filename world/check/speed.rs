@@ -1,4 +1,4 @@
-//! What calls take.
+//! Measures the time of calls.
 
 use backends_world::{Join, Kind, Result, World, bytes};
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub fn all(world: &World) -> Result<()> {
                 }
                 _ => Ok(()),
             })?;
-            // no infinities
+            // reset the values, so that they do not grow to infinity
             x.fill(1.0);
         }
         if rank == 0 {

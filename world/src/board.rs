@@ -1,47 +1,47 @@
-//! What the ranks of one machine show each other in memory that they share: what each of them does at the moment, and whether it has left. No call of a library is
-//! needed to look at it, so that a rank that waits in one finds out that nobody will answer.
+//! State that the ranks of one machine publish in shared memory: the call that each is in, and whether it has left.
+//! Reading it needs no call of a library, so a rank that waits in a call can find out that nobody will answer.
 
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// What one rank shows.
+/// The state that one rank publishes.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub(crate) struct Slot {
-    /// 0 is a rank that shows nothing.
+    /// 0 for a rank that publishes nothing.
     state: AtomicU64,
-    /// The call that runs, as [`Watch`](crate::watch::Watch) has it; 0 is none.
+    /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 for none.
     now: AtomicU64,
-    /// Calls of all ranks that it has come to.
+    /// The number of calls of all ranks that this rank has entered.
     meetings: AtomicU64,
 }
 
 const HERE: u64 = 1;
 const LEFT: u64 = 2;
 
-/// What is known of a rank.
+/// The known activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// Nothing.
     Unknown,
-    /// It computes.
+    /// The rank computes.
     Computes,
-    /// It is in a call.
+    /// The rank is in a call.
     Calls(u64),
-    /// Its program is done.
+    /// The rank's program is done.
     Left,
 }
 
 /// The slots of all ranks of this machine.
 pub(crate) struct Board {
     slots: &'static [Slot],
-    /// Which ranks of the world these are.
+    /// The ranks of the world that the slots belong to.
     ranks: Vec<usize>,
     /// The slot of this rank.
     own: usize,
-    /// Whether these are all ranks of the world.
+    /// Whether the slots cover all ranks of the world.
     pub(crate) is_whole: bool,
 }
 
@@ -56,23 +56,23 @@ impl Board {
         &self.slots[self.own]
     }
 
-    /// This rank comes to a call of all ranks.
+    /// Counts that this rank enters a call of all ranks.
     #[inline]
     pub(crate) fn meet(&self) {
         self.own().meetings.fetch_add(1, Relaxed);
     }
 
-    /// This rank is in this call.
+    /// Publishes the call that this rank is in.
     pub(crate) fn show(&self, now: u64) {
         self.own().now.store(now, Relaxed);
     }
 
-    /// This rank's program is done.
+    /// Publishes that this rank's program is done.
     pub(crate) fn leave(&self) {
         self.own().state.store(LEFT, Release);
     }
 
-    /// The other ranks, and what they do.
+    /// The other ranks and their activities.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, Doing)> {
         self.others_slots().map(|(rank, slot)| {
             let doing = match (slot.state.load(Acquire), slot.now.load(Relaxed)) {
@@ -90,14 +90,14 @@ impl Board {
         all.filter(|(k, _)| *k != self.own).map(|(_, other)| other)
     }
 
-    /// A rank that has left without coming to the call of all ranks that this one is in.
+    /// A rank that has left without entering the call of all ranks that this rank is in.
     pub(crate) fn missed(&self) -> Option<usize> {
         let mine = self.own().meetings.load(Relaxed);
         let has_missed = |slot: &Slot| slot.state.load(Acquire) == LEFT && slot.meetings.load(Relaxed) < mine;
         self.others_slots().find(|(_, slot)| has_missed(slot)).map(|(rank, _)| rank)
     }
 
-    /// Whether a rank has left.
+    /// Returns whether a rank has left.
     pub(crate) fn has_left(&self, rank: usize) -> bool {
         self.others().any(|other| other == (rank, Doing::Left))
     }

@@ -1,6 +1,6 @@
-//! Elements as bytes, and back.
+//! Converts elements to bytes and back.
 //!
-//! Calls take bytes, so that one method serves all dtypes. These functions show slices of numbers as such.
+//! Calls take bytes, so that one method serves all dtypes. These functions view slices of numbers as bytes.
 //!
 //! ```
 //! use backends_world::{Join, Kind, World, bytes};
@@ -22,25 +22,25 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 mod sealed {
-    /// Only the 15 types of this module have it.
+    /// Seals [`Item`]: only the 15 types of this module implement it.
     pub trait Sealed {}
 }
 
-/// A type whose values are elements: the 15 dtypes.
+/// An element type: one of the 15 dtypes.
 pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
-    /// Its kind.
+    /// The kind of the type.
     const KIND: Kind;
 
-    /// The element that these bytes are; of [`Kind::Bool`] everything but 0 is true. There are as many as `KIND.size()`.
+    /// Reads an element from `KIND.size()` bytes; for [`Kind::Bool`] every byte but 0 is true.
     #[doc(hidden)]
     fn read(bytes: &[u8]) -> Self;
 
-    /// Writes the element into as many bytes.
+    /// Writes the element into `KIND.size()` bytes.
     #[doc(hidden)]
     fn write(self, bytes: &mut [u8]);
 }
 
-/// An [`Item`] of which any bytes are a value: all but `bool`.
+/// An [`Item`] for which all bytes are valid values: every type except `bool`.
 pub trait Plain: Item {}
 
 macro_rules! items {
@@ -102,19 +102,21 @@ impl Item for bool {
     }
 }
 
-/// The bytes of elements, in the order of this machine.
+/// The bytes of elements, in the byte order of this machine.
 pub fn of<T: Item>(elements: &[T]) -> &[u8] {
-    // SAFETY: the sealed types are numbers, or pairs of one type of number, without padding; the length is that of the slice.
+    // SAFETY: the sealed types are numbers, or pairs of one type of number, without padding; the length is that of the
+    // slice.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// The bytes of elements, to be written. For bools there is [`to_vec`].
+/// The bytes of elements, for writing. For bools use [`to_vec`].
 pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `of`; any bytes are a value of a `Plain` type.
+    // SAFETY: as in `of`; all bytes are valid values of a `Plain` type.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
 }
 
-/// The elements that bytes are, at any alignment; of bools everything but 0 is true. Bytes after the last whole element are left out.
+/// Reads elements from bytes at any alignment; for bools every byte but 0 is true. Bytes after the last whole element
+/// are ignored.
 pub fn to_vec<T: Item>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(T::KIND.size()).map(T::read).collect()
 }
@@ -128,7 +130,7 @@ mod tests {
         let bytes = of(elements);
         assert_eq!(bytes.len(), elements.len() * T::KIND.size());
         assert_eq!(to_vec::<T>(bytes), elements, "{}", T::KIND);
-        // the same bytes where no alignment holds
+        // the same bytes at an address that is not aligned
         let mut shifted = vec![0];
         shifted.extend_from_slice(bytes);
         assert_eq!(to_vec::<T>(&shifted[1..]), elements);

@@ -1,4 +1,4 @@
-//! What arguments have to be: decided here, before anything is sent, so that it is the same with every transport.
+//! Checks arguments before anything is sent, so that the rules are the same for every transport.
 
 use crate::{Error, Kind, Result};
 
@@ -6,7 +6,7 @@ fn refuse<T>(call: &'static str, why: String) -> Result<T> {
     Err(Error::Argument { call, why })
 }
 
-/// A buffer holds whole elements.
+/// Checks that a buffer holds whole elements.
 pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> Result<()> {
     if buf.len().is_multiple_of(kind.size()) {
         return Ok(());
@@ -21,7 +21,7 @@ pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> R
     )
 }
 
-/// A buffer has as many elements as the counts say.
+/// Checks that a buffer holds as many elements as the counts say.
 pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize, kind: Kind) -> Result<()> {
     if elements.checked_mul(kind.size()) == Some(buf.len()) {
         return Ok(());
@@ -36,20 +36,20 @@ pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize
     )
 }
 
-/// There is one count for each rank; their sum.
+/// Checks that there is one count for each rank; returns their sum.
 pub(crate) fn counts(call: &'static str, name: &str, counts: &[usize], size: usize) -> Result<usize> {
     if counts.len() != size {
         return refuse(call, format!("`{name}` has {} counts where there are {size} ranks", counts.len()));
     }
     let sum = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count));
-    // what a buffer can have, so that no product with a size of elements overflows
+    // at most the size of a buffer, so that multiplying by the size of an element cannot overflow
     match sum.filter(|sum| *sum <= isize::MAX as usize / 16) {
         Some(sum) => Ok(sum),
         None => refuse(call, format!("`{name}` has more elements in all than memory can")),
     }
 }
 
-/// A rank that there is.
+/// Checks that a rank exists.
 pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> Result<()> {
     if rank < size {
         return Ok(());
@@ -57,12 +57,12 @@ pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> 
     refuse(call, format!("`{name}` is rank {rank} where there are ranks 0 to {}", size - 1))
 }
 
-/// A buffer that the root has to give.
+/// Checks that the root passes a buffer.
 pub(crate) fn given<T>(call: &'static str, name: &str, buf: Option<T>) -> Result<T> {
     buf.ok_or_else(|| Error::Argument { call, why: format!("the root gives no `{name}`") })
 }
 
-/// What a rank sends to itself is what it receives from itself.
+/// Checks that a rank sends as many elements to itself as it receives from itself.
 pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> {
     if to[rank] == from[rank] {
         return Ok(());
@@ -71,10 +71,10 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
     refuse("all_to_all", format!("rank {rank} sends itself {sent} elements and wants {wanted} of them"))
 }
 
-/// Room for elements that a call gives, if there is so much memory.
+/// Allocates zeros for the elements of a result; an error if there is not enough memory.
 pub(crate) fn room(call: &'static str, elements: usize, kind: Kind) -> Result<Vec<u8>> {
     let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
-    // asked for first, as a vector of zeros that is refused ends the process
+    // reserve first: a failing allocation of a vector of zeros would end the process
     match bytes.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok()) {
         Some(bytes) => Ok(vec![0; bytes]),
         None => refuse(call, format!("{elements} {kind} elements are more than memory can hold")),

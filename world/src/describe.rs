@@ -1,4 +1,4 @@
-//! Calls in words: what ranks compare to see whether they call the same thing, and what errors say.
+//! Describes calls in words, for the comparison of calls between ranks and for errors.
 
 use crate::{Join, Kind};
 
@@ -52,9 +52,9 @@ pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
     format!("{call} ({join}) of {}", elements(bytes, kind))
 }
 
-/// The texts of two ranks whose counts of an all-to-all do not fit: the first such pair, or nothing.
+/// The texts of the first two ranks whose counts of an all-to-all do not match, if any.
 ///
-/// `to(r)` is what rank `r` sends to each rank, `from(r)` what it receives from each, in elements.
+/// `to(r)` are the numbers of elements that rank `r` sends to each rank, `from(r)` those that it receives from each.
 pub(crate) fn unequal_counts<'a>(
     size: usize,
     to: impl Fn(usize) -> &'a [usize],
@@ -71,7 +71,7 @@ pub(crate) fn unequal_counts<'a>(
         .find(|pair| pair.sent != pair.wanted)
 }
 
-/// Counts of an all-to-all that do not fit.
+/// A pair of ranks whose counts of an all-to-all do not match.
 pub(crate) struct Unequal {
     sender: usize,
     receiver: usize,
@@ -80,7 +80,7 @@ pub(crate) struct Unequal {
 }
 
 impl Unequal {
-    /// The error, as `rank` sees it.
+    /// The error on rank `rank`.
     pub(crate) fn error(&self, rank: usize) -> crate::Error {
         let sends = format!("all_to_all that sends {} elements to rank {}", self.sent, self.receiver);
         let wants = format!("all_to_all that wants {} elements of rank {}", self.wanted, self.sender);

@@ -1,59 +1,60 @@
-//! What can go wrong.
+//! Errors.
 
 use crate::{Join, Kind};
 use std::fmt;
 
-/// What a call gives.
+/// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, in words that name the call.
+/// An error, with a message that names the call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A launcher started this process as one of several ranks, but no MPI library was found: each process would do all of the work.
+    /// A launcher started this process as one of several ranks, but no MPI library was found: each process would do all
+    /// of the work.
     NoLibrary {
-        /// The launcher, and what it said.
+        /// The launcher, and the variable by which it is known.
         launcher: String,
-        /// What was tried, and why it was not taken.
+        /// The libraries that were tried, and why each was rejected.
         tried: Vec<String>,
     },
-    /// The MPI library is not of the launcher: every process is a world of its own.
+    /// The MPI library does not belong to the launcher: every process is a world of its own.
     Foreign {
-        /// The launcher, and what it said.
+        /// The launcher, and the variable by which it is known.
         launcher: String,
-        /// The number of ranks that it started.
+        /// The number of ranks that the launcher started.
         started: usize,
-        /// The library, and where it is.
+        /// The library and its path.
         library: String,
         /// The number of ranks that the library knows of.
         size: usize,
     },
-    /// A library that must not be loaded, or whose binary interface is not known.
+    /// A library that must not be loaded, or whose binary interface is unknown.
     Abi {
-        /// The library's file.
+        /// The file of the library.
         path: String,
-        /// Why it is not used.
+        /// The reason why it is not used.
         why: String,
     },
     /// The library refused a call.
     Mpi {
         /// The call.
         call: &'static str,
-        /// The library's own words.
+        /// The message of the library.
         message: String,
     },
-    /// A buffer, count or rank that the call cannot have. Nothing was sent.
+    /// A wrong buffer, count or rank. Nothing was sent.
     Argument {
         /// The call.
         call: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// There is no such reduction.
+    /// The reduction does not exist.
     NoJoin {
-        /// The elements.
+        /// The kind of the elements.
         kind: Kind,
-        /// What should have joined them.
+        /// The join.
         join: Join,
     },
     /// More elements than this library can count in this call.
@@ -63,43 +64,43 @@ pub enum Error {
         /// The number of elements.
         count: usize,
     },
-    /// Ranks called different things.
+    /// Ranks made different calls.
     Diverged {
-        /// What this rank called.
+        /// The call of this rank.
         mine: String,
-        /// What the other one called.
+        /// The call of the other rank.
         theirs: String,
         /// The other rank.
         rank: usize,
     },
-    /// A rank that this one waits for is gone.
+    /// A rank that this rank waits for is gone.
     Gone {
         /// The call that waited.
         call: &'static str,
         /// The rank that is gone.
         rank: usize,
-        /// How it ended.
+        /// How the rank ended.
         why: String,
     },
     /// Every rank waits for another one.
     Deadlock {
         /// This rank's call.
         call: &'static str,
-        /// What every rank waits for.
+        /// The calls and ranks that every rank waits for.
         waits: String,
     },
-    /// The call has taken longer than the limit.
+    /// The call has exceeded the time limit.
     Timeout {
         /// The call.
         call: &'static str,
-        /// For how long it has waited.
+        /// The seconds that the call has waited.
         seconds: f64,
     },
-    /// This transport has no such call.
+    /// The transport does not support the call.
     Unsupported {
         /// The call.
         call: &'static str,
-        /// The transport's name.
+        /// The name of the transport.
         transport: String,
     },
 }

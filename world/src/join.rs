@@ -1,10 +1,10 @@
-//! What reductions compute, element by element: the one place that says it, for every transport.
+//! The elementwise operations of reductions: the only definition, used by every transport.
 
 use crate::{Error, Join, Kind, Result, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// [`Join`]s as numbers, for functions that are compiled for each.
+/// [`Join`]s as numbers, for functions that are compiled for each join.
 pub(crate) const SUM: u8 = Join::Sum as u8;
 pub(crate) const PROD: u8 = Join::Prod as u8;
 pub(crate) const MAX: u8 = Join::Max as u8;
@@ -12,12 +12,12 @@ pub(crate) const MIN: u8 = Join::Min as u8;
 pub(crate) const AND: u8 = Join::And as u8;
 pub(crate) const OR: u8 = Join::Or as u8;
 
-/// An element that reductions compute with.
+/// An element type that reductions can compute with.
 pub(crate) trait Joined: Item {
-    /// `a join b`; joins that the kind lacks ([`check`]) give `b`.
+    /// `a join b`; joins that the kind does not have ([`check`]) return `b`.
     fn join<const J: u8>(a: Self, b: Self) -> Self;
 
-    /// What changes nothing when it is joined with.
+    /// The identity of the join.
     fn identity(join: Join) -> Self;
 }
 
@@ -52,7 +52,7 @@ macro_rules! floats {
         impl Joined for $t {
             #[inline(always)]
             fn join<const J: u8>(a: $t, b: $t) -> $t {
-                // the zeros are ordered too, so that the order of the ranks does not show
+                // +0 is larger than -0, so that the result does not depend on the order of the ranks
                 match J {
                     SUM => a + b,
                     PROD => a * b,
@@ -66,7 +66,7 @@ macro_rules! floats {
                     Join::Prod => $one,
                     Join::Max => <$t>::NEG_INFINITY,
                     Join::Min => <$t>::INFINITY,
-                    // adding it changes no bit, which +0 does to -0
+                    // adding -0 changes no bit; adding +0 would change -0
                     _ => -<$t>::default(),
                 }
             }
@@ -110,7 +110,7 @@ impl Joined for bool {
     }
 }
 
-/// Whether there is such a reduction.
+/// Returns an error if the reduction does not exist.
 pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
     let there = match (kind, join) {
         (Kind::Bool, _) => true,
@@ -121,7 +121,7 @@ pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
     if there { Ok(()) } else { Err(Error::NoJoin { kind, join }) }
 }
 
-/// `into[i] = with[i] join into[i]`: `with` is of the lower ranks. Both are of one length, in elements of `T`.
+/// `into[i] = with[i] join into[i]`; `with` comes from the lower ranks. Both have the same length, in elements of `T`.
 pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]) {
     let size = T::KIND.size();
     for (b, a) in into.chunks_exact_mut(size).zip(with.chunks_exact(size)) {
@@ -146,7 +146,7 @@ macro_rules! of_kind {
     };
 }
 
-/// Joins whole buffers as [`join_elements`] does. The reduction was checked.
+/// Joins whole buffers as [`join_elements`] does. The caller has checked that the reduction exists.
 pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
     fn go<T: Joined>(with: &[u8], into: &mut [u8], join: Join) {
         match join {
@@ -161,7 +161,7 @@ pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
     of_kind!(kind, T => go::<T>(with, into, join));
 }
 
-/// Fills a buffer with what changes nothing when it is joined with.
+/// Fills a buffer with the identity of the join.
 pub(crate) fn fill_identity(buf: &mut [u8], kind: Kind, join: Join) {
     fn go<T: Joined>(buf: &mut [u8], join: Join) {
         buf.chunks_exact_mut(T::KIND.size()).for_each(|element| T::identity(join).write(element));

@@ -1,8 +1,8 @@
-//! What elements are, and how two of them become one.
+//! The kinds of elements, and the operations that join two elements.
 
 use std::fmt;
 
-/// What the elements of a buffer are: the dtypes of the table.
+/// The kind of the elements of a buffer: the dtypes of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -47,7 +47,7 @@ impl Kind {
         Complex128,
     ];
 
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     pub const fn size(self) -> usize {
         match self {
             Bool | Int8 | UInt8 => 1,
@@ -58,12 +58,12 @@ impl Kind {
         }
     }
 
-    /// Whether its elements are floats, real or complex.
+    /// Returns whether the elements are floats, real or complex.
     pub(crate) const fn is_float(self) -> bool {
         matches!(self, Float16 | BFloat16 | Float32 | Float64 | Complex64 | Complex128)
     }
 
-    /// Where the memory of such elements has to begin for a C library that computes with them.
+    /// The alignment that a C library needs to compute with such elements.
     pub(crate) const fn align(self) -> usize {
         match self {
             Complex64 => 4,
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 impl fmt::Display for Kind {
-    /// The name of the dtype: `float64`.
+    /// Writes the name of the dtype: `float64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Bool => "bool",
@@ -96,10 +96,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How two elements become one, in a reduction over ranks. All are commutative, and associative up to rounding.
+/// An operation that joins two elements in a reduction over ranks. All are commutative, and associative up to rounding.
 ///
-/// Sums and products of integers wrap. `Max` and `Min` of floats are NaN where one is; of bools `Sum` and `Max` are "or", `Prod` and
-/// `Min` are "and". There is no `Max` or `Min` of complex numbers, and `And` and `Or` are of bools alone.
+/// Sums and products of integers wrap. `Max` and `Min` of floats are NaN if either operand is NaN. For bools, `Sum` and
+/// `Max` are "or", `Prod` and `Min` are "and". Complex numbers have no `Max` or `Min`; `And` and `Or` exist for bools
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
     /// `a + b`

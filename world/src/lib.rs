@@ -1,11 +1,11 @@
-//! Ranks and what they say to each other.
+//! Ranks, and the communication between them.
 //!
-//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] is all ranks together: it moves and joins
-//! elements between them. What carries the messages is chosen when the program starts:
+//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] stands for
+//! all ranks together: it moves and joins elements between them. The transport is chosen when the program starts:
 //!
-//! - **MPI**, found and loaded at run time. Nothing is needed to build: neither a library, nor its headers, nor a C compiler.
+//! - **MPI**, found and loaded at run time. Building needs no library, headers or C compiler.
 //! - **[`threads`]** of one process, for tests: deterministic, and every mistake is an error at once.
-//! - **One rank alone**, without any library.
+//! - **One rank alone**, without a library.
 //!
 //! # Start
 //! ```sh
@@ -27,20 +27,20 @@
 //! }
 //! ```
 //!
-//! `mpiexec -n 4 world_check`, the program of this crate, says which MPI is found and tries every call of it.
+//! `mpiexec -n 4 world_check`, the program of this crate, reports which MPI is found and tries every call of it.
 //!
-//! The same program runs alone, without `mpiexec`. [`run`] ends all ranks when one fails. What the environment sets:
+//! The same program runs alone, without `mpiexec`. [`run`] ends all ranks if one fails. Environment variables:
 //!
-//! | variable | says |
+//! | variable | meaning |
 //! |---|---|
 //! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] has the places that are searched without it) |
 //! | `WORLD_CHECK=1` | ranks compare what they are about to call, and name what differs ([`World::agree`]) |
 //! | `WORLD_TIMEOUT` | the longest time of a call, in seconds, or `none` ([`World::set_timeout`]) |
 //! | `WORLD_DEADLOCK` | for how many seconds all ranks of one machine may wait for each other, 60 by default |
-//! | `WORLD_TESTS=1` | ranks end by `exit`, as harnesses of tests do: MPI is finalised there |
+//! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do: MPI is finalised there |
 //!
 //! # Buffers
-//! They are bytes of elements of a [`Kind`]; counts are elements. [`bytes`] shows slices as such.
+//! Buffers are bytes of elements of a [`Kind`]; counts are in elements. [`bytes`] views slices as bytes.
 //!
 //! ```
 //! use backends_world::{Kind, World, bytes};

@@ -1,11 +1,11 @@
-//! Calls that are waited for later.
+//! Calls that are started first and waited for later.
 
 use crate::{Kind, Request, Result, World, queue, watch::Call};
 
-/// A call that was begun, with the buffers that it works on. [`wait`](Pending::wait) gives its result.
+/// A started call and its buffers. [`wait`](Pending::wait) returns its result.
 ///
-/// The call may make no progress but while this rank is in some call of its world. Dropping it waits and forgets the result, but where
-/// the rank unwinds: there the job is about to end.
+/// The call may progress only while this rank is in some call of its world. Dropping it waits and discards the result,
+/// except while the rank unwinds: then the job is about to end.
 #[must_use = "a call is complete when it was waited for"]
 pub struct Pending {
     world: World,
@@ -14,13 +14,13 @@ pub struct Pending {
 }
 
 pub(crate) enum Work {
-    /// The transport's.
+    /// A request of the transport.
     Request(Box<dyn Request>),
     /// A receive of a message of this rank to itself, with the number of the message.
     Own { number: u64, buf: Vec<u8>, kind: Kind },
-    /// Nothing is left to wait for.
+    /// A finished call.
     Done(Vec<u8>),
-    /// The result was given.
+    /// The result has been returned.
     Taken,
 }
 
@@ -29,19 +29,20 @@ impl Pending {
         Pending { world: world.clone(), call, work }
     }
 
-    /// Waits for the end of the call. What it gives: the buffer of a broadcast, of a reduction or of a receive, all parts of an all-gather or
-    /// an all-to-all, this rank's part of a reduce-scatter; of a send the buffer that was sent, of a barrier nothing.
+    /// Waits for the call and returns its result: the buffer of a broadcast, reduction or receive; all parts of an
+    /// all-gather or all-to-all; this rank's part of a reduce-scatter; the sent buffer of a send; an empty buffer for a
+    /// barrier.
     ///
     /// # Errors
-    /// Those of the call with the same name that waits at once.
+    /// Errors of the blocking call with the same name.
     pub fn wait(mut self) -> Result<Vec<u8>> {
         self.finish()
     }
 
-    /// Whether [`wait`](Pending::wait) would wait no more.
+    /// Returns whether [`wait`](Pending::wait) would return at once.
     ///
     /// # Errors
-    /// Those of the call; then `wait` gives the error as well.
+    /// Errors of the call; `wait` then returns the error as well.
     pub fn is_done(&mut self) -> Result<bool> {
         match &mut self.work {
             Work::Request(request) => self.world.wait_for(self.call, |transport| request.is_done(transport)),
@@ -67,10 +68,10 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // the memory of the request may still be written to, so it is never given back
+            // the memory of the request may still be written to, so it is never freed
             std::mem::forget(std::mem::replace(&mut self.work, Work::Taken));
         } else {
-            // nobody is there for the error; the next call meets it again
+            // the error cannot be returned here; the next call meets it again
             let _ = self.finish();
         }
     }

@@ -1,7 +1,9 @@
-//! What a program would send if it ran on many ranks, found out on one: a transport that sends nothing, and writes down what it was to send.
+//! Predicts on one rank what a program would send on many ranks: a transport that sends nothing and records what would
+//! be sent.
 //!
-//! One rank of many runs the program, with its own part of the arrays. What others would send it is taken to be elements of what it sends itself, over and over,
-//! and where it sends nothing ones of floats, and zeros of other kinds: a program whose course depends on values takes another course than the real one.
+//! One of many ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by elements
+//! that this rank sends, repeated; if it sends nothing, by ones for floats and zeros for other kinds. So a program
+//! whose control flow depends on values may take another course than the real one.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -11,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-/// What one rank of many sends: see [`World::plan`].
+/// The record of what one of many ranks sends: see [`World::plan`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     record: Arc<Mutex<Record>>,
@@ -26,22 +28,22 @@ struct Record {
     since: Instant,
 }
 
-/// What one rank sends and gets.
+/// The data that one rank sends and receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Messages that follow each other, each of which takes the time that a message needs however short it is.
+    /// Number of messages in sequence; each takes at least the time of a message, however short it is.
     pub messages: u64,
-    /// Bytes that leave this rank.
+    /// Bytes that this rank sends.
     pub sent: u64,
-    /// Bytes that come to it.
+    /// Bytes that this rank receives.
     pub received: u64,
 }
 
 impl Traffic {
-    /// Seconds, where a message takes `latency` seconds, and `bandwidth` bytes go in a second each way at once.
+    /// Estimated seconds, if a message takes `latency` seconds and `bandwidth` bytes per second go each way at once.
     pub fn seconds(&self, latency: f64, bandwidth: f64) -> f64 {
         self.messages as f64 * latency + self.sent.max(self.received) as f64 / bandwidth
     }
@@ -58,18 +60,18 @@ impl Traffic {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The rank that was run.
+    /// The rank that ran.
     pub rank: usize,
-    /// Of so many.
+    /// The number of ranks.
     pub size: usize,
-    /// By op, or by call where the program makes calls itself.
+    /// The traffic of each op, or of each call if the program makes calls itself.
     pub ops: Vec<(String, Traffic)>,
-    /// Seconds since the plan was made or reset: on this machine, what the rank computes, and no messages.
+    /// Seconds since the plan was made or reset: the time that this rank computes on this machine, without messages.
     pub seconds: f64,
 }
 
 impl Report {
-    /// The traffic of all ops.
+    /// The traffic of all ops together.
     pub fn total(&self) -> Traffic {
         let mut total = Traffic::default();
         self.ops.iter().for_each(|(_, traffic)| total.add(*traffic));
@@ -90,7 +92,7 @@ impl fmt::Display for Report {
 
 impl Plan {
     pub(crate) fn new(size: usize) -> (World, Plan) {
-        // one of the middle, which has neighbours on both sides
+        // a rank in the middle, which has neighbours on both sides
         let rank = size / 2;
         let record = Record { op: String::new(), ops: BTreeMap::new(), since: Instant::now() };
         let plan = Plan { record: Arc::new(Mutex::new(record)), rank, size };
@@ -101,14 +103,14 @@ impl Plan {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was sent so far.
+    /// The traffic so far.
     pub fn report(&self) -> Report {
         let record = self.record();
         let ops = record.ops.iter().map(|(op, traffic)| (op.clone(), *traffic)).collect();
         Report { rank: self.rank, size: self.size, ops, seconds: record.since.elapsed().as_secs_f64() }
     }
 
-    /// Forgets it: what comes before is set-up.
+    /// Discards the traffic so far, to leave out set-up.
     pub fn reset(&self) {
         let mut record = self.record();
         record.ops.clear();
@@ -119,7 +121,7 @@ impl Plan {
         let mut record = self.record();
         let op = std::mem::take(&mut record.op);
         let op = if op.is_empty() { call.to_string() } else { op };
-        // one rank has nobody to send to
+        // a single rank sends nothing
         let [messages, sent, received] = if self.size == 1 { [0; 3] } else { [messages, sent, received] };
         record.ops.entry(op).or_default().add(Traffic {
             calls: 1,
@@ -129,14 +131,14 @@ impl Plan {
         });
     }
 
-    /// Steps of a call that reaches twice as many ranks with each.
+    /// The number of steps of a call that reaches twice as many ranks with each step.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
 }
 
-/// Parts of so many elements: `own` in those that it fits, else `all` over and over from its beginning; ones of floats and zeros of other kinds where
-/// that is empty.
+/// Fills parts of the given numbers of elements: with `own` if it has the length of the part, else with `all`, repeated
+/// from its beginning. If `all` is empty, with ones for floats and zeros for other kinds.
 fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
     for len in counts.iter().map(|count| count * kind.size()) {
@@ -186,7 +188,7 @@ impl Transport for Plan {
 
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
-        // along a ring, each rank sends on what it has got
+        // along a ring, each rank passes on what it has received
         self.note_call("all_gather", self.steps(), others, others);
         fill(recv, send, send, counts, kind);
         Ok(())

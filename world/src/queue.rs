@@ -1,10 +1,10 @@
-//! Messages on their way from one rank to another, in the memory of one process.
+//! Messages between two ranks that are in the memory of one process.
 
 use crate::{Error, Kind, Result, describe};
 use std::collections::BTreeMap;
 
-/// Messages that were sent and not yet received, by their numbers. The receives have numbers too: the first one gets the first message,
-/// in whatever order they are waited for.
+/// Messages that were sent but not yet received, by number. The receives are numbered too: the first receive gets the
+/// first message, in whatever order they are waited for.
 #[derive(Default)]
 pub(crate) struct Queue {
     messages: BTreeMap<u64, (Kind, Vec<u8>)>,
@@ -13,7 +13,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Sends a message; its number.
+    /// Sends a message; returns its number.
     pub(crate) fn send(&mut self, buf: Vec<u8>, kind: Kind) -> u64 {
         self.messages.insert(self.sent, (kind, buf));
         self.sent += 1;
@@ -25,24 +25,24 @@ impl Queue {
         self.asked
     }
 
-    /// Begins a receive: message `next` is its own.
+    /// Starts a receive and returns the number of its message.
     pub(crate) fn ask(&mut self) -> u64 {
         self.asked += 1;
         self.asked - 1
     }
 
-    /// Whether message `number` was sent and not received.
+    /// Returns whether message `number` was sent and not received.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.messages.contains_key(&number)
     }
 
-    /// Takes message `number` out.
+    /// Removes and returns message `number`.
     pub(crate) fn take(&mut self, number: u64) -> Option<(Kind, Vec<u8>)> {
         self.messages.remove(&number)
     }
 }
 
-/// A message of rank `from` into the buffer of a receive, if it is what the receive waits for.
+/// Copies a message of rank `from` into the buffer of a receive; an error if its kind or length differs.
 pub(crate) fn deliver((sent_kind, sent): (Kind, Vec<u8>), buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
     if (sent_kind, sent.len()) != (kind, buf.len()) {
         return Err(another(buf.len(), kind, &describe::elements(sent.len(), sent_kind), from));
@@ -51,7 +51,7 @@ pub(crate) fn deliver((sent_kind, sent): (Kind, Vec<u8>), buf: &mut [u8], kind: 
     Ok(())
 }
 
-/// The error where the message is another one than a receive waits for; `sent` says which.
+/// The error of a receive that gets a different message, described by `sent`.
 pub(crate) fn another(wanted: usize, kind: Kind, sent: &str, from: usize) -> Error {
     let mine = format!("recv of {}", describe::elements(wanted, kind));
     Error::Diverged { mine, theirs: format!("send of {sent}"), rank: from }

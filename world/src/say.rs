@@ -1,8 +1,9 @@
-//! Lines on stderr, among those of other ranks.
+//! Lines on stderr, which other ranks share.
 
 use std::io::{Write, stderr};
 
-/// Prints a line at once: in parts it would be mixed with those of other ranks, as stderr keeps nothing back. Nobody may be there to read it.
+/// Prints a line in one write: stderr is not buffered, so parts of a line would mix with lines of other ranks. A failed
+/// write is ignored.
 pub(crate) fn say(line: &str) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

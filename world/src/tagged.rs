@@ -1,26 +1,29 @@
-//! Exchanges that say what they are for: where ranks make the same exchange for different ops, its numbers would be taken for those of one op.
+//! Tagged exchanges: if ranks make the same exchange for different ops, the tags differ, and the numbers are not
+//! mistaken for those of one op.
 //!
-//! A tag goes in front of each part of a short message, and by a message of its own before a long one: either takes next to no time beside the exchange.
+//! A tag goes in front of each part of a short message, and in a message of its own before a long one; either takes
+//! next to no time compared with the exchange.
 
 use crate::{Error, Kind, Result, Transport};
 
-/// Bytes of all parts up to which the tags go with them.
+/// The largest size in bytes of all parts together with which tags are sent.
 const SHORT: usize = 8 << 10;
 
-/// Bytes of the part of an all-to-all up to which it has a tag.
+/// The largest size in bytes of a part of an all-to-all that has a tag.
 const SHORT_PART: usize = 4 << 10;
 
-/// Bytes of a tag.
+/// Length of a tag in bytes.
 const LEN: usize = 32;
 
-/// What an exchange is for: the beginning of the op's name, and a hash of all that has to be the same on all ranks.
+/// The purpose of an exchange: the beginning of the op's name, and a hash of the values that must be the same on all
+/// ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag([u8; LEN]);
 
 impl Tag {
-    /// An exchange for an op, with numbers that are the same on all ranks.
+    /// The tag of an exchange for an op, with numbers that are the same on all ranks.
     pub fn new(op: &str, numbers: &[usize]) -> Tag {
-        // FNV-1a, a number at a time
+        // FNV-1a, one number at a time
         let step = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
         let hash = op.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| step(hash, u64::from(byte)));
         let hash = numbers.iter().fold(hash, |hash, number| step(hash.rotate_left(23), *number as u64));
@@ -31,7 +34,7 @@ impl Tag {
         Tag(tag)
     }
 
-    /// The error where another rank has another tag.
+    /// Returns an error if another rank has another tag.
     fn same(&self, tag: &[u8], rank: usize) -> Result<()> {
         if tag == self.0 {
             return Ok(());
@@ -78,7 +81,8 @@ impl Tag {
         Ok(())
     }
 
-    /// As [`Transport::all_to_all`]. Short parts have tags; two ranks that exchange a long part, or none, do not compare them.
+    /// As [`Transport::all_to_all`]. Short parts have tags; two ranks that exchange a long part, or nothing, do not
+    /// compare tags.
     pub(crate) fn all_to_all(
         &self,
         transport: &dyn Transport,
@@ -87,10 +91,10 @@ impl Tag {
         kind: Kind,
     ) -> Result<()> {
         let (mine, size) = (transport.rank(), kind.size());
-        // both ranks of a pair know how long its part is
+        // both ranks of a pair know the length of its part
         let room = |rank: usize, count: usize| {
             let has_tag = rank != mine && count > 0 && count * size <= SHORT_PART;
-            // in elements: a tag is a whole number of those of every kind
+            // in elements: a tag is a whole number of elements of every kind
             if has_tag { LEN / size } else { 0 }
         };
         let lengths = |counts: &[usize]| -> Vec<usize> {

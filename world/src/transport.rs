@@ -1,17 +1,18 @@
-//! What a library of ranks has to have, for [`World`](crate::World) to be built on it.
+//! The interface that a communication library must provide for a [`World`](crate::World).
 
 use crate::{Error, Join, Kind, Result, join, say::say, status};
 use std::time::Duration;
 
-/// A library of ranks. Object safe: the choice is made once, when a program starts.
+/// A communication library. The trait is object safe: the choice is made once, when a program starts.
 ///
-/// `World` is the only caller. It checks all arguments before: buffers are whole elements and have the lengths that the counts say, counts
-/// are one for each rank, ranks are in range, and not this rank in `send` and `recv`; the reduction exists. It makes one call at a time
-/// on each rank. The meaning of each call is that of the method of `World` with its name.
+/// `World` is the only caller. It checks all arguments first: buffers hold whole elements and have the lengths that the
+/// counts say, there is one count for each rank, ranks are in range, the rank in `send` and `recv` is not this rank,
+/// and the reduction exists. It makes one call at a time on each rank. Each call has the meaning of the method of
+/// `World` with its name.
 ///
-/// Most calls have a body that is right but slow, in terms of the required ones.
+/// Most calls have a correct but slow default body in terms of the required calls.
 pub trait Transport: Send + Sync {
-    /// What it is, with its version.
+    /// The name and version of the library.
     fn name(&self) -> String;
 
     /// The number of this rank, below `size`.
@@ -20,48 +21,50 @@ pub trait Transport: Send + Sync {
     /// The number of ranks, 1 at least.
     fn size(&self) -> usize;
 
-    /// Part `r` of `send` goes to rank `r`; part `r` of `recv` comes from rank `r`. The counts `to` and `from` are elements.
+    /// Part `r` of `send` goes to rank `r`; part `r` of `recv` comes from rank `r`. The counts `to` and `from` are in
+    /// elements.
     fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()>;
 
-    /// Joins the buffers of all ranks, element by element, in place.
+    /// Joins the buffers of all ranks elementwise, in place.
     fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()>;
 
-    /// Not collective. Messages between two ranks arrive in the order in which they were sent.
+    /// Sends a message. Not collective. Messages between two ranks arrive in the order in which they were sent.
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()>;
 
-    /// Not collective. A message of another kind or length is an error.
+    /// Receives a message. Not collective. A message of another kind or length is an error.
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()>;
 
     /// Ends every rank, with this exit status.
     fn abort(&self, code: i32) -> !;
 
-    /// Whether exchanges carry the [`Tag`](crate::Tag) of what they are for: not where nobody answers.
+    /// Returns whether exchanges carry the [`Tag`](crate::Tag) of their purpose: false for a transport without other
+    /// ranks.
     fn has_tags(&self) -> bool {
         true
     }
 
-    /// The next calls are made for this op. The body does nothing.
+    /// Announces the op of the next calls. The default body does nothing.
     fn note(&self, _op: &str) {}
 
-    /// Waits until all ranks have come here.
+    /// Waits until all ranks have made this call.
     fn barrier(&self) -> Result<()> {
         self.all_reduce(&mut [0], Kind::UInt8, Join::Max)
     }
 
-    /// The buffer of `root` to all ranks.
+    /// Copies the buffer of `root` to all ranks.
     fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
         let counts = vec![buf.len() / kind.size(); self.size()];
         let sent = if self.rank() == root { buf.to_vec() } else { Vec::new() };
         self.scatter((self.rank() == root).then(|| sent.repeat(self.size())).as_deref(), &counts, buf, kind, root)
     }
 
-    /// The parts of all ranks to every rank, one after the other.
+    /// Copies the parts of all ranks, one after the other, to every rank.
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let to = vec![counts[self.rank()]; self.size()];
         self.all_to_all(&send.repeat(self.size()), &to, recv, counts, kind)
     }
 
-    /// The parts of all ranks to `root`, which alone gives `recv`.
+    /// Copies the parts of all ranks to `root`, which alone passes `recv`.
     fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
         let mut to = vec![0; self.size()];
         to[root] = counts[self.rank()];
@@ -70,7 +73,7 @@ pub trait Transport: Send + Sync {
         self.all_to_all(send, &to, recv.unwrap_or_default(), from, kind)
     }
 
-    /// The parts of `send` of `root`, which alone gives it, to the ranks.
+    /// Distributes the parts of `send` to the ranks; only `root` passes `send`.
     fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
         let mut from = vec![0; self.size()];
         from[root] = counts[self.rank()];
@@ -79,7 +82,7 @@ pub trait Transport: Send + Sync {
         self.all_to_all(send.unwrap_or_default(), to, recv, &from, kind)
     }
 
-    /// As [`all_reduce`](Transport::all_reduce), for `root` alone; the buffers of the others stay as they are.
+    /// As [`all_reduce`](Transport::all_reduce), for `root` alone; the buffers of the other ranks keep their values.
     fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
         let mut all = buf.to_vec();
         self.all_reduce(&mut all, kind, join)?;
@@ -106,7 +109,7 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Joins the buffers of the ranks before this one, in place; of rank 0 it is the identity.
+    /// Joins the buffers of the ranks before this one, in place; on rank 0 the result is the identity.
     fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
         self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
@@ -114,10 +117,11 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Begins a call that is waited for later.
+    /// Starts a call that is waited for later.
     ///
-    /// The body makes the call at once, which is right for what is collective, as all ranks make the same calls in one order. A library whose `send`
-    /// waits for the receiver needs its own, for two ranks that send to each other; and there is no receive here, which would have to be begun.
+    /// The default body makes a collective call at once, which is correct because all ranks make the same calls in one
+    /// order. A library whose `send` waits for the receiver needs its own body, for two ranks that send to each other.
+    /// Receives are not supported by default: they would have to be started.
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
         let buf = match call {
             Start::Barrier => {
@@ -153,19 +157,19 @@ pub trait Transport: Send + Sync {
         Ok(Box::new(Done(buf)))
     }
 
-    /// Groups of ranks: those who give the same number, below `size`, form one; who gives none is in none. `members` are the ranks of
-    /// this rank's group, in the order of their numbers there. Collective.
+    /// Forms groups of ranks: ranks that pass the same number, below `size`, form one group; a rank that passes `None`
+    /// is in no group. `members` are the ranks of this rank's group, in the order of their numbers there. Collective.
     fn split(&self, _number: Option<usize>, _members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         Err(Error::Unsupported { call: "group", transport: self.name() })
     }
 
-    /// This rank among those of its machine, and how many these are. Not collective.
+    /// The number of this rank among the ranks of its machine, and their number. Not collective.
     fn local(&self) -> Result<(usize, usize)> {
         Err(Error::Unsupported { call: "local_rank", transport: self.name() })
     }
 
-    /// Called by another thread when a call of this rank, `waited.call`, has taken longer than the limit. The body says so, leaves other ranks
-    /// the time to say the same, and ends all.
+    /// Called from another thread when a call of this rank, `waited.call`, has exceeded the limit. The default body
+    /// prints a message, gives other ranks the time to print theirs, and ends all ranks.
     fn expire(&self, waited: &Waited) {
         say(&waited.to_string());
         std::thread::sleep(waited.grace);
@@ -173,7 +177,7 @@ pub trait Transport: Send + Sync {
     }
 }
 
-/// A call that has taken too long.
+/// A call that has exceeded its limit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Waited {
@@ -183,13 +187,13 @@ pub struct Waited {
     pub size: usize,
     /// The call.
     pub call: &'static str,
-    /// The op for which it was made, where that is known.
+    /// The op for which the call was made, if known.
     pub op: Option<String>,
-    /// For how long.
+    /// The seconds that the call has waited.
     pub seconds: f64,
-    /// How long other ranks should be given to say the same.
+    /// The time that other ranks should get to print their messages.
     pub grace: Duration,
-    /// Why it waits no longer.
+    /// The reason why the wait ends.
     pub why: String,
     /// The exit status of all ranks.
     pub status: i32,
@@ -219,40 +223,40 @@ impl std::fmt::Display for Waited {
     }
 }
 
-/// A call that is waited for later, with the buffers that it owns meanwhile. The arguments are those of the method of
+/// A call to start and wait for later, with its buffers. The arguments are those of the method of
 /// [`World`](crate::World) with its name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each field is an argument
 pub enum Start {
-    /// Gives an empty buffer.
+    /// The result is an empty buffer.
     Barrier,
-    /// Gives the buffer of `root`.
+    /// The result is the buffer of `root`.
     Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
-    /// Gives all parts.
+    /// The result is all parts.
     AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind },
-    /// Gives the parts from all ranks.
+    /// The result is the parts from all ranks.
     AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, kind: Kind },
-    /// Gives the joined buffer.
+    /// The result is the joined buffer.
     AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
-    /// Gives this rank's part.
+    /// The result is this rank's part.
     ReduceScatter { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
-    /// Gives the buffer back.
+    /// The result is the sent buffer.
     Send { buf: Vec<u8>, kind: Kind, to: usize },
-    /// Gives the buffer with the message in it.
+    /// The result is the buffer with the received message.
     Recv { buf: Vec<u8>, kind: Kind, from: usize },
 }
 
-/// A call that was begun. It is always waited for, but by a rank that unwinds.
+/// A started call. It is always waited for, except on a rank that unwinds.
 pub trait Request: Send {
-    /// Waits for it; `transport` is the one that began it. The result of the call.
+    /// Waits for the call and returns its result; `transport` is the transport that started it.
     fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>>;
 
-    /// Whether [`wait`](Request::wait) would wait no more.
+    /// Returns whether [`wait`](Request::wait) would return at once.
     fn is_done(&mut self, transport: &dyn Transport) -> Result<bool>;
 }
 
-/// A call that was made at once.
+/// A call that has already been made.
 struct Done(Vec<u8>);
 
 impl Request for Done {
@@ -265,7 +269,7 @@ impl Request for Done {
     }
 }
 
-/// The first `n` parts of `all`, each as long as `into`, joined in order.
+/// Joins the first `n` parts of `all`, each as long as `into`, in order.
 pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
     let len = into.len();
     if n == 0 {

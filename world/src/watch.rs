@@ -1,7 +1,8 @@
-//! Time limits: a thread that sees for how long a call has run.
+//! Time limits: a thread that measures how long a call has run.
 //!
-//! A call stores one number when it begins and one when it ends. The thread takes the time itself, by looking now and then whether the number is still the same;
-//! and it looks at what the other ranks of the machine show, to see that one has left, or that all wait.
+//! A call stores one number when it begins and one when it ends. The thread measures the time by checking now and then
+//! whether the number has changed. It also reads what the other ranks of the machine publish, to detect that a rank has
+//! left, or that all ranks wait.
 
 use crate::{
     Error, Result, Transport,
@@ -32,12 +33,12 @@ macro_rules! calls {
         impl Call {
             const ALL: &[Call] = &[$(Call::$call),*];
 
-            /// The name of its method.
+            /// The name of the call's method.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Call::$call => $name),* }
             }
 
-            /// Whether all ranks make it.
+            /// Returns whether all ranks make the call.
             pub(crate) fn is_of_all(self) -> bool {
                 !matches!(self, Call::Send | Call::Recv | Call::StartSend | Call::StartRecv)
             }
@@ -48,45 +49,47 @@ calls! {
     Barrier "barrier", Broadcast "broadcast", AllGather "all_gather", Gather "gather", Scatter "scatter", AllToAll "all_to_all",
     AllReduce "all_reduce", Reduce "reduce", ReduceScatter "reduce_scatter", Scan "scan", Exscan "exscan", Send "send", Recv "recv",
     Group "group", Agree "agree",
-    // these are waited for where their result is
+    // these calls wait in the wait for their result
     StartBarrier "start_barrier", StartBroadcast "start_broadcast", StartAllGather "start_all_gather",
     StartAllToAll "start_all_to_all", StartAllReduce "start_all_reduce", StartReduceScatter "start_reduce_scatter",
     StartSend "start_send", StartRecv "start_recv",
 }
 
-/// In the number of a call: whether it is one of all ranks of the world.
+/// Set in the number of a call that all ranks of the world make.
 const MEETS: u64 = 1 << 8;
 
-/// How long a rank waits for one that has left, from when it has seen that.
+/// How long a rank waits for one that has left, after noticing it.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// How long all ranks of a world may wait without one that computes, unless `WORLD_DEADLOCK` says another number of seconds.
+/// How long all ranks of a world may wait while none computes, unless `WORLD_DEADLOCK` sets another number of seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
-/// How long a rank waits where nobody has set a limit and it is not known what others do.
+/// How long a rank waits if no limit is set and the state of the other ranks is unknown.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 
-/// What a rank does at the moment, and for how long it may.
+/// The current activity of a rank, and its time limit.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// Nanoseconds that a call may take; 0 is no limit.
+    /// The limit of a call in nanoseconds; 0 for none.
     limit: AtomicU64,
-    /// Whether nobody has set that.
+    /// Whether the limit is the default.
     is_default: AtomicBool,
-    /// The call that runs: its number among the calls of this rank, whether all ranks make it, and in the low byte which one it is; 0 is none.
+    /// The running call: its number among the calls of this rank, whether all ranks make it, and in the low byte its
+    /// `Call`; 0 for none.
     now: AtomicU64,
-    /// The rank of a message that is sent or waited for, and 1; 0 is none.
+    /// The other rank of a message, plus 1; 0 for none.
     peer: AtomicUsize,
-    /// The op for which calls are made, as `agree` was told.
+    /// The op for which calls are made, as passed to `agree`.
     op: Mutex<String>,
-    /// Whether the thread was started.
+    /// Whether the thread has been started.
     started: AtomicBool,
-    /// What other ranks of this machine do.
+    /// The activities of the other ranks of this machine.
     board: OnceLock<Arc<Board>>,
 }
 
 impl Watch {
-    /// A call begins, the `number`th of this rank. The rank makes one call at a time. `is_of_all`: all ranks of the world make it.
+    /// Marks the beginning of a call, the `number`th of this rank. The rank makes one call at a time. `is_of_all`: all
+    /// ranks of the world make it.
     #[inline]
     pub(crate) fn begin(&self, call: Call, number: u64, is_of_all: bool) {
         if is_of_all && let Some(board) = self.board.get() {
@@ -95,19 +98,19 @@ impl Watch {
         self.now.store((number + 1) << 9 | if is_of_all { MEETS } else { 0 } | call as u64, Relaxed);
     }
 
-    /// The call has ended.
+    /// Marks the end of the call.
     #[inline]
     pub(crate) fn end(&self) {
         self.now.store(0, Relaxed);
     }
 
-    /// The next call is a message to or from this rank of the world; of none that is known where there is none.
+    /// Sets the other rank of the world for the next message; `None` if it is unknown.
     #[inline]
     pub(crate) fn set_peer(&self, rank: Option<usize>) {
         self.peer.store(rank.map_or(0, |rank| rank + 1), Relaxed);
     }
 
-    /// The next calls are made for this op.
+    /// Sets the op of the next calls.
     #[inline]
     pub(crate) fn note(&self, op: &str) {
         if self.started.load(Relaxed) {
@@ -117,7 +120,7 @@ impl Watch {
         }
     }
 
-    /// Sets the limit, and starts the thread with the first one. It ends with the transport.
+    /// Sets the limit; the first call starts the thread, which ends with the transport.
     pub(crate) fn set_limit(self: &Arc<Watch>, limit: Option<Duration>, transport: &Arc<dyn Transport>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).max(1));
         self.is_default.store(false, Relaxed);
@@ -127,7 +130,8 @@ impl Watch {
         }
     }
 
-    /// Looks at what other ranks do, and waits for the default limit where nothing is known of them and nobody has set another.
+    /// Starts to watch the other ranks through the board. With `is_default`, applies the default limit if their state
+    /// is unknown.
     pub(crate) fn look(self: &Arc<Watch>, board: Option<Arc<Board>>, is_default: bool, transport: &Arc<dyn Transport>) {
         if let Some(board) = board {
             let _ = self.board.set(board);
@@ -152,7 +156,7 @@ impl Watch {
     fn run(&self, transport: &Weak<dyn Transport>) {
         let deadlock = seconds_of("WORLD_DEADLOCK").unwrap_or(DEADLOCK);
         let (mut last, mut since) = (0, Instant::now());
-        // since when a rank is missed, and since when the others do what they do
+        // since when a rank has been missing, and since when the other ranks' activities have not changed
         let (mut missed, mut doing, mut still) = (None, Vec::new(), Instant::now());
         let mut has_said = 0;
         loop {
@@ -217,7 +221,7 @@ impl Watch {
                 });
             }
             let Some((why, status)) = found else { continue };
-            // held for the moment only: who drops the last handle finalises
+            // held only for a moment: whoever drops the last handle finalises MPI
             let Some(transport) = transport.upgrade() else { return };
             let op = self.op.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let grace = (pause * 4).max(Duration::from_millis(300));
@@ -235,7 +239,7 @@ impl Watch {
         }
     }
 
-    /// A rank that has left, and that the call `now` waits for.
+    /// A rank that the call `now` waits for and that has left.
     fn absent(&self, board: &Board, now: u64) -> Option<usize> {
         if now & MEETS != 0 {
             return board.missed();
@@ -260,24 +264,24 @@ fn in_words(doing: &[(usize, Doing)]) -> String {
         Doing::Calls(now) => format!("rank {rank} is in {}", name_of(*now)),
         Doing::Left => format!("rank {rank} has left"),
     };
-    // of many ranks the first do
+    // only the first eight of many ranks
     let some: Vec<String> = doing.iter().take(8).map(one).collect();
     some.join(", ")
 }
 
-/// What the environment says of a time limit.
+/// The time limit in the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// Nothing.
+    /// No setting.
     Default,
-    /// There is none.
+    /// No limit.
     Never,
-    /// This long.
+    /// A limit.
     Of(Duration),
 }
 
 impl Limit {
-    /// As nothing but a number, which goes between ranks.
+    /// Encodes the limit as a number, which ranks can exchange.
     pub(crate) fn to_number(self) -> u64 {
         match self {
             Limit::Default => 0,
@@ -294,7 +298,7 @@ impl Limit {
         }
     }
 
-    /// The limit that is set.
+    /// The limit, if one is set.
     pub(crate) fn given(self) -> Option<Duration> {
         match self {
             Limit::Of(limit) => Some(limit),
@@ -307,7 +311,7 @@ fn seconds_of(name: &str) -> Option<Duration> {
     limit_of_text(&std::env::var(name).ok()?).ok()?.given()
 }
 
-/// The limit that the environment sets: `WORLD_TIMEOUT`, in seconds, or `none`.
+/// The time limit in the environment: `WORLD_TIMEOUT`, in seconds, or `none`.
 pub(crate) fn limit_of_environment() -> Result<Limit> {
     match std::env::var("WORLD_TIMEOUT") {
         Ok(text) => limit_of_text(&text),

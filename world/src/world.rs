@@ -1,4 +1,4 @@
-//! All ranks, as programs see them.
+//! The ranks of a program.
 
 use crate::{
     Error, Join, Kind, Result, Transport,
@@ -21,21 +21,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The ranks of a program, one of which this process (or thread) is. Cheap to clone.
+/// The ranks of a program; this process (or thread) is one of them. Cheap to clone.
 ///
-/// Buffers are bytes of elements of a [`Kind`], in the order of this machine; counts are elements. **Every call is collective unless it says
-/// otherwise**: all ranks make it, in the same order, with arguments that fit; it may wait until all have. A rank's calls from several threads
-/// are made one after the other.
+/// Buffers are bytes of elements of a [`Kind`], in the byte order of this machine; counts are in elements. **Every call
+/// is collective unless its documentation says otherwise**: all ranks make it, in the same order, with matching
+/// arguments, and it may wait for all of them. Calls of one rank from several threads run one after the other.
 ///
 /// # Errors
-/// Every call gives [`Error::Argument`] or [`Error::NoJoin`] where its arguments are wrong for themselves, before anything is sent. Where what
-/// the ranks call does not fit together, the answer depends on the transport: [`threads`](crate::threads) give [`Error::Diverged`], MPI gives
-/// an error of the library, or waits; with `WORLD_CHECK=1` every transport gives `Diverged`. After an error other than of arguments the ranks
-/// may disagree on what comes next: end the job, as [`run`](crate::run) does.
+/// Every call returns [`Error::Argument`] or [`Error::NoJoin`] if its own arguments are wrong, before anything is sent.
+/// If the calls of the ranks do not match, the result depends on the transport: [`threads`](crate::threads) return
+/// [`Error::Diverged`], MPI returns an error of the library or waits; with `WORLD_CHECK=1` every transport returns
+/// `Diverged`. After any error except those of arguments the ranks may disagree on the next call: end the job, as
+/// [`run`](crate::run) does.
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
 
-/// The world, if somebody still has it.
+/// A weak handle of a world.
 pub(crate) struct WeakWorld(Weak<Inner>);
 
 impl WeakWorld {
@@ -48,16 +49,17 @@ struct Inner {
     transport: Arc<dyn Transport>,
     rank: usize,
     size: usize,
-    /// Messages of this rank to itself, which no library has to carry: a program over a ring of ranks runs on a ring of one.
+    /// Messages of this rank to itself, which no library has to carry: a program for a ring of ranks also runs on a
+    /// ring of one.
     own: Mutex<Queue>,
     state: Arc<State>,
-    /// The world that this is a group of: it lasts as long as its groups.
+    /// The world that contains this group; it lives as long as its groups.
     parent: Option<World>,
 }
 
-/// What a rank has once, for its world and all groups of it.
+/// State of a rank that its world and all groups share.
 struct State {
-    /// Held during a call: libraries need not be called by several threads at once.
+    /// Held during a call: libraries need not support calls from several threads at once.
     turn: Mutex<()>,
     nanos: AtomicU64,
     bytes: AtomicU64,
@@ -66,15 +68,15 @@ struct State {
     watch: Arc<Watch>,
 }
 
-/// What calls took, of this rank with all of its groups.
+/// Statistics of the calls of this rank, in the world and all its groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Seconds in calls. Not taken where there is one rank alone.
+    /// Seconds in calls. Not measured if there is only one rank.
     pub seconds: f64,
-    /// Bytes of the buffers that this rank gave to be sent.
+    /// Bytes of the buffers that this rank passed to be sent.
     pub bytes: u64,
-    /// Calls, and looks at whether a call has ended.
+    /// Number of calls, including checks whether a call has ended.
     pub calls: u64,
 }
 
@@ -85,28 +87,29 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// The ranks that a launcher started (`mpiexec -n 4 program`), over the MPI library that is found; without both, one rank alone.
+    /// The ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is found; without launcher
+    /// and library, one rank alone.
     ///
-    /// Every call gives the same world. When its last handle is dropped MPI is finalised, which waits for all ranks, so that afterwards there
-    /// is no world any more; [`run`](crate::run) sees to all of that. The module [`mpi`](crate::mpi) says where the library is looked
-    /// for, and what the environment sets.
+    /// Every call returns the same world. When its last handle is dropped, MPI is finalised, which waits for all ranks;
+    /// after that there is no world any more. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi)
+    /// says where the library is searched, and what the environment sets.
     ///
     /// # Errors
-    /// - [`Error::NoLibrary`]: a launcher started several ranks, but there is no library.
-    /// - [`Error::Foreign`]: the library is not the launcher's.
-    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is not known.
-    /// - [`Error::Mpi`]: the library fails, or was finalised before.
+    /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
+    /// - [`Error::Foreign`]: the library does not belong to the launcher.
+    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is unknown.
+    /// - [`Error::Mpi`]: the library failed, or MPI was finalised before.
     pub fn init() -> Result<World> {
         mpi::world()
     }
 
-    /// One rank, without any library.
+    /// One rank, without a library.
     pub fn alone() -> World {
         World::new(Box::new(Alone))
     }
 
-    /// One of `size` ranks that are not there, 1 at least: with it a program runs as that rank would, and sends nothing. The plan has what it was to
-    /// send, by op.
+    /// One rank of a simulated world of `size` ranks, 1 at least: the program runs as that rank would, and sends
+    /// nothing. The plan records what would be sent, by op.
     ///
     /// ```
     /// use backends_world::{Join, Kind, World, bytes};
@@ -122,7 +125,7 @@ impl World {
         crate::plan::Plan::new(size.max(1))
     }
 
-    /// The ranks of a transport of one's own. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
+    /// The ranks of a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
             say(&format!("{why}: there is no time limit"));
@@ -146,7 +149,7 @@ impl World {
         world
     }
 
-    /// Looks at what other ranks do, and waits no longer than the default limit where `is_default` says so.
+    /// Starts to watch the other ranks; with `is_default`, waits no longer than the default limit.
     pub(crate) fn look(&self, board: Option<Arc<Board>>, is_default: bool) {
         self.0.state.watch.look(board, is_default, &self.0.transport);
     }
@@ -170,20 +173,20 @@ impl World {
         self.0.size
     }
 
-    /// What carries the messages, with its version. Not collective.
+    /// The name of the transport, with its version. Not collective.
     pub fn name(&self) -> String {
         self.0.transport.name()
     }
 
-    /// The number of this rank among those on its machine: which of the machine's devices is its own. Not collective.
+    /// The number of this rank among those on its machine, for choosing one of the machine's devices. Not collective.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where a transport of others does not know it.
+    /// [`Error::Unsupported`] if a custom transport does not implement it.
     pub fn local_rank(&self) -> Result<usize> {
         Ok(self.0.transport.local()?.0)
     }
 
-    /// How many ranks there are on this machine. Not collective.
+    /// The number of ranks on this machine. Not collective.
     ///
     /// # Errors
     /// As [`local_rank`](World::local_rank).
@@ -191,12 +194,13 @@ impl World {
         Ok(self.0.transport.local()?.1)
     }
 
-    /// Ends all ranks at once, with this exit status. Not collective. Among [`threads`](crate::threads) it panics, which ends them too.
+    /// Ends all ranks at once, with this exit status. Not collective. With [`threads`](crate::threads) it panics, which
+    /// also ends all ranks.
     pub fn abort(&self, code: i32) -> ! {
         self.0.transport.abort(code)
     }
 
-    /// What calls took since the beginning, or since [`reset_spent`](World::reset_spent). Not collective.
+    /// Statistics of the calls since the beginning, or since [`reset_spent`](World::reset_spent). Not collective.
     pub fn spent(&self) -> Spent {
         let state = &self.0.state;
         Spent {
@@ -206,7 +210,7 @@ impl World {
         }
     }
 
-    /// Sets what calls took to nothing. Not collective.
+    /// Resets the statistics of calls. Not collective.
     pub fn reset_spent(&self) {
         let state = &self.0.state;
         for of in [&state.nanos, &state.bytes, &state.calls] {
@@ -214,31 +218,33 @@ impl World {
         }
     }
 
-    /// Sets for how long a call may take, from the next call on; `None` is without limit. The beginning is what `WORLD_TIMEOUT` says, in seconds or `none`.
-    /// The limit is of this rank, its groups included. Not collective.
+    /// Sets the time limit of a call, from the next call on; `None` is no limit. The initial limit is `WORLD_TIMEOUT`,
+    /// in seconds or `none`. The limit applies to this rank, including its groups. Not collective.
     ///
-    /// Without that, MPI ends a wait that nobody answers: for a rank of the same machine that has left, within a few seconds; where all ranks are on one machine
-    /// and all of them wait, after 60 s (`WORLD_DEADLOCK`); where ranks are on other machines, after 30 minutes, whatever those do. A rank of one machine that
-    /// waits for one that computes goes on waiting, and says so after 30 minutes.
+    /// Without a limit, MPI still ends a wait that nobody answers: for a rank of the same machine that has left, within
+    /// a few seconds; if all ranks are on one machine and all of them wait, after 60 s (`WORLD_DEADLOCK`); if ranks are
+    /// on other machines, after 30 minutes, whatever those ranks do. On one machine, a rank that waits for one that
+    /// computes goes on waiting, and prints a message after 30 minutes.
     ///
-    /// A call that takes longer is named on stderr by every rank that waits so long, then all ranks end with status
-    /// [`TIMED_OUT`](crate::status::TIMED_OUT). Among [`threads`](crate::threads) it gives [`Error::Timeout`]. Time between calls does not count.
+    /// Every rank whose call exceeds the limit names the call on stderr, then all ranks end with status
+    /// [`TIMED_OUT`](crate::status::TIMED_OUT). With [`threads`](crate::threads) the call returns [`Error::Timeout`].
+    /// Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         let mut world = self;
-        // the thread that looks ends with the transport, and a group may end before its world
+        // the watching thread ends with the transport, and a group may end before its world
         while let Some(parent) = &world.0.parent {
             world = parent;
         }
         self.0.state.watch.set_limit(limit, &world.0.transport);
     }
 
-    /// Sets whether ranks compare what they are about to call, as `WORLD_CHECK=1` does. All ranks have to set it, at the same place of the
+    /// Sets whether ranks compare their calls, as `WORLD_CHECK=1` does. All ranks must set it at the same place of the
     /// program.
     pub fn set_check(&self, check: bool) {
         self.0.state.check.store(check, Relaxed);
     }
 
-    /// Whether a thread of this rank is in a call.
+    /// Returns whether a thread of this rank is in a call.
     pub(crate) fn is_calling(&self) -> bool {
         matches!(self.0.state.turn.try_lock(), Err(TryLockError::WouldBlock))
     }
@@ -247,17 +253,17 @@ impl World {
         self.0.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call of the transport, alone and watched.
+    /// Makes a call of the transport, one at a time and watched.
     pub(crate) fn call<R>(&self, call: Call, bytes: usize, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
     }
 
-    /// The same of a call that was begun before.
+    /// As `call`, for waiting for a started call.
     pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, 0, false, f)
     }
 
-    /// The same of a message to or from a rank.
+    /// As `call`, for a message to or from a rank.
     fn message<R>(
         &self,
         call: Call,
@@ -265,7 +271,7 @@ impl World {
         peer: usize,
         f: impl FnOnce(&dyn Transport) -> Result<R>,
     ) -> Result<R> {
-        // of a group's ranks it is not known which ranks of the world they are
+        // for a group it is not known which ranks of the world its ranks are
         let peer = Some(peer).filter(|_| self.0.parent.is_none());
         self.watched(call, bytes, false, |transport| {
             self.0.state.watch.set_peer(peer);
@@ -287,7 +293,7 @@ impl World {
         let number = state.calls.fetch_add(1, Relaxed);
         state.bytes.fetch_add(bytes as u64, Relaxed);
         state.watch.begin(call, number, is_of_all);
-        // a call of one rank takes less time than asking for the time
+        // a call of a single rank takes less time than reading the clock
         let start = (self.0.size > 1).then(Instant::now);
         let result = f(&*self.0.transport);
         if let Some(start) = start {
@@ -298,10 +304,11 @@ impl World {
         result
     }
 
-    /// With `WORLD_CHECK=1`: whether all ranks are about to do the same, by a text that says what. Then it is collective, and costs a message
-    /// to each rank; else it costs nothing.
+    /// With `WORLD_CHECK=1`, checks that all ranks are about to do the same, by comparing a text. Then it is collective
+    /// and costs a message to each rank; otherwise it is free.
     ///
-    /// `op` names what is done, for the messages of time limits too; `what` says more of it, and must not contain what differs from rank to rank.
+    /// `op` names the operation, also for messages of time limits; `what` describes it further, and must not contain
+    /// anything that differs between ranks.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the texts, on all ranks.
@@ -314,13 +321,14 @@ impl World {
         })
     }
 
-    /// Whether ranks compare what they are about to call, by `WORLD_CHECK=1` or [`set_check`](World::set_check). Not collective.
+    /// Returns whether ranks compare their calls, by `WORLD_CHECK=1` or [`set_check`](World::set_check). Not
+    /// collective.
     #[inline]
     pub fn checks(&self) -> bool {
         self.0.size > 1 && self.0.state.check.load(Relaxed)
     }
 
-    /// Compares a text over ranks, if ranks compare at all.
+    /// Compares a text between ranks, if ranks compare their calls.
     fn compare(&self, text: impl FnOnce() -> String) -> Result<()> {
         if !self.checks() {
             return Ok(());
@@ -334,7 +342,7 @@ impl World {
         let mut keys = vec![0_u64; 2 * size];
         gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], Kind::UInt64)?;
         let Some(rank) = keys.chunks_exact(2).position(|other| other != key) else { return Ok(()) };
-        // they differ, which all ranks see: now the words
+        // all ranks see that the hashes differ; now exchange the texts
         let lengths: Vec<usize> = keys.chunks_exact(2).map(|key| key[1] as usize).collect();
         let mut texts = vec![0; lengths.iter().sum()];
         gather(mine.as_bytes(), &mut texts, &lengths, Kind::UInt8)?;
@@ -343,18 +351,20 @@ impl World {
         Err(Error::Diverged { mine, theirs, rank })
     }
 
-    /// With `WORLD_CHECK=1`: whether the counts of an exchange fit that goes another way than by this world. `to[r]` is what this rank sends to rank
-    /// r, `from[r]` what it is to get from it. Collective then, and of no cost otherwise.
+    /// With `WORLD_CHECK=1`, checks that the counts of an exchange by other means than this world match: `to[r]` is the
+    /// number of elements that this rank sends to rank r, `from[r]` the number that it expects from rank r. Then it is
+    /// collective; otherwise it is free.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with what does not fit, on all ranks; [`Error::Argument`] where there is not a count for each rank.
+    /// [`Error::Diverged`] with the mismatch, on all ranks; [`Error::Argument`] if there is not one count for each
+    /// rank.
     pub fn agree_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         check::counts("agree_counts", "to", to, self.size())?;
         check::counts("agree_counts", "from", from, self.size())?;
         self.compare_counts(to, from)
     }
 
-    /// Compares the counts of an all-to-all over ranks, if ranks compare at all.
+    /// Compares the counts of an all-to-all between ranks, if ranks compare their calls.
     fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         if !self.checks() {
             return Ok(());
@@ -374,13 +384,13 @@ impl World {
         }
     }
 
-    /// Waits until all ranks have come here.
+    /// Waits until all ranks have made this call.
     pub fn barrier(&self) -> Result<()> {
         self.compare(|| "barrier".into())?;
         self.call(Call::Barrier, 0, |transport| transport.barrier())
     }
 
-    /// The buffer of rank `root` to all ranks: afterwards all have it. It has one length on all of them.
+    /// Copies the buffer of rank `root` to all ranks. The buffer has the same length on all ranks.
     pub fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
         check::whole("broadcast", "buf", buf, kind)?;
         check::rank("broadcast", "root", root, self.size())?;
@@ -389,8 +399,9 @@ impl World {
         self.call(Call::Broadcast, bytes, |transport| transport.broadcast(buf, kind, root))
     }
 
-    /// The parts of all ranks to every rank, one after the other in the order of ranks. `counts` are the elements of every part, the same on
-    /// all ranks; `send` has those of this rank, `recv` room for all.
+    /// Copies the parts of all ranks, one after the other in the order of ranks, to every rank. `counts` are the
+    /// numbers of elements of the parts, the same on all ranks; `send` is the part of this rank, `recv` has room for
+    /// all.
     pub fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
         check::length("all_gather", "send", send, counts[self.rank()], kind)?;
@@ -399,11 +410,11 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
     }
 
-    /// As [`all_gather`](World::all_gather), with what it is for: where ranks gather for different ops it is an error on all of them. A short message has the
-    /// tag in it, a long one before it.
+    /// As [`all_gather`](World::all_gather), with the tag of its purpose: if ranks gather for different ops, all ranks
+    /// get an error. A short message contains the tag, a long one follows it.
     ///
     /// # Errors
-    /// As those; [`Error::Diverged`] with the ops.
+    /// As [`all_gather`](World::all_gather); [`Error::Diverged`] with the ops.
     pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         if self.size() == 1 || !self.0.transport.has_tags() {
             return self.all_gather(send, recv, counts, kind);
@@ -415,10 +426,11 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
     }
 
-    /// As [`all_to_all`](World::all_to_all), with what it is for: two ranks that exchange a short part for different ops get an error.
+    /// As [`all_to_all`](World::all_to_all), with the tag of its purpose: two ranks that exchange a short part for
+    /// different ops get an error.
     ///
     /// # Errors
-    /// As those; [`Error::Diverged`] with the ops.
+    /// As [`all_to_all`](World::all_to_all); [`Error::Diverged`] with the ops.
     pub fn all_to_all_for(
         &self,
         tag: Tag,
@@ -439,8 +451,8 @@ impl World {
         self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), kind))
     }
 
-    /// The parts of all ranks to rank `root`, one after the other. `counts` are as in [`all_gather`](World::all_gather); `recv` is what the
-    /// root gives, and is not looked at elsewhere.
+    /// Copies the parts of all ranks, one after the other, to rank `root`. `counts` are as in
+    /// [`all_gather`](World::all_gather); `recv` is used on the root only.
     pub fn gather(
         &self,
         send: &[u8],
@@ -460,8 +472,8 @@ impl World {
         self.call(Call::Gather, send.len(), |transport| transport.gather(send, recv, counts, kind, root))
     }
 
-    /// The parts of `send` of rank `root` to the ranks, each its own. `counts` are the elements of every part, the same on all ranks; `recv`
-    /// has room for this rank's. `send` is what the root gives, and is not looked at elsewhere.
+    /// Distributes the parts of `send` of rank `root`, one to each rank. `counts` are the numbers of elements of the
+    /// parts, the same on all ranks; `recv` has room for this rank's part. `send` is used on the root only.
     pub fn scatter(
         &self,
         send: Option<&[u8]>,
@@ -482,8 +494,8 @@ impl World {
         self.call(Call::Scatter, bytes, |transport| transport.scatter(send, counts, recv, kind, root))
     }
 
-    /// Part `r` of `send` goes to rank `r`, part `r` of `recv` comes from rank `r`. `to` and `from` are the elements of these parts: `to[r]` here
-    /// is `from` of this rank on rank `r`.
+    /// Part `r` of `send` goes to rank `r`, part `r` of `recv` comes from rank `r`. `to` and `from` are the numbers of
+    /// elements of these parts: `to[r]` on this rank equals `from` for this rank on rank `r`.
     pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
         self.check_all_to_all(send, to, from, kind)?;
         check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
@@ -500,8 +512,8 @@ impl World {
         check::length("all_to_all", "send", send, sum, kind)
     }
 
-    /// Joins the buffers of all ranks element by element, in place: afterwards all have the result. The order in which floats are added is the
-    /// library's.
+    /// Joins the buffers of all ranks elementwise, in place; all ranks get the result. The library determines the order
+    /// in which floats are added.
     pub fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("all_reduce", buf, kind, join)?;
         self.compare(|| describe::all_reduce(buf.len(), kind, join))?;
@@ -513,7 +525,7 @@ impl World {
         check::whole(call, "buf", buf, kind)
     }
 
-    /// As [`all_reduce`](World::all_reduce), for rank `root` alone; the buffers of the others stay as they are.
+    /// As [`all_reduce`](World::all_reduce), for rank `root` alone; the buffers of the other ranks keep their values.
     pub fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
         self.check_reduction("reduce", buf, kind, join)?;
         check::rank("reduce", "root", root, self.size())?;
@@ -521,8 +533,9 @@ impl World {
         self.call(Call::Reduce, buf.len(), |transport| transport.reduce(buf, kind, join, root))
     }
 
-    /// Joins the `send` of all ranks, and gives each rank its part of the result. `counts` are the elements of every part, the same on all
-    /// ranks; `send` has those of all, `recv` room for this rank's.
+    /// Joins the `send` of all ranks elementwise, and gives each rank its part of the result. `counts` are the numbers
+    /// of elements of the parts, the same on all ranks; `send` has the elements of all parts, `recv` room for this
+    /// rank's part.
     pub fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         self.check_reduce_scatter(send, counts, kind, join)?;
         check::length("reduce_scatter", "recv", recv, counts[self.rank()], kind)?;
@@ -543,19 +556,20 @@ impl World {
         self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, kind, join))
     }
 
-    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity: what changes nothing when it is joined with, which is 1
-    /// for products and -0 for sums of floats.
+    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity of the join, which is 1 for
+    /// products and -0 for sums of floats.
     pub fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("exscan", buf, kind, join)?;
         self.compare(|| describe::scan("exscan", buf.len(), kind, join))?;
         self.call(Call::Exscan, buf.len(), |transport| transport.exscan(buf, kind, join))
     }
 
-    /// Sends a message to rank `to`, which has to receive it. Not collective. Messages between two ranks arrive in the order in which they were
-    /// sent.
+    /// Sends a message to rank `to`, which must receive it. Not collective. Messages between two ranks arrive in the
+    /// order in which they were sent.
     ///
-    /// It may wait until the other rank receives, and among [`threads`](crate::threads) it always does: two ranks that send to each other
-    /// before they receive wait for ever. [`start_send`](World::start_send) does not wait. A message to this rank itself is kept until it is received.
+    /// The call may wait until the other rank receives, and with [`threads`](crate::threads) it always does: two ranks
+    /// that send to each other before they receive wait for ever. [`start_send`](World::start_send) does not wait. A
+    /// message to this rank itself is kept until it is received.
     pub fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
         check::whole("send", "buf", buf, kind)?;
         check::rank("send", "to", to, self.size())?;
@@ -569,7 +583,7 @@ impl World {
     /// Receives the next message from rank `from`. Not collective.
     ///
     /// # Errors
-    /// [`Error::Diverged`] where the message has another kind or another number of elements.
+    /// [`Error::Diverged`] if the message has another kind or another number of elements.
     pub fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
         check::whole("recv", "buf", buf, kind)?;
         check::rank("recv", "from", from, self.size())?;
@@ -583,7 +597,7 @@ impl World {
         self.message(Call::Recv, 0, from, |transport| transport.recv(buf, kind, from))
     }
 
-    /// The error of a receive of what this rank has not sent to itself.
+    /// The error of a receive from this rank itself without a message.
     pub(crate) fn nothing_of_own(&self) -> Error {
         let waits = format!("rank {} waits for a message that it has not sent to itself", self.rank());
         Error::Deadlock { call: "recv", waits }
@@ -594,13 +608,13 @@ impl World {
         Ok(Pending::new(self, call, Work::Request(request)))
     }
 
-    /// Begins a [`barrier`](World::barrier).
+    /// Starts a [`barrier`](World::barrier).
     pub fn start_barrier(&self) -> Result<Pending> {
         self.compare(|| "start_barrier".into())?;
         self.start(Call::StartBarrier, 0, Start::Barrier)
     }
 
-    /// Begins a [`broadcast`](World::broadcast). All ranks give a buffer of one length.
+    /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks have the same length.
     pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
         check::whole("broadcast", "buf", &buf, kind)?;
         check::rank("broadcast", "root", root, self.size())?;
@@ -609,7 +623,7 @@ impl World {
         self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, kind, root })
     }
 
-    /// Begins an [`all_gather`](World::all_gather).
+    /// Starts an [`all_gather`](World::all_gather).
     pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
         check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
@@ -618,7 +632,7 @@ impl World {
         self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), kind })
     }
 
-    /// Begins an [`all_to_all`](World::all_to_all).
+    /// Starts an [`all_to_all`](World::all_to_all).
     pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
         self.check_all_to_all(&send, to, from, kind)?;
         let recv = check::room("all_to_all", from.iter().sum(), kind)?;
@@ -632,14 +646,14 @@ impl World {
         )
     }
 
-    /// Begins an [`all_reduce`](World::all_reduce).
+    /// Starts an [`all_reduce`](World::all_reduce).
     pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
         self.check_reduction("all_reduce", &buf, kind, join)?;
         self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
         self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, kind, join })
     }
 
-    /// Begins a [`reduce_scatter`](World::reduce_scatter).
+    /// Starts a [`reduce_scatter`](World::reduce_scatter).
     pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
         self.check_reduce_scatter(&send, counts, kind, join)?;
         let recv = check::room("reduce_scatter", counts[self.rank()], kind)?;
@@ -651,7 +665,7 @@ impl World {
         )
     }
 
-    /// Begins a [`send`](World::send). Not collective.
+    /// Starts a [`send`](World::send). Not collective.
     pub fn start_send(&self, buf: Vec<u8>, kind: Kind, to: usize) -> Result<Pending> {
         check::whole("send", "buf", &buf, kind)?;
         check::rank("send", "to", to, self.size())?;
@@ -662,8 +676,8 @@ impl World {
         self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
     }
 
-    /// Begins a [`recv`](World::recv) of as many elements. Not collective. Several receives from one rank get its messages in the order in
-    /// which they were begun.
+    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
+    /// messages in the order in which the receives were started.
     pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
         check::rank("recv", "from", from, self.size())?;
         let buf = check::room("recv", elements, kind)?;
@@ -674,11 +688,11 @@ impl World {
         self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
     }
 
-    /// The group of ranks that give the same color, numbered by `key`, and by their rank here where keys are equal; nothing for a rank without
-    /// color. A group is a world: what its ranks say to each other has nothing to do with what others say.
+    /// The group of ranks that pass the same color, numbered by `key`, and by their rank here if keys are equal; `None`
+    /// for a rank without color. A group is a world: its messages never mix with those of other worlds.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where a transport of others has no groups.
+    /// [`Error::Unsupported`] if a custom transport has no groups.
     pub fn group(&self, color: Option<usize>, key: i64) -> Result<Option<World>> {
         self.compare(|| "group".into())?;
         let size = self.size();
@@ -690,7 +704,7 @@ impl World {
             if color.is_none() {
                 members.clear();
             }
-            // the smallest rank of a color is its number
+            // the smallest rank of a color is the number of its group
             let number = members.first().copied();
             members.sort_by_key(|rank| (all[3 * rank + 2].cast_signed(), *rank));
             transport.split(number, &members)
@@ -699,12 +713,12 @@ impl World {
     }
 }
 
-/// Whether `WORLD_CHECK` asks for checks.
+/// Returns whether `WORLD_CHECK` is set.
 pub(crate) fn checks_of_environment() -> bool {
     std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// FNV-1a: stable between processes, which std's hasher does not promise.
+/// FNV-1a: the same in all processes, which std's hasher does not promise.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

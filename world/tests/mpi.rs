@@ -1,4 +1,4 @@
-//! Every call under real launchers, with each library; and what becomes of a job in which something fails.
+//! Tests every call under real launchers, with each library, and how a job ends in which something fails.
 #![cfg(target_os = "linux")]
 
 mod processes;
@@ -13,13 +13,14 @@ use std::{
     time::Duration,
 };
 
-/// The program that tries every call, and makes mistakes.
+/// The program that tries every call and makes mistakes.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
 
-/// A job in which something fails ends within a second of its failure; starting it takes some time too, more on a machine that is busy.
+/// The time within which a failed job must end. It ends within a second of the failure, but starting takes time, and
+/// more on a busy machine.
 const SOON: Duration = Duration::from_secs(15);
 
-/// The folder with the libraries; without it a test is skipped, or fails where `BACKENDS_REQUIRE` asks for `mpi`.
+/// The folder with the libraries. Without it a test is skipped, or fails if `BACKENDS_REQUIRE` contains `mpi`.
 fn folder() -> Option<PathBuf> {
     let folder = mpiexec::folder();
     if folder.is_none() {
@@ -35,15 +36,15 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// Waiting ranks keep processors busy, so jobs run one after the other.
+/// Waiting ranks keep processors busy, so jobs run one at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
-    // a test that failed leaves nothing behind that others would meet
+    // a failed test leaves nothing behind that affects other tests
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs the program; nothing of the job may be left.
+/// Runs the program, and checks that no process of the job is left.
 fn run(command: &mut Command, args: &[&str]) -> Finished {
     let _turn = turn();
     let job = Job::of(command);
@@ -99,7 +100,7 @@ fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
     for mpi in Mpi::ALL {
         let mut command = mpiexec::mpiexec(mpi, &folder, 3);
         succeeds(&run(command.env("WORLD_CHECK", "1").env("WORLD_TIMEOUT", "100"), &[]));
-        // no call of this program is over more elements, of which messages count their bytes
+        // no call of this program has more elements; messages count their bytes
         let finished = run(mpiexec::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
         succeeds(&finished);
         has(&finished, "short counts");
@@ -131,7 +132,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
             once(&finished, "rank 2 of 3 called exit before its end");
         }
         fails(&run("abort"), 42);
-        // what launchers make of a signal is theirs
+        // the launcher decides the status after a signal
         let finished = run("kill");
         assert!(finished.status.is_some_and(|status| !status.success()) && finished.time < SOON, "{finished:?}");
         assert!(!finished.output.contains("came through"), "{}", finished.output);
@@ -149,7 +150,7 @@ fn a_rank_that_is_killed_ends_all() {
             let job = job.clone();
             move || job.kill_a_rank("world_check")
         });
-        // all wait for ever
+        // all ranks wait for ever
         let finished = mpiexec::finish(command.args([PROGRAM, "ring"]), Duration::from_secs(60)).unwrap();
         assert!(killer.join().unwrap(), "there was a rank to kill: {}", finished.output);
         job.has_ended();
@@ -162,7 +163,7 @@ fn checks_name_what_ranks_call() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
-        // of three ranks that end all the first one is heard for certain
+        // of three failing ranks, at least the first one's message is certain to appear
         let one_of = |finished: &Finished, texts: &[&str]| {
             fails(finished, status::FAILED);
             assert!(
@@ -243,7 +244,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
             once(&ring, &format!("rank {rank} of 3 has waited for "));
         }
         has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
-        // one that computes will answer
+        // a rank that computes will answer
         let finished = run(
             mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
             &["listen"],
@@ -265,19 +266,19 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 #[test]
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
-    // worlds of one
+    // worlds of one rank
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
     fails(&finished, status::NOT_BEGUN);
     once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
     has(&finished, "set WORLD_MPI to the path of the launcher's library");
-    // a library that refuses to begin
+    // a library that refuses to start
     let mut command = mpiexec::mpiexec(Mpi::OpenMpi, &folder, 2);
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
     once(&finished, "mpiexec of Open MPI started 2 ranks (OMPI_COMM_WORLD_SIZE=2), and MPICH Version: 5.0.2");
-    // the only one that is found
+    // the only library that is found
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("PATH", "/usr/bin:/bin").env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
     command.env("MPI_HOME", Mpi::OpenMpi.home(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
@@ -289,7 +290,7 @@ fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
 #[test]
 fn the_library_is_that_of_the_launcher() {
     let Some(folder) = folder() else { return };
-    // both are found, the other one first
+    // both libraries are found, the other one first
     for (mpi, other, version) in
         [(Mpi::OpenMpi, Mpi::Mpich, "Open MPI v5"), (Mpi::Mpich, Mpi::OpenMpi, "MPICH Version")]
     {
@@ -325,13 +326,13 @@ fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
     let finished = alone("none".into());
     succeeds(&finished);
     has(&finished, "one rank alone\n");
-    // a library serves one rank as well
+    // a library also serves a single rank
     for mpi in [Mpi::Standard, Mpi::Mpich] {
         let finished = alone(mpi.library(&folder));
         succeeds(&finished);
         has(&finished, "all calls on 1 ranks");
     }
-    // what is named has to be there, and to be an MPI library
+    // a named file must exist and be an MPI library
     for (named, why) in [
         (folder.join("nothing"), "No such file"),
         (PROGRAM.into(), "world_check: "),
@@ -352,7 +353,7 @@ fn a_limit_that_is_no_number_is_an_error() {
     has(&finished, "WORLD_TIMEOUT is \"soon\"");
 }
 
-/// Whether this process may administer the system, networks included.
+/// Returns whether this process may administer the system, including its networks.
 fn may_make_networks() -> bool {
     const CAP_SYS_ADMIN: u64 = 1 << 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -369,7 +370,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
             let job = job.clone();
-            // launchers have one for their processes on other machines, and no setting that closes it
+            // each launcher has one port for its processes on other machines, and no setting that closes it
             let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
             move || (job.interfaces("world_check"), job.open_ports("world_check", except))
         });
@@ -387,9 +388,9 @@ fn ranks_on_one_machine_open_no_port_to_others() {
 
 #[test]
 fn a_job_that_takes_too_long_is_ended() {
-    /// As long as a shell may take to begin where the machine has much else to do.
+    /// As long as a shell may take to start on a busy machine.
     const BUSY: Duration = Duration::from_secs(4);
-    // one that does as it is told, and one that does not
+    // one program that obeys SIGTERM, and one that ignores it
     for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
         let mut command = Command::new("sh");
         let job = Job::of(command.args(["-c", &format!("echo begun; {script}")]));
@@ -401,7 +402,7 @@ fn a_job_that_takes_too_long_is_ended() {
     assert!(mpiexec::finish(&mut Command::new("/nothing"), SOON).is_err());
 }
 
-/// The harness of tests ends by `exit`, after worlds that were dropped: with `WORLD_TESTS=1` that is no failure.
+/// The test harness ends by `exit`, after worlds were dropped: with `WORLD_TESTS=1` that is not a failure.
 #[test]
 fn tests_under_a_launcher_end_well() {
     let Some(folder) = folder() else { return };
@@ -419,10 +420,10 @@ fn tests_under_a_launcher_end_well() {
     }
 }
 
-/// Whether this process is a rank that another test started.
+/// The environment variable that marks a process as a rank started by another test.
 const AS_RANK: &str = "BACKENDS_AS_RANK";
 
-/// Tests that are run on several ranks use one world, whichever thread the harness gives them.
+/// Tests on several ranks share one world, whichever threads the harness runs them on.
 #[test]
 fn tests_share_a_world() {
     let Some(folder) = folder() else { return };

@@ -1,4 +1,4 @@
-//! Every call on ranks that are threads: results, wrong arguments, and mistakes of programs.
+//! Tests every call on ranks that are threads: results, wrong arguments, and mistakes of programs.
 
 mod calls;
 
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// Numbers of ranks: one, two, and numbers that are no powers of two.
+/// Numbers of ranks: one, two, and numbers that are not powers of two.
 const SIZES: [usize; 4] = [1, 2, 3, 7];
 
 #[test]
@@ -50,7 +50,7 @@ fn results_do_not_depend_on_who_comes_first() {
     assert_eq!(sums(2), [0.0; 3]);
 }
 
-/// What each of three ranks gets.
+/// The result of each of three ranks.
 fn on_three(f: impl Fn(&World) -> Result<()> + Sync) -> Vec<Result<()>> {
     threads::run(3, f)
 }
@@ -69,7 +69,7 @@ fn ranks_that_call_different_things_are_told_so() {
         [diverged("barrier", broadcast, 2), diverged("barrier", broadcast, 2), diverged(broadcast, "barrier", 0)]
     );
 
-    // of everything that has to agree
+    // one call for everything that must agree
     let ones = [1; 3];
     type Call<'a> = &'a (dyn Fn(&World, bool) -> Result<()> + Sync);
     let calls: [(&str, Call); 9] = [
@@ -121,7 +121,7 @@ fn checks_compare_texts_of_any_length() {
 
 #[test]
 fn counts_of_an_exchange_that_goes_another_way_are_compared_too() {
-    // rank 2 wants more of rank 0 than that sends
+    // rank 2 expects more from rank 0 than rank 0 sends
     let counts = |world: &World| {
         let more = usize::from(world.rank() == 2);
         world.agree_counts(&[1, 2, 3], &[[1, 1, 1], [2, 2, 2], [3 + more, 3, 3]][world.rank()])
@@ -153,7 +153,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
             }
             let result = world.barrier();
             seen.lock().unwrap().push(result.clone());
-            // those who panic for that are not the cause
+            // ranks that panic as a consequence are not the cause
             result.unwrap();
             Ok(())
         })
@@ -181,7 +181,7 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
             assert!((0..3).all(|rank| waits.contains(&format!("rank {rank} in {call} for rank "))), "{waits}");
         }
     }
-    // one waits in another call; and after it nothing works any more
+    // one rank waits in another call; afterwards every call fails
     let results = on_three(|world| {
         if world.rank() == 0 { world.recv(&mut [0], Kind::UInt8, 1) } else { world.barrier() }.unwrap_err();
         world.barrier()
@@ -221,7 +221,7 @@ fn a_call_that_takes_longer_than_the_limit_ends() {
     let results = on_three(|world| {
         world.set_timeout(Some(Duration::from_millis(50)));
         if world.rank() == 0 {
-            // comes to no call before the others have given up
+            // makes no call before the others have given up
             while ended.load(SeqCst) < 2 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -297,7 +297,7 @@ fn no_rank_is_no_result() {
     assert_eq!(threads::run(0, |_| 1), []);
 }
 
-/// A transport with nothing but what a transport has to have, over the ranks of another one.
+/// A transport with only the required methods, on top of another world.
 struct Least {
     over: World,
     sent: Mutex<Vec<Pending>>,

@@ -1,7 +1,8 @@
-//! Programs under an MPI, for tests: `mpiexec` of a library in a folder, started so that it leaves nothing behind, and ended when it takes
-//! too long.
+//! Runs programs under MPI, for tests: starts the `mpiexec` of a library in a folder so that it leaves nothing behind,
+//! and ends it if it takes too long.
 //!
-//! The folder is that of `cargo xtask setup`, `mpi` in the repository: it has an environment for each library, `mpi/mpich` and `mpi/openmpi`.
+//! The folder is the one that `cargo xtask setup` makes, `mpi` in the repository, with an environment for each library:
+//! `mpi/mpich` and `mpi/openmpi`.
 
 use std::{
     env, fmt, io,
@@ -12,14 +13,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A library, with the binary interface by which it is used.
+/// An MPI library and the binary interface through which it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
-    /// MPICH by the standard's interface.
+    /// MPICH through the interface of the standard.
     Standard,
-    /// MPICH by its own.
+    /// MPICH through its own interface.
     Mpich,
-    /// Open MPI by its own.
+    /// Open MPI through its own interface.
     OpenMpi,
 }
 
@@ -34,15 +35,15 @@ impl fmt::Display for Mpi {
 }
 
 impl Mpi {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Mpi; 3] = [Mpi::Standard, Mpi::Mpich, Mpi::OpenMpi];
 
-    /// The environment that has it.
+    /// The environment that contains the library.
     pub fn home(self, folder: &Path) -> PathBuf {
         folder.join(if self == Mpi::OpenMpi { "openmpi" } else { "mpich" })
     }
 
-    /// Its file.
+    /// The file of the library.
     pub fn library(self, folder: &Path) -> PathBuf {
         let name = match self {
             Mpi::Standard => "libmpi_abi.so.1",
@@ -53,16 +54,19 @@ impl Mpi {
     }
 }
 
-/// The folder with the libraries: `BACKENDS_MPI`, else `mpi` beside the folder of the package that cargo runs; nothing if it lacks one.
+/// The folder with the libraries: `BACKENDS_MPI`, or else `mpi` beside the folder of the package that cargo runs.
+/// `None` if a library is missing there.
 pub fn folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("BACKENDS_MPI").or_else(|| Some(set("CARGO_MANIFEST_DIR")?.parent()?.join("mpi")))?;
     Mpi::ALL.iter().all(|mpi| mpi.library(&folder).is_file()).then_some(folder)
 }
 
-/// `mpiexec -n ranks`, to which the program and its arguments are to be added. Its ranks talk through the memory of this machine, and open no port
-/// to another one. The launchers have one each by which they would speak with their processes on other machines, and no setting that closes it: on Linux, where this
-/// process may make one (as root), the job is in a network of its own, which has nothing but a loopback. Settings of MPI and of ranks that this process has are not handed on.
+/// `mpiexec -n ranks`, to which the caller adds the program and its arguments. The ranks communicate through the memory
+/// of this machine and open no port to other machines. Each launcher has one port for its processes on other machines,
+/// and no setting that closes it. On Linux, if this process may create networks (as root), the job runs in a network of
+/// its own with only a loopback interface. Settings of MPI and of ranks in this process's environment are not passed
+/// on.
 pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     let home = mpi.home(folder);
     let mut command = Command::new(home.join("bin/mpiexec"));
@@ -74,20 +78,20 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     }
     command.env("WORLD_MPI", mpi.library(folder));
     if mpi == Mpi::OpenMpi {
-        // the package does not know where it was put
+        // the package does not know where it is installed
         command.env("OPAL_PREFIX", &home);
         // in containers the only user is often root
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         command.args(["--oversubscribe", "--bind-to", "none", "--prtemca", "if_include", "lo"]);
-        // networks take a second to be looked for, and open ports
+        // searching for networks takes a second and opens ports
         command.args(["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]);
     } else {
-        // as above
+        // for the same reason
         command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
     }
     command.args(["-n", &ranks.to_string()]);
     #[cfg(target_os = "linux")]
-    // SAFETY: the closure makes system calls alone, and allocates nothing.
+    // SAFETY: the closure makes only system calls and allocates nothing.
     unsafe {
         std::os::unix::process::CommandExt::pre_exec(&mut command, || {
             own_network();
@@ -97,10 +101,11 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     command
 }
 
-/// Takes this process and its children out of the machine's networks, into one that has nothing but a loopback; nothing where that is not allowed.
+/// Moves this process and its children into a network of their own with only a loopback interface; does nothing if that
+/// is not allowed.
 #[cfg(target_os = "linux")]
 fn own_network() {
-    // SAFETY: numbers are arguments, and `interface` is as long as the call says; what is opened is closed.
+    // SAFETY: the arguments are numbers, `interface` is as long as the call says, and the socket is closed.
     unsafe {
         if libc::unshare(libc::CLONE_NEWNET) != 0 {
             return;
@@ -119,21 +124,21 @@ fn own_network() {
     }
 }
 
-/// A program that has ended.
+/// A finished program.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended; nothing if it took longer than the limit and was ended.
+    /// The exit status; `None` if the program exceeded the limit and was killed.
     pub status: Option<ExitStatus>,
-    /// What it printed, on both streams.
+    /// The output on both streams.
     pub output: String,
-    /// How long it took.
+    /// The running time.
     pub time: Duration,
 }
 
-/// Runs a program, `mpiexec` above all, to its end or to the limit.
+/// Runs a program, usually `mpiexec`, until it ends or reaches the limit.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// Errors if the program cannot be started.
 pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -146,7 +151,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
         thread::spawn(move || {
             let mut part = [0; 4096];
             while let Ok(n @ 1..) = stream.read(&mut part) {
-                // nobody waits any more where the time is over
+                // after the limit the receiver may be gone
                 let _ = sender.send(part[..n].to_vec());
             }
         });
@@ -160,7 +165,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     }
     let time = start.elapsed();
     let mut bytes = Vec::new();
-    // to the end of both streams, unless what was left behind keeps them open
+    // read to the end of both streams, unless processes left behind keep them open
     let last = Instant::now() + Duration::from_secs(5);
     while let Ok(part) = printed.recv_timeout(last.saturating_duration_since(Instant::now())) {
         bytes.extend(part);
@@ -179,14 +184,14 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Asks a launcher and its group to end, and its ranks with it, and ends what is left of the group.
+/// Asks a launcher, its process group and its ranks to end, and kills whatever is left of the group.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: of a child that leads its group and was not waited for, so that the number is nobody else's.
+        // SAFETY: the child leads its group and has not been waited for, so no other process has the number.
         unsafe { libc::kill(-group, libc::SIGTERM) };
         wait(child, Duration::from_secs(3));
-        // SAFETY: a moment later; the system gives numbers again when all others were given.
+        // SAFETY: called moments later; the system reuses numbers only after all others have been used.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     let _ = child.kill();

@@ -1,5 +1,5 @@
-//! The binary interfaces of MPI libraries: that of the standard (since MPI-5), MPICH's and Open MPI's. They differ in the values of
-//! constants alone, which are here; each is from the library's own `mpi.h`.
+//! The binary interfaces of MPI libraries: those of the standard (since MPI-5), of MPICH and of Open MPI. They differ
+//! only in the values of constants, which are defined here; each is from the library's own `mpi.h`.
 
 use super::{
     functions::{Ptr, Word},
@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 
 /// The constants of a binary interface.
 pub(super) struct Abi {
-    /// What it is called.
+    /// The name of the interface.
     pub name: &'static str,
     /// `MPI_COMM_WORLD`
     pub world: Word,
@@ -31,7 +31,7 @@ pub(super) struct Abi {
     pub any_tag: c_int,
     /// `MPI_ERR_TRUNCATE`
     pub truncated: c_int,
-    /// Which int of a status is the tag.
+    /// The index of the tag among the ints of a status.
     pub tag: usize,
     /// The datatypes of the kinds, in the order of [`NAMED`].
     types: [Word; NAMED.len()],
@@ -39,7 +39,7 @@ pub(super) struct Abi {
     joins: [Word; 4],
 }
 
-/// Kinds that have a datatype of their own, with its name.
+/// The kinds that have their own datatype, with its name.
 const NAMED: [(Kind, &str); 12] = [
     (Kind::Int8, "int8_t"),
     (Kind::Int16, "int16_t"),
@@ -75,7 +75,7 @@ impl Abi {
         }
     }
 
-    /// MPICH since 3.1, Intel MPI, Cray MPICH, MVAPICH: they agreed on one interface.
+    /// MPICH since 3.1, Intel MPI, Cray MPICH, MVAPICH: they share one interface.
     fn mpich() -> Abi {
         Abi {
             name: "MPICH",
@@ -107,11 +107,11 @@ impl Abi {
         }
     }
 
-    /// Open MPI up to 5: handles are the addresses of objects that the library exports.
+    /// Open MPI up to 5: handles are addresses of objects that the library exports.
     fn open_mpi(library: &Library) -> Result<Abi, String> {
         let at = |name: &str| {
             let name = format!("ompi_mpi_{name}\0");
-            // SAFETY: the address alone is taken, nothing is read there.
+            // SAFETY: only the address is taken; nothing is read from it.
             let found = unsafe { library.get::<*const c_void>(name.as_bytes()) };
             found.map(|object| *object as Word).map_err(|_| format!("has no {}", name.trim_end_matches('\0')))
         };
@@ -139,8 +139,8 @@ impl Abi {
         })
     }
 
-    /// That of a library, by what it says of itself: the version of the standard's interface, and the text of its version. The
-    /// name of its file says nothing: one package has libraries of both interfaces.
+    /// The interface of a library, from its version of the standard's interface and the text of its version. The file
+    /// name says nothing: one package has libraries of both interfaces.
     pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
         if let Some((1, _)) = standard {
             return Ok(Abi::standard());
@@ -152,7 +152,8 @@ impl Abi {
         }
         let first = version.lines().next().unwrap_or_default();
         match family(version) {
-            // where it has no `MPI_Abi_get_version` it may have an older interface; that of 3.1 is still the one of 5
+            // without `MPI_Abi_get_version` the library may have an older interface; the interface of 3.1 is still the
+            // one of 5
             Some(Family::Mpich) if mpich_is_older(version) => {
                 Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
             }
@@ -172,7 +173,7 @@ impl Abi {
         self.in_place as Ptr
     }
 
-    /// The datatype by which elements are moved. Bools and floats of 16 bits are moved as integers of their size.
+    /// The datatype for moving elements. Bools and floats of 16 bits move as integers of their size.
     pub fn moved(&self, kind: Kind) -> Word {
         let stands_for = match kind {
             Kind::Bool => Kind::UInt8,
@@ -183,13 +184,13 @@ impl Abi {
         self.types[at.unwrap_or_default()]
     }
 
-    /// The datatype and operation of a reduction that the library has.
+    /// The datatype and operation of a reduction, if the library has it.
     pub fn joined(&self, kind: Kind, join: Join) -> Option<(Word, Word)> {
         let as_kind = match (kind, join) {
-            // what MPI makes of NaN is left open
+            // MPI does not define extremes of NaN
             (Kind::Float32 | Kind::Float64, Join::Max | Join::Min) => return None,
             (Kind::Bool | Kind::Float16 | Kind::BFloat16, _) | (_, Join::And | Join::Or) => return None,
-            // sums that wrap have the same bits without signs, and C leaves open what they are with signs
+            // wrapping sums have the same bits without signs, while C leaves signed overflow undefined
             (Kind::Int8, Join::Sum | Join::Prod) => Kind::UInt8,
             (Kind::Int16, Join::Sum | Join::Prod) => Kind::UInt16,
             (Kind::Int32, Join::Sum | Join::Prod) => Kind::UInt32,
@@ -200,7 +201,7 @@ impl Abi {
     }
 }
 
-/// Whose library it is, by the text of its version.
+/// The family of a library, from the text of its version.
 pub(super) fn family(version: &str) -> Option<Family> {
     if version.starts_with("Open MPI") {
         return Some(Family::OpenMpi);
@@ -209,7 +210,7 @@ pub(super) fn family(version: &str) -> Option<Family> {
     of_mpich.iter().any(|name| version.contains(name)).then_some(Family::Mpich)
 }
 
-/// Whether the text is that of an MPICH before 3.1.
+/// Returns whether the text names an MPICH before 3.1.
 fn mpich_is_older(version: &str) -> bool {
     let Some((_, after)) = version.split_once("MPICH Version:") else { return false };
     let mut numbers =
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(Abi::standard().joined(Kind::Bool, Join::Sum), None);
     }
 
-    /// In MPICH's interface a datatype has its size in its second byte.
+    /// In MPICH's interface the second byte of a datatype is its size.
     #[test]
     fn the_types_of_mpich_have_the_sizes_of_their_kinds() {
         let abi = Abi::mpich();

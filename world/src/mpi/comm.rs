@@ -1,4 +1,4 @@
-//! A communicator of MPI as a transport.
+//! An MPI communicator as a transport.
 
 use super::{
     functions::{Aint, Count, Functions, Long, Ptr, Status, Word},
@@ -12,26 +12,26 @@ use crate::{
 };
 use std::{ffi::c_int, sync::Arc};
 
-/// A communicator of our own, so that messages of other code never meet ours.
+/// A communicator of this crate alone, so that messages never mix with those of other code.
 pub(super) struct Mpi {
     session: &'static Session,
     comm: Word,
-    /// Of two ranks, the same again: there they exchange parts, which never meet the messages of `send`.
+    /// For two ranks, a second communicator: they exchange parts on it, which never mix with messages of `send`.
     pair: Option<Word>,
     rank: usize,
     size: usize,
-    /// Of every rank, the number of its machine: the smallest rank of the world there.
+    /// The number of each rank's machine: the smallest rank of the world on it.
     machines: Arc<[u64]>,
-    /// Whether it is all of the world: with it MPI ends.
+    /// Whether this is the whole world, whose end finalises MPI.
     is_world: bool,
 }
 
 impl Mpi {
-    /// All ranks. Collective.
+    /// The communicator of all ranks. Collective.
     pub fn world(session: &'static Session) -> Result<Mpi> {
         let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
         let (mut comm, mut shared) = (0, 0);
-        // SAFETY: the library is initialised, and the handles are its own. Errors come back as codes.
+        // SAFETY: the library is initialised, and the handles are its own. Errors are returned as codes.
         unsafe {
             (f.set_errhandler)(abi.world, abi.errors_return);
             session.check("MPI_Comm_dup", (f.dup)(abi.world, &mut comm))?;
@@ -50,11 +50,12 @@ impl Mpi {
         Ok(world)
     }
 
-    /// What the ranks of this machine show each other. Collective; nothing where one of them cannot.
+    /// The board on which the ranks of this machine publish their state. Collective; `None` if one of the ranks cannot
+    /// share memory.
     pub fn board(&self) -> Result<Option<Arc<Board>>> {
         let (session, abi) = (self.session, &self.session.loaded.abi);
         let mut shared = 0;
-        // SAFETY: the communicator lives.
+        // SAFETY: the communicator is valid.
         let code = unsafe { (self.f().split_type)(self.comm, abi.shared_memory, 0, abi.no_info, &mut shared) };
         session.check("MPI_Comm_split_type", code)?;
         let machine = Mpi::of(session, shared, false)?;
@@ -69,11 +70,11 @@ impl Mpi {
         }))
     }
 
-    /// A communicator that was just made.
+    /// Wraps a new communicator.
     fn of(session: &'static Session, comm: Word, is_world: bool) -> Result<Mpi> {
         let f = &session.loaded.functions;
         let (mut rank, mut size) = (0, 0);
-        // SAFETY: the communicator lives.
+        // SAFETY: the communicator is valid.
         unsafe {
             session.check("MPI_Comm_set_errhandler", (f.set_errhandler)(comm, session.loaded.abi.errors_return))?;
             session.check("MPI_Comm_rank", (f.rank)(comm, &mut rank))?;
@@ -82,7 +83,7 @@ impl Mpi {
         let (rank, size) = (usize::try_from(rank).unwrap_or(0), usize::try_from(size).unwrap_or(1));
         let mut pair = None;
         if size == 2 {
-            // SAFETY: as above; errors come back as codes there too.
+            // SAFETY: as above; errors are returned as codes here too.
             session.check("MPI_Comm_dup", unsafe { (f.dup)(comm, pair.insert(0)) })?;
         }
         Ok(Mpi { session, comm, pair, rank, size, machines: Arc::from([]), is_world })
@@ -96,7 +97,7 @@ impl Mpi {
         self.session.loaded.long.as_ref()
     }
 
-    /// The datatype of a kind that is moved.
+    /// The datatype for moving elements of a kind.
     fn moved(&self, kind: Kind) -> Word {
         self.session.loaded.abi.moved(kind)
     }
@@ -105,7 +106,7 @@ impl Mpi {
         self.session.loaded.abi.in_place()
     }
 
-    /// Calls `f` with pieces of a buffer that have no more elements than the library counts.
+    /// Calls `f` with pieces of a buffer, each with at most as many elements as the library can count.
     fn in_pieces(&self, buf: &mut [u8], kind: Kind, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
         let piece = self.session.most.saturating_mul(kind.size());
         if buf.len() <= piece {
@@ -114,22 +115,23 @@ impl Mpi {
         buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
     }
 
-    /// Counts and the places where the parts begin, for a library that counts in ints.
+    /// The counts and start offsets of the parts, for a library with int counts.
     fn ints(&self, call: &'static str, counts: &[usize]) -> Result<(Vec<c_int>, Vec<c_int>)> {
         ints(call, counts, self.session.most)
     }
 
-    /// Whether the library counts so many elements in one call.
+    /// Returns whether the library can count so many elements in one call.
     fn fits(&self, counts: &[usize]) -> bool {
         self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
     }
 
-    /// What was received is what was waited for.
+    /// Checks that the received message is the expected one.
     fn examine(&self, status: &Status, buf: &[u8], kind: Kind, from: usize) -> Result<()> {
         request::examine(self.session, status, buf.len(), kind, from)
     }
 
-    /// The parts of two ranks, one after the other in `recv`, by one message each way: MPICH takes less time for these than for `MPI_Allgatherv`.
+    /// Exchanges the parts of two ranks, one after the other in `recv`, by one message each way. With MPICH this is
+    /// faster than `MPI_Allgatherv`.
     fn exchange(&self, pair: Word, send: &[u8], recv: &mut [u8], kind: Kind) -> Result<()> {
         const CALL: &str = "MPI_Sendrecv";
         self.session.on_right_thread(CALL)?;
@@ -139,7 +141,7 @@ impl Mpi {
         let (datatype, other, tag) = (self.moved(kind), (1 - self.rank) as c_int, request::tag(kind));
         let (sent, come) = (count(send, kind) as c_int, count(others, kind) as c_int);
         let (from, to, mut status) = (start(send), start(others), Status([0; 64]));
-        // SAFETY: the buffers have so many elements, and the status is longer than any library's.
+        // SAFETY: the buffers have as many elements as the call says, and the status is longer than any library's.
         let code = unsafe {
             (self.f().send_recv)(from, sent, datatype, other, tag, to, come, datatype, other, tag, pair, &mut status)
         };
@@ -148,10 +150,10 @@ impl Mpi {
 
     fn reduce_piece(&self, buf: Ptr, count: Count, root: usize, of: (Word, Word)) -> Result<()> {
         let (datatype, operation) = of;
-        // the root alone has its buffer changed
+        // only the root's buffer changes
         let (send, recv) = if self.rank == root { (self.in_place(), buf) } else { (buf, std::ptr::null_mut()) };
         let root = root as c_int;
-        // SAFETY: the buffer has so many elements; on other ranks `recv` is not looked at.
+        // SAFETY: the buffer has `count` elements; on other ranks `recv` is ignored.
         let code = unsafe {
             match self.long() {
                 Some(long) => (long.reduce)(send, recv, count, datatype, operation, root, self.comm),
@@ -162,7 +164,8 @@ impl Mpi {
     }
 }
 
-/// Where a buffer begins. An empty vector of bytes has the address 1, which is `MPI_IN_PLACE` in two of the interfaces.
+/// The address of a buffer. An empty vector of bytes has the address 1, which is `MPI_IN_PLACE` in two of the
+/// interfaces.
 pub(super) fn start(buf: &[u8]) -> Ptr {
     static SOMEWHERE: u64 = 0;
     if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
@@ -172,12 +175,12 @@ pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
     (buf.len() / kind.size()) as Count
 }
 
-/// Counts and the places where the parts begin.
+/// The counts and start offsets of the parts.
 pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
     (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
 }
 
-/// The same for a library that counts in ints, and no more than `most`.
+/// As `longs`, for a library with int counts; an error if the counts add up to more than `most`.
 pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
     let sum = counts.iter().sum::<usize>();
     if sum > most {
@@ -194,7 +197,7 @@ fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `f` with the buffer where the processor computes with its elements: libraries expect that of what they join.
+/// Calls `f` with the buffer, or an aligned copy: libraries expect aligned elements in reductions.
 fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
     if buf.as_ptr().addr().is_multiple_of(kind.align()) {
         return f(buf);
@@ -207,7 +210,7 @@ fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) 
     Ok(())
 }
 
-/// Makes a method of a reduction in place: `call!(self, scan "MPI_Scan", buf, kind, join)`.
+/// Implements an in-place reduction: `call!(self, scan "MPI_Scan", buf, kind, join)`.
 macro_rules! in_place {
     ($self:ident, $call:ident $name:literal, $buf:ident, $kind:ident, $join:ident) => {{
         $self.session.on_right_thread($name)?;
@@ -215,7 +218,7 @@ macro_rules! in_place {
         aligned($buf, $kind, |buf| match $self.long() {
             Some(long) => {
                 let (buf, count) = (start(buf), count(buf, $kind));
-                // SAFETY: the buffer has so many elements, and is the only one.
+                // SAFETY: the buffer has `count` elements and is the only buffer.
                 let code = unsafe { (long.$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }
@@ -246,7 +249,7 @@ impl Transport for Mpi {
     }
     fn barrier(&self) -> Result<()> {
         self.session.on_right_thread("MPI_Barrier")?;
-        // SAFETY: the communicator lives.
+        // SAFETY: the communicator is valid.
         self.session.check("MPI_Barrier", unsafe { (self.f().barrier)(self.comm) })
     }
     fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
@@ -254,7 +257,7 @@ impl Transport for Mpi {
         let (datatype, root) = (self.moved(kind), root as c_int);
         match self.long() {
             Some(long) => {
-                // SAFETY: the buffer has so many elements.
+                // SAFETY: the buffer has as many elements as the call says.
                 let code = unsafe { (long.broadcast)(start(buf), count(buf, kind), datatype, root, self.comm) };
                 self.session.check("MPI_Bcast", code)
             }
@@ -271,7 +274,7 @@ impl Transport for Mpi {
         }
         self.session.on_right_thread("MPI_Allgatherv")?;
         if !self.fits(counts) {
-            // every part by itself
+            // broadcast each part by itself
             let mut rest = recv;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at_mut(count * kind.size());
@@ -322,7 +325,7 @@ impl Transport for Mpi {
         self.session.on_right_thread("MPI_Gatherv")?;
         let (datatype, from, to, root) =
             (self.moved(kind), start(send), start(recv.unwrap_or_default()), root as c_int);
-        // SAFETY: the buffers have as many elements as the counts say; on other ranks `to` is not looked at.
+        // SAFETY: the buffers have as many elements as the counts say; on other ranks `to` is ignored.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
@@ -427,7 +430,7 @@ impl Transport for Mpi {
     fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         self.session.on_right_thread("MPI_Reduce_scatter")?;
         if !self.fits(counts) {
-            // every part by itself
+            // reduce each part by itself
             let mut rest = send;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at(count * kind.size());
@@ -441,7 +444,7 @@ impl Transport for Mpi {
             return Ok(());
         }
         let (datatype, operation) = self.session.reduction(kind, join)?;
-        // what is sent is read alone, but where no element may begin it is copied
+        // the sent buffer is only read, but it is copied if it is not aligned
         let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
         let send = if is_aligned {
             send
@@ -474,7 +477,7 @@ impl Transport for Mpi {
     }
     fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         in_place!(self, exscan "MPI_Exscan", buf, kind, join)?;
-        // MPI leaves open what rank 0 has
+        // MPI leaves the result of rank 0 undefined
         if self.rank == 0 {
             join::fill_identity(buf, kind, join);
         }
@@ -483,9 +486,9 @@ impl Transport for Mpi {
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Send")?;
         let (datatype, to, tag) = (self.moved(Kind::UInt8), to as c_int, request::tag(kind));
-        // a message is bytes, its tag says of which kind, so that another kind is seen
+        // a message is sent as bytes; its tag is the kind, so that a wrong kind is detected
         for part in buf.chunks(self.piece()).chain(buf.is_empty().then_some(buf)) {
-            // SAFETY: the buffer has so many bytes, which are read alone.
+            // SAFETY: the buffer has as many bytes as the call says, and they are only read.
             let code = unsafe {
                 match self.long() {
                     Some(long) => (long.send)(start(part), count(part, Kind::UInt8), datatype, to, tag, self.comm),
@@ -503,7 +506,8 @@ impl Transport for Mpi {
         for part in buf.chunks_mut(self.piece()).chain(is_empty.then_some(none)) {
             let (datatype, rank, tag) = (self.moved(Kind::UInt8), from as c_int, self.session.loaded.abi.any_tag);
             let mut status = Status([0; 64]);
-            // SAFETY: the buffer has room for so many bytes, and the status is longer than any library's.
+            // SAFETY: the buffer has room for as many bytes as the call says, and the status is longer than any
+            // library's.
             let code = unsafe {
                 match self.long() {
                     Some(long) => {
@@ -531,7 +535,7 @@ impl Transport for Mpi {
         let color = number.map_or(self.session.loaded.abi.undefined, |number| number as c_int);
         let place = members.iter().position(|rank| *rank == self.rank).unwrap_or(0) as c_int;
         let mut comm = 0;
-        // SAFETY: the communicator lives; both numbers are below its size.
+        // SAFETY: the communicator is valid; both numbers are below its size.
         let code = unsafe { (self.f().split)(self.comm, color, place, &mut comm) };
         self.session.check("MPI_Comm_split", code)?;
         if number.is_none() {
@@ -547,7 +551,7 @@ impl Transport for Mpi {
 }
 
 impl Mpi {
-    /// The longest piece of a message.
+    /// The length of the longest piece of a message, in bytes.
     fn piece(&self) -> usize {
         if self.long().is_some() { isize::MAX as usize } else { self.session.most }
     }
@@ -556,7 +560,7 @@ impl Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // the others may wait for this rank, and finalising would wait for them
+            // other ranks may wait for this rank, and finalising would wait for them
             if self.is_world && self.size > 1 {
                 say(&format!("rank {} panicked: all ranks end", self.rank));
                 self.session.abort(status::PANICKED)

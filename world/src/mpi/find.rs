@@ -1,4 +1,4 @@
-//! Where an MPI library is looked for.
+//! The search for an MPI library.
 
 use super::{launcher::Family, trust::Trust};
 use std::{
@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The names of libraries, of each family the one that is likely the launcher's first. A name decides in which order files are tried, and
-/// nothing else.
+/// The file names of libraries, with the likely family of the launcher first. The names only determine the order in
+/// which files are tried.
 fn names(family: Option<Family>) -> Vec<&'static str> {
     let (standard, mpich, open_mpi, any): (&[&str], &[&str], &[&str], &[&str]) = if cfg!(windows) {
         (&["mpi_abi.dll", "libmpi_abi.dll"], &["impi.dll"], &[], &[])
@@ -29,16 +29,17 @@ fn names(family: Option<Family>) -> Vec<&'static str> {
     order.concat()
 }
 
-/// A library that may be there.
+/// A library to try.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
-    /// A file that is there.
+    /// An existing file.
     File(PathBuf, Trust),
-    /// A name that the system's loader looks for.
+    /// A name for the system's loader.
     Name(String),
 }
 
-/// What is tried, in this order. `named` is what `WORLD_MPI` says: a file, a folder, or a name for the system's loader; then nothing else is.
+/// The candidates, in the order in which they are tried. If `WORLD_MPI` is set to a file, a folder or a name for the
+/// system's loader, it is the only candidate.
 pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("WORLD_MPI") {
@@ -46,7 +47,7 @@ pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
         return match named.to_str() {
             Some(name) if is_name => by_name(name),
             _ if named.is_dir() => in_folder(&named, Trust::Named, family),
-            // a file that is not there is said to be missing when it is tried
+            // a missing file is reported when it is tried
             _ => vec![Candidate::File(named, Trust::Named)],
         };
     }
@@ -75,8 +76,8 @@ fn in_folder(folder: &Path, trust: Trust, family: Option<Family>) -> Vec<Candida
     files.map(|file| Candidate::File(file, trust)).collect()
 }
 
-/// The folders of libraries beside the `mpiexec` of the search path, also where that is a link: it and the library are of one family.
-/// What is relative to the working folder is left out.
+/// The library folders beside each `mpiexec` on the search path, and beside the target if it is a link: it and the
+/// library belong to one family. Paths relative to the working folder are skipped.
 fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     let launcher = if cfg!(windows) { "mpiexec.exe" } else { "mpiexec" };
     let launchers = env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(launcher));
@@ -91,16 +92,16 @@ fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     folders
 }
 
-/// A name for the system's loader: the files where the loader's folders have it, so that they are examined before; else the name, for folders that
-/// are not written down.
+/// The candidates for a name: the files in the loader's known folders, which can be examined before loading; if there
+/// are none, the name itself, for folders that are not written down.
 fn by_name(name: &str) -> Vec<Candidate> {
     let files = loaders_folders().into_iter().map(|folder| folder.join(name)).filter(|path| path.is_file());
     let files: Vec<Candidate> = files.map(|file| Candidate::File(file, Trust::Named)).collect();
     if files.is_empty() { vec![Candidate::Name(name.into())] } else { files }
 }
 
-/// Where the system's loader looks for a bare name, as far as that is written down: `LD_LIBRARY_PATH`, the folders of its configuration, and
-/// the usual ones.
+/// The folders where the system's loader looks for a bare name, as far as they are written down: `LD_LIBRARY_PATH`, the
+/// folders of its configuration, and the usual ones.
 fn loaders_folders() -> Vec<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Vec::new();

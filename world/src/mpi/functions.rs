@@ -1,21 +1,22 @@
 //! The functions of an MPI library, looked up once.
 //!
-//! All libraries have the same functions. They differ in what handles are: addresses in the standard's and Open MPI's binary interfaces, ints in
-//! MPICH's. A [`Word`] holds either, and is passed in the register in which both are expected; where a function writes a handle, the word is 0
-//! before, and an int is its low half ([`super::abi`] refuses machines on which that is not so).
+//! All libraries have the same functions. They differ in the type of handles: addresses in the binary interfaces of the
+//! standard and Open MPI, ints in MPICH's. A [`Word`] holds either, and is passed in the register in which both are
+//! expected. If a function writes a handle, the word is 0 before, and an int is its low half ([`super::abi`] rejects
+//! machines on which that is not so).
 
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void};
 
 /// A handle: a communicator, datatype, operation or request.
 pub(super) type Word = usize;
-/// A buffer, or an address with a meaning of its own.
+/// The address of a buffer, or a special value such as `MPI_IN_PLACE`.
 pub(super) type Ptr = *mut c_void;
-/// A number of elements in the functions that end in `_c`.
+/// A number of elements, in functions whose names end in `_c`.
 pub(super) type Count = i64;
-/// A displacement in the functions that end in `_c`.
+/// A displacement, in functions whose names end in `_c`.
 pub(super) type Aint = isize;
-/// What a receive says: longer than that of any library.
+/// The status of a receive, longer than that of any library.
 #[repr(C, align(16))]
 pub(super) struct Status(pub [c_int; 64]);
 
@@ -24,9 +25,9 @@ type Counts = *const Count;
 type Aints = *const Aint;
 type Out = *mut c_int;
 
-/// A reduction of ours, for a library that counts in ints.
+/// A reduction function of this crate, for a library with int counts.
 pub(super) type Reduce = unsafe extern "C" fn(Ptr, Ptr, *mut c_int, *mut Word);
-/// The same for one with long counts.
+/// A reduction function of this crate, for a library with long counts.
 pub(super) type LongReduce = unsafe extern "C" fn(Ptr, Ptr, *mut Count, *mut Word);
 
 macro_rules! functions {
@@ -37,7 +38,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Looks all of them up; the name of the first one that is missing.
+            /// Looks up all functions; the error is the name of the first one that is missing.
             fn load(library: &Library) -> Result<$table, &'static str> {
                 // SAFETY: the names and types are those of the MPI standard.
                 unsafe {
@@ -51,7 +52,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// What every library has, since MPI-3.
+    /// The functions that every library has since MPI-3.
     struct Functions {
         initialized "MPI_Initialized" (Out);
         finalized "MPI_Finalized" (Out);
@@ -99,7 +100,7 @@ functions! {
 }
 
 functions! {
-    /// What libraries have since MPI-4: the same with long counts.
+    /// The functions with long counts that libraries have since MPI-4.
     struct Long {
         op_create "MPI_Op_create_c" (LongReduce, c_int, *mut Word);
         get_count "MPI_Get_count_c" (*const Status, Word, *mut Count);
@@ -125,12 +126,14 @@ functions! {
     }
 }
 
-/// The functions of a library; those with long counts where it has all of them. The name of the first one that is missing.
+/// The functions of a library, and those with long counts if the library has all of them. The error is the name of the
+/// first one that is missing.
 pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
     Ok((Functions::load(library)?, Long::load(library).ok()))
 }
 
-/// The version of the standard's binary interface that a library keeps to; negative, or nothing, where it has one of its own.
+/// The version of the standard's binary interface that a library implements; negative or `None` if it has its own
+/// interface.
 pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     type Version = unsafe extern "C" fn(Out, Out) -> c_int;
     let (mut major, mut minor) = (-1, -1);
@@ -142,9 +145,9 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     (code == 0).then_some((major, minor))
 }
 
-/// A text of a library that fills a buffer and says its length.
+/// A text that a function of the library writes into a buffer, with its length.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
-    // the longest text of any library: the standard's limit of a library's version
+    // the longest text of any library: the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];
     let mut length = 0;
     if fill(buffer.as_mut_ptr(), &mut length) != 0 {

@@ -1,4 +1,4 @@
-//! What launchers tell the processes that they start.
+//! The information that launchers give to the processes that they start.
 
 use std::env;
 
@@ -11,35 +11,35 @@ pub(super) enum Family {
     OpenMpi,
 }
 
-/// Who started this process as one of several.
+/// A launcher that started this process as one of several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Launcher {
-    /// What it is called.
+    /// The name of the launcher.
     name: &'static str,
-    /// The variable in which it says how many it started.
+    /// The environment variable with the number of started processes.
     variable: &'static str,
-    /// How many it started.
+    /// The number of started processes.
     pub size: usize,
-    /// Which of them this one is, where it says so.
+    /// The rank of this process, if the launcher sets it.
     pub rank: Option<usize>,
-    /// Whose launcher it is, where that is known.
+    /// The family of the launcher, if known.
     pub family: Option<Family>,
 }
 
-/// Name, variables of size and rank, family. A launcher that another one was started by comes before it: Slurm starts those of MPI
-/// libraries, on every machine one.
+/// Name, variables of size and rank, family. A launcher stands before one that starts it: Slurm starts the launchers of
+/// MPI libraries, one on every machine.
 const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
     ("mpiexec of Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Some(Family::OpenMpi)),
     ("mpiexec of MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Some(Family::Mpich)),
-    // the protocol of MPICH, Intel MPI and Cray, which Slurm can speak as well
+    // the protocol of MPICH, Intel MPI and Cray, which Slurm also implements
     ("mpiexec", "PMI_SIZE", "PMI_RANK", Some(Family::Mpich)),
     ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", None),
     ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", None),
-    // not SLURM_NTASKS, which a script of a job has too, where nothing was started by `srun`
+    // not SLURM_NTASKS, which a job script also has when nothing was started by `srun`
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", None),
 ];
 
-/// The launcher of this process, if there is one.
+/// The launcher of this process, if any.
 pub(super) fn launcher() -> Option<Launcher> {
     launcher_of(|name| env::var(name).ok())
 }

@@ -1,4 +1,5 @@
-//! The MPI library of this process: found, examined and loaded once, and never unloaded, as libraries leave handlers and threads behind.
+//! The MPI library of this process: found, examined and loaded once. It is never unloaded, because libraries leave
+//! handlers and threads behind.
 
 use super::{
     abi::{self, Abi},
@@ -11,28 +12,28 @@ use crate::{Error, Result};
 use libloading::Library;
 use std::{mem::ManuallyDrop, path::Path};
 
-/// A library that is loaded.
+/// A loaded library.
 pub(super) struct Loaded {
     pub functions: Functions,
-    /// Functions with long counts, where it has them.
+    /// Functions with long counts, if the library has them.
     pub long: Option<Long>,
     pub abi: Abi,
     /// The first line of its version.
     pub version: String,
-    /// Its file, or the name by which the loader found it.
+    /// The file, or the name by which the loader found the library.
     pub path: String,
     family: Option<Family>,
     _library: ManuallyDrop<Library>,
 }
 
 impl Loaded {
-    /// Whether it is known to be of another family than the launcher.
+    /// Returns whether the library is known to belong to another family than the launcher.
     pub fn is_foreign_to(&self, launcher: Launcher) -> bool {
         launcher.family.is_some_and(|family| self.family.is_some_and(|own| own != family))
     }
 }
 
-/// The library for this process, of the launcher's family if there is one of it; none where there is none and nobody needs it.
+/// The library for this process, preferably of the launcher's family; `None` if there is no library and none is needed.
 pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     let named = std::env::var("WORLD_MPI").ok().filter(|named| !named.is_empty());
     let family = launcher.and_then(|launcher| launcher.family);
@@ -41,7 +42,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     for candidate in tried {
         match open(&candidate) {
             Ok(loaded) if family.is_none() || named.is_some() || loaded.family == family => return Ok(Some(loaded)),
-            // that of another family serves where there is no better one: what its world is like is asked then
+            // a library of another family is used if there is no better one; its world is checked later
             Ok(loaded) => foreign = foreign.or(Some(loaded)),
             Err(Refused { path, why }) => why_not.push((path, why)),
         }
@@ -55,7 +56,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
             let tried = why_not.into_iter().chain(last).map(|(path, why)| format!("{path}: {why}"));
             Err(Error::NoLibrary { launcher: launcher.to_string(), tried: told.into_iter().chain(tried).collect() })
         }
-        // what the user named has to be there
+        // a library that the user named must exist
         (None, Some(_), Some((path, why))) => Err(Error::Abi { path, why }),
         (None, Some(named), None) if named != "none" => {
             Err(Error::Abi { path: named, why: "there is no MPI library (WORLD_MPI)".into() })
@@ -64,7 +65,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     }
 }
 
-/// A library that is not used, and why.
+/// A rejected library, and the reason.
 struct Refused {
     path: String,
     why: String,
@@ -89,7 +90,7 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     let (functions, mut long) = functions::load(&library)
         .map_err(|name| format!("has no {name}: it is no MPI library, or one before MPI-3"))?;
     let version = functions::text(|text, length| {
-        // SAFETY: it may be called at any time, and the buffer is longer than any version.
+        // SAFETY: the function may be called at any time, and the buffer is longer than any version.
         unsafe { (functions.library_version)(text, length) }
     });
     let abi = Abi::of(&library, functions::abi_version(&library), &version)?;
@@ -102,14 +103,15 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     Ok(Loaded { functions, long, abi, version: first, path, family, _library: library })
 }
 
-/// Its symbols are nobody else's.
+/// Opens the library with its symbols hidden from other libraries.
 #[cfg(not(windows))]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     // SAFETY: the initialisers of an MPI library have no requirements.
     unsafe { Library::new(file) }
 }
 
-/// The folder of the library, that of the program and those of the system are searched, and not the working folder.
+/// Opens the library. Its dependencies are searched in its own folder, the program's folder and the system's folders,
+/// not in the working folder.
 #[cfg(windows)]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library};
@@ -118,14 +120,14 @@ fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     unsafe { Library::load_with_flags(file, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | own) }.map(Into::into)
 }
 
-/// An error with its cause: loaders give their reason only there.
+/// The text of an error with its causes: loaders give the reason only in the cause.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// For tests: `WORLD_SHORT_COUNTS=n` does without the functions with long counts, as libraries before MPI-4 are, and makes no call over more
-/// than `n` elements.
+/// For tests: `WORLD_SHORT_COUNTS=n` disables the functions with long counts, as in libraries before MPI-4, and limits
+/// each call to `n` elements.
 pub(super) fn short_counts() -> Option<usize> {
     std::env::var("WORLD_SHORT_COUNTS").ok()?.trim().parse().ok().filter(|n| *n > 0)
 }

@@ -1,29 +1,34 @@
-//! MPI: a library that is found and loaded at run time.
+//! MPI, with a library that is found and loaded at run time.
 //!
 //! # Which library
-//! What is looked at, in this order; the first one that is of the launcher's family is taken, and where there is no such, the first one:
+//! Libraries are searched in the order below. The first one of the launcher's family is used, or, if there is none, the
+//! first one found:
 //!
-//! 1. `WORLD_MPI`: the path of a library, a folder that has one, or a name for the system's loader. Then nothing else is looked at. `none` does
-//!    without a library.
-//! 2. The folders of libraries in `MPI_HOME`, `I_MPI_ROOT`, `OPAL_PREFIX`, and in the active Python environment, `VIRTUAL_ENV` or `CONDA_PREFIX`.
-//! 3. Beside every `mpiexec` on the search path.
-//! 4. Where the system's loader looks.
+//! 1. `WORLD_MPI`: the path of a library, a folder that contains one, or a name for the system's loader. Then nothing
+//!    else is searched. `none` runs without a library.
+//! 2. The library folders in `MPI_HOME`, `I_MPI_ROOT`, `OPAL_PREFIX`, and in the active Python environment,
+//!    `VIRTUAL_ENV` or `CONDA_PREFIX`.
+//! 3. The folders beside every `mpiexec` on the search path.
+//! 4. The folders of the system's loader.
 //!
-//! Libraries that keep to the standard's binary interface (MPI-5) are used by that, those of MPICH (also Intel MPI, Cray MPICH, MVAPICH) and of Open
-//! MPI by their own. What a library says of its version decides which one it is, never the name of its file.
+//! Libraries that implement the standard's binary interface (MPI-5) are used through it; those of MPICH (also Intel
+//! MPI, Cray MPICH, MVAPICH) and Open MPI through their own. The version that a library reports decides which one it
+//! is, never its file name.
 //!
-//! Nothing is loaded that another user can have written, as the project's guide to security says.
+//! No library is loaded that another user can have written; the project's guide to security has the rules.
 //!
 //! # Which launcher
-//! A library and `mpiexec` have to be of one family. Where a launcher says that it has started several ranks, and the library knows of one alone,
-//! [`World::init`] gives [`Error::Foreign`]: every process would do all of the work. Under Slurm, `srun --mpi` chooses the interface.
+//! The library and `mpiexec` must belong to one family. If a launcher has started several ranks but the library knows
+//! of only one, [`World::init`] returns [`Error::Foreign`]: every process would do all of the work. Under Slurm,
+//! `srun --mpi` chooses the interface.
 //!
-//! Packages of Open MPI for Python have to be told where they are, before `mpiexec` is called: `OPAL_PREFIX` is the folder that has their `bin`.
+//! Packages of Open MPI for Python must be told where they are before `mpiexec` is called: set `OPAL_PREFIX` to the
+//! folder that contains their `bin`.
 //!
 //! # The end
-//! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. A rank that calls `exit` before, or is killed, ends all; with
-//! `WORLD_TESTS=1` MPI is finalised by `exit` instead, as harnesses of tests end that way: all ranks run the same tests, one at a time
-//! (`--test-threads=1`).
+//! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. If a rank calls `exit`
+//! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised by `exit` instead, because test
+//! harnesses end that way: all ranks run the same tests, one at a time (`--test-threads=1`).
 
 mod abi;
 mod comm;
@@ -53,19 +58,19 @@ use std::{
 
 /// The world of this process.
 enum Slot {
-    /// It was never asked for.
+    /// Not requested yet.
     Empty,
-    /// It lasts as long as somebody has it.
+    /// A world that lives as long as its handles.
     Lent(WeakWorld),
-    /// It lasts until the process ends.
+    /// A world that lives until the process ends.
     Kept(World),
-    /// There is none.
+    /// The world could not be created.
     Failed(Error),
 }
 
 static WORLD: Mutex<Slot> = Mutex::new(Slot::Empty);
 
-/// The world of this process: see [`World::init`].
+/// Returns the world of this process; see [`World::init`].
 pub(crate) fn world() -> Result<World> {
     let mut slot = WORLD.lock().unwrap_or_else(PoisonError::into_inner);
     match &*slot {
@@ -97,7 +102,7 @@ fn begin() -> Result<World> {
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
-        // some libraries end the process here, in words that do not say why
+        // some libraries end the process here with a message that does not name the cause
         say_once(&format!(
             "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
             loaded.version, loaded.path
@@ -112,7 +117,7 @@ fn begin() -> Result<World> {
             size: mpi.size(),
         });
     }
-    // the environment of rank 0 is that of all: launchers do not carry every variable to every machine
+    // rank 0's environment applies to all ranks: launchers do not pass every variable to every machine
     let mut settings = [u64::from(check), limit.to_number()];
     mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
     let limit = Limit::of_number(settings[1]);
@@ -124,12 +129,12 @@ fn begin() -> Result<World> {
     Ok(world)
 }
 
-/// The program is done, whoever still has a handle of the world: from now on `exit` is no failure.
+/// Marks the program as done, even if handles of the world remain: from now on `exit` is not a failure.
 pub(crate) fn done() {
     session::finish_at_exit();
 }
 
-/// Whether another thread is in a call at this moment.
+/// Returns whether another thread is in a call at this moment.
 fn is_calling() -> bool {
     let Ok(slot) = WORLD.try_lock() else { return true };
     match &*slot {
@@ -139,15 +144,15 @@ fn is_calling() -> bool {
     }
 }
 
-/// Whether a switch of the environment is on.
+/// Returns whether an environment variable is set to a value other than 0.
 fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// Prints, on one rank only where a launcher says which one this is.
+/// Prints a text, on one rank only if the launcher tells the ranks apart.
 pub(crate) fn say_once(text: &str) {
     match launcher().and_then(|launcher| launcher.rank) {
-        // rank 0 says it; the launcher may end all ranks as soon as one has failed
+        // rank 0 prints; the launcher may end all ranks as soon as one has failed
         Some(rank) if rank > 0 => std::thread::sleep(Duration::from_millis(500)),
         _ => say(text),
     }

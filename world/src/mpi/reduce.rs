@@ -1,4 +1,5 @@
-//! Reductions that MPI lacks, or leaves open: of floats of 16 bits, of bools, and the extremes of floats, among which NaN wins.
+//! Reductions that MPI does not have or does not define: those of 16-bit floats and of bools, and the extremes of
+//! floats, in which NaN wins.
 
 use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 use half::{bf16, f16};
 use std::ffi::c_int;
 
-/// The functions of a reduction, for ints and for long counts.
+/// The functions of a reduction, for int counts and for long counts.
 pub(super) fn functions(kind: Kind, join: Join) -> Result<(Reduce, LongReduce)> {
     match kind {
         Kind::Bool => Ok(of::<bool>(join)),
@@ -32,25 +33,25 @@ fn of<T: Joined>(join: Join) -> (Reduce, LongReduce) {
 }
 
 unsafe extern "C" fn short<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *mut c_int, _: *mut Word) {
-    // SAFETY: MPI calls it with what `join` needs.
+    // SAFETY: MPI calls this function with arguments that satisfy `join`.
     unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
 }
 
 unsafe extern "C" fn long<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *mut Count, _: *mut Word) {
-    // SAFETY: MPI calls it with what `join` needs.
+    // SAFETY: MPI calls this function with arguments that satisfy `join`.
     unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
 }
 
-/// Joins `count` elements. Nothing in it panics, which would end the process here.
+/// Joins `count` elements. It never panics, which would end the process here.
 ///
 /// # Safety
-/// Both pointers are to `count` elements of `T`, at any alignment, and these do not overlap.
+/// Both pointers must be valid for `count` elements of `T`, at any alignment, and must not overlap.
 unsafe fn join<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: usize) {
     if count == 0 {
         return;
     }
     let bytes = count * T::KIND.size();
-    // SAFETY: the caller's promise; the elements are read as bytes.
+    // SAFETY: guaranteed by the caller; the elements are read as bytes.
     let (with, into) = unsafe {
         (std::slice::from_raw_parts(with.cast::<u8>(), bytes), std::slice::from_raw_parts_mut(into.cast::<u8>(), bytes))
     };
@@ -80,7 +81,7 @@ mod tests {
                     let (mut count, mut long_count) =
                         ((into.len() / kind.size()) as c_int, (into.len() / kind.size()) as Count);
                     let (a, b) = (with.as_mut_ptr().cast(), into.as_mut_ptr().cast());
-                    // SAFETY: both have so many elements, and lie apart.
+                    // SAFETY: both arrays have `count` elements and do not overlap.
                     unsafe {
                         if is_long { long(a, b, &mut long_count, &mut 0) } else { short(a, b, &mut count, &mut 0) }
                     }
@@ -90,7 +91,7 @@ mod tests {
         }
         let mut x = [1.0_f64];
         let (short, _) = functions(Kind::Float64, Join::Max).unwrap();
-        // SAFETY: no element is touched.
+        // SAFETY: with a count of 0 no element is accessed.
         unsafe { short(std::ptr::null_mut(), bytes::of_mut(&mut x).as_mut_ptr().cast(), &mut 0, &mut 0) };
         assert_eq!(x, [1.0]);
         assert!(functions(Kind::Int8, Join::Sum).is_err());

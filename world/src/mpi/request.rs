@@ -1,4 +1,4 @@
-//! Calls of MPI that are waited for later, with the memory that they use meanwhile.
+//! Pending MPI calls, with the memory that they use.
 
 use super::{
     comm::{count, ints, longs, start as start_of},
@@ -13,7 +13,7 @@ pub(super) fn tag(kind: Kind) -> c_int {
     kind as c_int
 }
 
-/// Whether the message that a status tells of is what was waited for.
+/// Checks that the received message, as described by a status, is the expected one.
 pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
     let abi = &session.loaded.abi;
     let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
@@ -33,10 +33,11 @@ pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: K
     }
 }
 
-/// A vector that the library uses: it stays where it is, and is given back only when it is taken. A call that never ends keeps it for ever.
+/// A vector that the library uses: it does not move, and is freed only after it is taken back. A call that never ends
+/// keeps it for ever.
 struct Memory {
     vec: ManuallyDrop<Vec<u8>>,
-    /// Where the elements begin, so that the processor computes with them.
+    /// The offset of the first element, which aligns the elements.
     shift: usize,
     len: usize,
 }
@@ -66,7 +67,7 @@ impl Memory {
     }
 }
 
-/// Counts and places that the library reads until the call ends.
+/// Counts and offsets that the library reads until the call ends.
 enum Counts {
     Long(Vec<Count>, Vec<Aint>),
     Short(Vec<c_int>, Vec<c_int>),
@@ -101,23 +102,23 @@ impl Counts {
     }
 }
 
-/// A call that was begun.
+/// A call that has been started.
 struct Started {
     session: &'static Session,
     call: &'static str,
     request: Word,
-    /// What the call gives.
+    /// The buffer of the result.
     result: Memory,
-    /// What else it uses.
+    /// The other buffer of the call.
     sent: Option<Memory>,
     counts: ManuallyDrop<Vec<Counts>>,
-    /// Of a receive, the kind and the rank that it waits for.
+    /// For a receive, the expected kind and the sender.
     receives: Option<(Kind, usize)>,
-    /// How it ended, once it has.
+    /// The outcome, once the call has ended.
     ended: Option<Result<()>>,
 }
 
-/// Begins a call; its arguments were checked.
+/// Starts a call; the caller has checked the arguments.
 pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Result<Box<dyn Request>> {
     let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
     let long = session.loaded.long.as_ref();
@@ -125,15 +126,16 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     session.on_right_thread(name)?;
     let mut request = 0;
     let out = &raw mut request;
-    // without long counts a call takes no more than ints can count: pieces would be several requests
+    // without long counts a call is limited to what an int can count, because pieces would need several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
     let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
     let mut receives = None;
     let mut kept = Vec::new();
-    // SAFETY, of every call below: buffers have as many elements as the counts say, and `Started` keeps them, and the counts, until the call has ended.
+    // SAFETY of every call below: buffers have as many elements as the counts say, and `Started` keeps them and the
+    // counts until the call has ended.
     let (code, result, sent) = match call {
         Start::Barrier => {
-            // SAFETY: the communicator lives.
+            // SAFETY: the communicator is valid.
             (unsafe { (f.start_barrier)(comm, out) }, Memory::new(Vec::new(), Kind::UInt8), None)
         }
         Start::Broadcast { buf, kind, root } => {
@@ -267,7 +269,7 @@ fn name_of(call: &Start) -> &'static str {
 }
 
 impl Started {
-    /// The call has ended with this code.
+    /// Records that the call has ended with this code.
     fn end(&mut self, code: c_int, status: &Status) {
         let ended = match self.receives {
             Some((kind, from)) if self.session.is_truncated(code) => {
@@ -285,12 +287,12 @@ impl Request for Started {
         if self.ended.is_none() {
             self.session.on_right_thread("MPI_Wait")?;
             let mut status = Status([0; 64]);
-            // SAFETY: the request was begun and has not ended; the status is longer than any library's.
+            // SAFETY: the request was started and has not ended; the status is longer than any library's.
             let code = unsafe { (self.session.loaded.functions.wait)(&mut self.request, &mut status) };
             self.end(code, &status);
         }
         let Started { result, sent, counts, ended, .. } = *self;
-        // where a call failed the library may still have the memory, which is then never freed
+        // after a failed call the library may still use the memory, so it is never freed
         ended.unwrap_or(Ok(()))?;
         drop(ManuallyDrop::into_inner(counts));
         drop(sent.map(Memory::take));

@@ -1,4 +1,4 @@
-//! The life of MPI in this process: it is initialised once, and finalised once, or ended.
+//! The lifetime of MPI in this process: initialised once, and finalised once or aborted.
 
 use super::{
     functions::{self, Word},
@@ -17,47 +17,47 @@ use std::{
     time::Duration,
 };
 
-/// What is there once in a process.
+/// The state of MPI, one per process.
 pub(super) struct Session {
     pub loaded: Loaded,
-    /// Whether this library was initialised here: then it is finalised here.
+    /// Whether this crate has initialised the library, and so must finalise it.
     ours: bool,
-    /// The thread that initialised.
+    /// The thread that initialised MPI.
     thread: ThreadId,
-    /// Whether other threads may call, one at a time.
+    /// Whether other threads may make calls, one at a time.
     any_thread: bool,
-    /// The most elements of a call without long counts.
+    /// The largest number of elements in a call without long counts.
     pub most: usize,
-    /// Operations of our own that were made.
+    /// The reduction operations created so far.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
-    /// Communicators that nobody has any more.
+    /// Communicators without a handle, to be freed.
     left_over: Mutex<Vec<Word>>,
-    /// Where this rank says that it leaves.
+    /// The board on which this rank publishes that it leaves.
     board: OnceLock<Arc<Board>>,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// How long it takes until what was printed has come to the launcher.
+/// The time after which printed text has reached the launcher.
 const PRINTED: Duration = Duration::from_millis(100);
 
-/// Whether all ranks are about to end, so that the handler of `exit` has nothing to say.
+/// Whether all ranks are about to end, so that the `exit` handler does nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this rank's part is done, so that MPI is finalised at `exit`: the last handle is gone, but on a thread that may not finalise, or somebody
-/// keeps one for ever.
+/// Whether this rank's part is done, so that MPI is finalised at `exit`: the last handle was dropped on a thread that
+/// may not finalise, or a handle is kept for ever.
 static PARTED: AtomicBool = AtomicBool::new(false);
 
-/// This rank and the number of ranks, for the handler of `exit`.
+/// This rank and the number of ranks, for the `exit` handler.
 static RANK: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(1);
 
 impl Session {
-    /// Initialises the library. Once in a process.
+    /// Initialises the library, once per process.
     pub fn begin(loaded: Loaded) -> Result<&'static Session> {
         let f = &loaded.functions;
         let (mut done, mut gone, mut provided) = (0, 0, 0);
-        // SAFETY: both may be asked at any time.
+        // SAFETY: both functions may be called at any time.
         unsafe {
             (f.initialized)(&mut done);
             (f.finalized)(&mut gone);
@@ -70,9 +70,9 @@ impl Session {
         }
         let ours = done == 0;
         let code = if ours {
-            // arrays are used by one thread at a time, but not always by the same
+            // one thread at a time uses arrays, but not always the same thread
             let serialized = loaded.abi.serialized;
-            // SAFETY: nobody has initialised; without arguments, as the standard allows.
+            // SAFETY: MPI is not initialised yet; the standard allows null arguments.
             unsafe { (f.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), serialized, &mut provided) }
         } else {
             // SAFETY: the library is initialised.
@@ -93,43 +93,44 @@ impl Session {
         };
         let session = SESSION.get_or_init(|| session);
         if ours {
-            // SAFETY: the handler takes nothing that is gone at exit; it is never unloaded, as this is a program's own code.
+            // SAFETY: the handler uses nothing that is gone at exit, and is never unloaded, as it is the program's own
+            // code.
             unsafe { libc::atexit(left) };
         }
         Ok(session)
     }
 
-    /// That of this process.
+    /// The session of this process.
     pub fn get() -> Option<&'static Session> {
         SESSION.get()
     }
 
-    /// What the world is, once that is known.
+    /// Sets this rank and the number of ranks, once they are known.
     pub fn set_rank(&self, rank: usize, size: usize) {
         RANK.store(rank, Relaxed);
         SIZE.store(size, Relaxed);
     }
 
-    /// Where this rank shows what it does.
+    /// Sets the board on which this rank publishes its state.
     pub fn set_board(&self, board: Arc<Board>) {
         let _ = self.board.set(board);
     }
 
-    /// An error of a call, if it has one.
+    /// Converts the code of a call to a result.
     pub fn check(&self, call: &'static str, code: c_int) -> Result<()> {
         if code == 0 { Ok(()) } else { check(&self.loaded.functions, call, code) }
     }
 
-    /// Whether a code says that a message was longer than its buffer.
+    /// Returns whether a code means that a message was longer than its buffer.
     pub fn is_truncated(&self, code: c_int) -> bool {
         let mut class = 0;
-        // SAFETY: any code may be asked for.
+        // SAFETY: the function accepts any code.
         code != 0
             && unsafe { (self.loaded.functions.error_class)(code, &mut class) } == 0
             && class == self.loaded.abi.truncated
     }
 
-    /// Refuses calls of threads that may not make them, where the library allows one thread alone.
+    /// Returns an error on a thread that may not make calls, if the library allows only one thread.
     pub fn on_right_thread(&self, call: &'static str) -> Result<()> {
         if self.any_thread || thread::current().id() == self.thread {
             return Ok(());
@@ -138,7 +139,8 @@ impl Session {
         Err(Error::Mpi { call, message })
     }
 
-    /// Datatype and operation of a reduction, which was checked; operations that the library lacks are made.
+    /// The datatype and operation of a reduction, which the caller has checked. Operations that the library lacks are
+    /// created.
     pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
         if let Some(own) = self.loaded.abi.joined(kind, join) {
             return Ok(own);
@@ -150,7 +152,8 @@ impl Session {
         }
         let (short, long) = reduce::functions(kind, join)?;
         let mut operation = 0;
-        // SAFETY: the function takes what MPI gives such functions, of elements of this kind; the joins are commutative.
+        // SAFETY: the function accepts the arguments that MPI passes, for elements of this kind; the joins are
+        // commutative.
         let code = unsafe {
             match &self.loaded.long {
                 Some(table) => (table.op_create)(long, 1, &mut operation),
@@ -164,54 +167,55 @@ impl Session {
 
     fn is_finalized(&self) -> bool {
         let mut done = 0;
-        // SAFETY: it may be asked at any time.
+        // SAFETY: the function may be called at any time.
         unsafe { (self.loaded.functions.finalized)(&mut done) };
         done != 0
     }
 
-    /// A handle of a communicator is gone, on any thread, while another one may be in a call: it is freed later.
+    /// Queues a communicator to be freed later: its handle may be dropped on any thread, while another thread is in a
+    /// call.
     pub fn leave(&self, comm: Word) {
         self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
     }
 
-    /// Frees communicators that nobody has any more. To be called where a call may be made.
+    /// Frees communicators without a handle. Call it only where a call may be made.
     pub fn free_left_over(&self) {
         for mut comm in self.left_over.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // SAFETY: nobody else has this handle, and nothing that was begun on it is left: it would hold the world.
+            // SAFETY: nothing else has this handle, and no call is pending on it: that would hold the world.
             unsafe { (self.loaded.functions.free)(&mut comm) };
         }
     }
 
-    /// The last handle of the world is gone. Finalising waits for all ranks.
+    /// Ends the session after the last handle of the world is dropped. Finalising waits for all ranks.
     pub fn end(&self) {
         if !self.ours || ENDING.load(Relaxed) {
             return;
         }
         if thread::current().id() != self.thread {
-            // only the thread that initialised may finalise; the handler of `exit` runs on it
+            // only the thread that initialised may finalise; the `exit` handler runs on it
             return finish_at_exit();
         }
         self.finalize();
     }
 
     fn finalize(&self) {
-        // those that wait for this rank end all
+        // ranks that wait for this rank end all ranks
         if let Some(board) = self.board.get() {
             board.leave();
         }
         if !self.is_finalized() {
-            // SAFETY: initialised here, not finalised, and no call is under way: nobody has a handle any more.
+            // SAFETY: MPI was initialised here and is not finalised, and no call is running, as no handle is left.
             unsafe { (self.loaded.functions.finalize)() };
         }
     }
 
-    /// Ends all ranks, from any thread, also while another one is in a call.
+    /// Ends all ranks, from any thread, even while another thread is in a call.
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
         let _ = std::io::stdout().flush();
-        // launchers read what ranks print through pipes, and leave what is in them when they are told to end
+        // launchers read output through pipes, and discard what is left in them when they are told to end
         thread::sleep(PRINTED);
-        // where the library does not end this process, its end ends the others: launchers see to that
+        // if the library does not end this process, exiting does: launchers then end the other ranks
         let end = move || {
             thread::sleep(Duration::from_secs(1));
             // SAFETY: ends the process, without handlers that could wait.
@@ -219,7 +223,8 @@ impl Session {
         };
         let _guard = thread::Builder::new().name("end of ranks".into()).spawn(end);
         if !self.is_finalized() {
-            // SAFETY: the library is initialised. Another thread may be in a call; all that is left to do is to tell the launcher.
+            // SAFETY: the library is initialised. Another thread may be in a call; only the launcher is left to be
+            // told.
             unsafe { (self.loaded.functions.abort)(self.loaded.abi.world, code) };
         }
         // SAFETY: as above.
@@ -238,12 +243,13 @@ fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()
     Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
 }
 
-/// From now on `exit` is no failure.
+/// Marks that `exit` is not a failure from now on.
 pub(super) fn finish_at_exit() {
     PARTED.store(true, Relaxed);
 }
 
-/// Called at `exit`. Where this rank has not finalised the others would wait for it, or be ended with a status of success.
+/// Called at `exit`. If this rank has not finalised MPI, the other ranks would wait for it, or be ended with a status
+/// of success.
 extern "C" fn left() {
     let Some(session) = Session::get() else { return };
     if ENDING.load(Relaxed) || session.is_finalized() {

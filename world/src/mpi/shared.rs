@@ -1,9 +1,10 @@
-//! Memory that the processes of one machine share, for the [`Board`](crate::board::Board): a file without a name, which the first of them makes and the others open by
-//! its number among the files of that process. Where that is not possible there is none.
+//! Shared memory of the processes of one machine, for the [`Board`](crate::board::Board): a file without a name, which
+//! the first process creates and the others open by its number among the files of that process. If that is not possible
+//! there is no shared memory.
 
 use crate::{Kind, Transport, board::Slot, bytes};
 
-/// The slots of all ranks of this machine, all 0 at first. Collective among them.
+/// The slots of all ranks of this machine, initially all 0. Collective among these ranks.
 #[cfg(target_os = "linux")]
 pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     use std::{
@@ -18,15 +19,15 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
 
     let (rank, size) = (machine.rank(), machine.size());
     let len = size_of::<Slot>() * size;
-    // behind the slots stands what the others are told, so that nothing else is taken for the file
+    // the slots are followed by a salt that the others are told, so that they recognise the file
     let all = len + 16;
     let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
-        // SAFETY: the name ends with a zero; the call gives a descriptor or -1.
+        // SAFETY: the name ends with a zero; the call returns a descriptor or -1.
         let number = unsafe { libc::memfd_create(c"ranks".as_ptr(), libc::MFD_CLOEXEC) };
         if number < 0 {
             return Err(std::io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new, and nobody else's.
+        // SAFETY: the descriptor is new and not owned elsewhere.
         let file = unsafe { File::from_raw_fd(number) };
         file.set_len(all as u64)?;
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -43,7 +44,7 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
         let path = format!("/proc/{}/fd/{}", told[0], told[1]);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
         let about = file.metadata().ok()?;
-        // SAFETY: it takes nothing.
+        // SAFETY: the function has no arguments.
         let user = unsafe { libc::geteuid() };
         let mut salt = [0_u64; 2];
         let is_it = about.is_file() && about.len() == all as u64 && about.uid() == user;
@@ -56,17 +57,19 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     };
     let mapped = file.as_ref().and_then(|file| {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of a file of this length, which nobody makes shorter: it has no name, and those who have it are ranks.
+        // SAFETY: a new mapping of a file of this length, which never becomes shorter: it has no name, and only ranks
+        // have it open.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), all, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         (start != libc::MAP_FAILED).then_some(start.cast::<Slot>())
     });
-    // until all have opened it
+    // wait until all have opened the file
     machine.barrier().ok()?;
-    // SAFETY: the mapping begins at a page, is never undone, and has room for so many slots, which are atomics that may have any bits.
+    // SAFETY: the mapping begins at a page, is never unmapped, and has room for `size` slots, which are atomics and
+    // valid for any bits.
     mapped.map(|start| unsafe { std::slice::from_raw_parts(start, size) })
 }
 
-/// Other systems have no such files.
+/// Not implemented on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn slots(_: &dyn Transport) -> Option<&'static [Slot]> {
     None

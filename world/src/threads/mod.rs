@@ -1,4 +1,5 @@
-//! Ranks as threads of one process, for tests: deterministic, and mistakes are errors at once on every rank that waits.
+//! Ranks as threads of one process, for tests: deterministic, and a mistake is an error at once on every rank that
+//! waits.
 //!
 //! ```
 //! use backends_world::{Join, Kind, bytes, threads};
@@ -11,11 +12,11 @@
 //! assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
 //! ```
 //!
-//! - Every call, [`send`](World::send) included, waits for its partners, also where MPI often does not. A program that runs here does not depend on
-//!   how much a library buffers.
-//! - Reductions join in the order of ranks, so that results are always the same.
-//! - Ranks that call different things get [`Error::Diverged`]; a rank that waits for one that has returned or panicked gets [`Error::Gone`]; when
-//!   all ranks wait for each other, each gets [`Error::Deadlock`], and so do all of their later calls.
+//! - Every call, [`send`](World::send) included, waits for its partners, even where MPI often does not. A program that
+//!   runs here does not depend on the buffering of a library.
+//! - Reductions join in the order of ranks, so results are always the same.
+//! - Ranks that make different calls get [`Error::Diverged`]; a rank that waits for one that has returned or panicked
+//!   gets [`Error::Gone`]; if all ranks wait for each other, each gets [`Error::Deadlock`], now and in all later calls.
 
 mod state;
 
@@ -32,7 +33,7 @@ use std::{
     thread,
 };
 
-/// What the threads of one [`run`] share.
+/// The state that the threads of one [`run`] share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -40,15 +41,16 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // nothing panics while it has the lock; if it did, the state would be whole
+        // no thread panics while it holds the lock; if one did, the state would still be consistent
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Runs `f` on `n` ranks at once, each a thread; its results, in the order of ranks.
+/// Runs `f` on `n` ranks at once, each a thread; returns the results in the order of ranks.
 ///
 /// # Panics
-/// With the panic of the rank that panicked first, when all have ended; and where the system gives no more threads.
+/// Panics with the panic of the rank that panicked first, after all ranks have ended, and if the system cannot create
+/// the threads.
 pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
     let shared = Arc::new(Shared { state: Mutex::new(State::new(n)), changed: Condvar::new() });
     let rank_of = |rank: usize| {
@@ -59,7 +61,7 @@ pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
         if ended.is_err() {
             state.panicked.get_or_insert(rank);
         }
-        // those that are left may all wait for each other
+        // the remaining ranks may all wait for each other
         if state.deadlock.is_none() && state.ended.iter().any(Option::is_none) {
             state.deadlock = state.all_wait();
         }
@@ -103,13 +105,14 @@ struct Rank {
 type All = Vec<Arc<Brought>>;
 
 impl Rank {
-    /// Waits, with the reason why it is over; the state as it is then.
+    /// Waits until the wait is over, and returns the locked state, or an error with the reason.
     fn wait(&self, call: &'static str, wait: Wait) -> Result<MutexGuard<'_, State>> {
         let mut state = self.shared.lock();
         state.expired[self.thread] = None;
         loop {
             let standing = state.standing(wait);
-            // a deadlock comes first: whatever is ready or gone after it is so because others heard of it before
+            // a deadlock comes first: what became ready or gone after it did so only because other ranks reported it
+            // earlier
             if standing == Standing::Ready && state.deadlock.is_none() {
                 state.waits[self.thread] = None;
                 return Ok(state);
@@ -138,7 +141,7 @@ impl Rank {
         }
     }
 
-    /// Comes to the next meeting; its number.
+    /// Enters the next meeting; returns its number.
     fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
         let mut state = self.shared.lock();
         let comm = &mut state.comms[self.comm];
@@ -152,7 +155,7 @@ impl Rank {
         number
     }
 
-    /// Waits for all others; what they brought, if they call the same.
+    /// Waits for all other ranks; returns what they brought, if all made the same call.
     fn meet(&self, call: &'static str, number: u64) -> Result<All> {
         let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
         let meetings = &mut state.comms[self.comm].meetings;
@@ -178,19 +181,19 @@ impl Rank {
         Ok(all)
     }
 
-    /// A call in which every rank brings its data: comes and waits.
+    /// A call in which every rank brings its data: enters the meeting and waits.
     fn gathered(&self, call: &'static str, what: String, data: &[u8]) -> Result<All> {
         let number = self.come(what, data.to_vec(), None);
         self.meet(call, number)
     }
 
-    /// The joined data of the first `n` ranks, into `buf`.
+    /// Joins the data of the first `n` ranks into `buf`.
     fn join(&self, all: &All, n: usize, buf: &mut [u8], kind: Kind, join: Join) {
         let data = all.iter().flat_map(|brought| brought.data.iter().copied()).collect::<Vec<u8>>();
         join_parts(&data, n, buf, kind, join);
     }
 
-    /// The parts for this rank of an all-to-all.
+    /// Copies this rank's parts of an all-to-all into `recv`.
     fn turn(&self, all: &All, recv: &mut [u8], kind: Kind) {
         let mut at = 0;
         for brought in all {
@@ -208,7 +211,7 @@ impl Rank {
         &data[start..start + counts[self.rank] * kind.size()]
     }
 
-    /// Puts a message on its way; its number.
+    /// Enqueues a message; returns its number.
     fn put(&self, buf: Vec<u8>, kind: Kind, to: usize) -> u64 {
         let mut state = self.shared.lock();
         let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, kind);
@@ -225,7 +228,7 @@ impl Rank {
         Wait::Message { comm: self.comm, from, to: self.rank, number }
     }
 
-    /// What `f` makes of the messages from a rank.
+    /// Applies `f` to the queue of messages from a rank.
     fn from<R>(&self, from: usize, f: impl FnOnce(&mut Queue) -> R) -> R {
         f(self.shared.lock().comms[self.comm].queues.entry((from, self.rank)).or_default())
     }
@@ -330,7 +333,7 @@ impl Transport for Rank {
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
         let number = self.from(from, |queue| queue.next());
         let received = self.receive(buf, kind, from, number);
-        // a receive that gave up leaves the message to the next one
+        // a receive that gave up leaves the message to the next receive
         if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
             self.from(from, Queue::ask);
         }
@@ -393,7 +396,7 @@ impl Transport for Rank {
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         let Some(number) = number else { return Ok(None) };
         let mut state = self.shared.lock();
-        // all ranks have been to the meeting in which they told their colors
+        // all ranks have been in the meeting in which they announced their colors
         let key = (self.comm, state.comms[self.comm].come[self.rank], number);
         let comm = match state.groups.get(&key) {
             Some(there) => *there,
@@ -417,10 +420,10 @@ impl Transport for Rank {
     }
 }
 
-/// What a rank makes of what all brought.
+/// Computes a rank's result from the data that all ranks brought.
 type Finish = Box<dyn FnOnce(&Rank, All) -> Vec<u8> + Send>;
 
-/// A meeting that this rank has come to and not yet waited for.
+/// A meeting that this rank has entered but not yet waited for.
 struct Later {
     rank: Rank,
     call: &'static str,
@@ -428,14 +431,14 @@ struct Later {
     finish: Finish,
 }
 
-/// A message that was sent, and perhaps not yet received.
+/// A message that was sent and may not have been received yet.
 struct Sent {
     rank: Rank,
     wait: Wait,
     buf: Vec<u8>,
 }
 
-/// A receive that was begun.
+/// A receive that was started.
 struct Incoming {
     rank: Rank,
     buf: Vec<u8>,
@@ -445,7 +448,7 @@ struct Incoming {
 }
 
 impl Rank {
-    /// Whether waiting would be over at once, by whatever reason.
+    /// Returns whether waiting would end at once, with a result or an error.
     fn is_over(&self, wait: Wait) -> bool {
         let state = self.shared.lock();
         state.deadlock.is_some() || !matches!(state.standing(wait), Standing::For(_))

@@ -1,7 +1,8 @@
-//! What the ranks of one process have in common: who waits for what, messages, and meetings.
+//! The shared state of the ranks of one process: what each rank waits for, messages, and meetings.
 //!
-//! Every collective call is a meeting: each rank brings what it calls and its data, and goes on when all have come. So every call waits for
-//! all ranks, which MPI allows and does not promise, and mistakes in programs show in every run.
+//! Every collective call is a meeting: each rank brings a description of its call and its data, and continues when all
+//! have come. So every call waits for all ranks, which MPI allows but does not promise, and mistakes in programs show
+//! in every run.
 
 use crate::queue::Queue;
 use std::{
@@ -9,30 +10,30 @@ use std::{
     sync::Arc,
 };
 
-/// What a rank brings to a meeting.
+/// The data that a rank brings to a meeting.
 pub(super) struct Brought {
-    /// What it calls, in words: all have to call the same.
+    /// A description of the call, which must be the same on all ranks.
     pub what: String,
-    /// Its data.
+    /// The data of the rank.
     pub data: Vec<u8>,
-    /// What it sends to each rank and wants of each, where that differs from rank to rank.
+    /// The numbers of elements that it sends to each rank and expects from each, if they differ between ranks.
     pub counts: Option<(Vec<usize>, Vec<usize>)>,
 }
 
 /// One collective call.
 pub(super) struct Meeting {
-    /// By rank.
+    /// The data that each rank brought, by rank.
     pub brought: Vec<Option<Arc<Brought>>>,
-    /// How many ranks have gone on with what was brought.
+    /// The number of ranks that have taken the data and gone on.
     pub left: usize,
 }
 
-/// A world or a group of it.
+/// A world, or a group of it.
 pub(super) struct Comm {
     /// The threads that are its ranks.
     pub members: Vec<usize>,
     pub meetings: BTreeMap<u64, Meeting>,
-    /// How many meetings each rank has come to.
+    /// The number of meetings that each rank has entered.
     pub come: Vec<u64>,
     /// Messages, by sender and receiver.
     pub queues: HashMap<(usize, usize), Queue>,
@@ -45,41 +46,41 @@ impl Comm {
     }
 }
 
-/// What a thread waits for.
+/// The event that a thread waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// That all have come to a meeting.
+    /// All ranks have entered a meeting.
     Meeting { comm: usize, number: u64 },
-    /// A message, by its number.
+    /// A message, by its number, has been sent.
     Message { comm: usize, from: usize, to: usize, number: u64 },
-    /// That a message which was sent is received.
+    /// A message that was sent has been received.
     Received { comm: usize, from: usize, to: usize, number: u64 },
 }
 
-/// How a wait stands.
+/// The state of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
-    /// It is over.
+    /// The event has happened.
     Ready,
-    /// It will never be: this rank has ended.
+    /// The event will never happen, because this rank has ended.
     Gone(usize),
-    /// It waits for this rank, and perhaps others.
+    /// The event depends on this rank, and perhaps on others.
     For(usize),
 }
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// The groups: by the world that they are of, the meeting that made them, and the number of the group.
+    /// The groups, by the world they belong to, the meeting that created them, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
-    /// Of each thread that has ended, how.
+    /// How each thread ended, if it has.
     pub ended: Vec<Option<&'static str>>,
     /// The first thread that panicked.
     pub panicked: Option<usize>,
-    /// What each thread waits for, and in which call.
+    /// The call that each thread is in, and the event it waits for.
     pub waits: Vec<Option<(&'static str, Wait)>>,
-    /// Threads whose time is over, and how long they have waited.
+    /// How long each thread has waited, if its time limit is over.
     pub expired: Vec<Option<f64>>,
-    /// What all ranks waited for, once all do.
+    /// What all ranks waited for, once there is a deadlock.
     pub deadlock: Option<String>,
 }
 
@@ -96,7 +97,7 @@ impl State {
         }
     }
 
-    /// How a wait stands.
+    /// The state of a wait.
     pub fn standing(&self, wait: Wait) -> Standing {
         let ended = |comm: &Comm, rank: usize| self.ended[comm.members[rank]].is_some();
         match wait {
@@ -106,7 +107,7 @@ impl State {
                 let waits_for = |rank| if ended(comm, rank) { Standing::Gone(rank) } else { Standing::For(rank) };
                 let mut absent = (0..comm.members.len()).filter(missing);
                 let first = absent.next();
-                // a rank that has ended comes before one that may still come
+                // report a rank that has ended before a rank that may still come
                 let gone = first.into_iter().chain(absent).find(|rank| ended(comm, *rank));
                 gone.or(first).map_or(Standing::Ready, waits_for)
             }
@@ -129,7 +130,7 @@ impl State {
         }
     }
 
-    /// What everybody waits for, if all that have not ended wait and none of them can go on.
+    /// What every thread waits for, if all that have not ended wait and none can go on.
     pub fn all_wait(&self) -> Option<String> {
         let mut texts = Vec::new();
         for (thread, wait) in self.waits.iter().enumerate().filter(|(thread, _)| self.ended[*thread].is_none()) {

@@ -1,13 +1,13 @@
-//! Every call of a world, held to what it has to give. The tests of all transports run it.
+//! Tests every call of a world against the expected results. The tests of all transports use this module.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::fmt::Debug;
 
-/// A type of elements, with small numbers in it.
+/// An element type that can represent small numbers.
 trait Number: Item + PartialEq + Debug {
-    /// The number, or whether it is odd.
+    /// The number as an element; for bool, whether the number is odd.
     fn of(n: usize) -> Self;
 }
 
@@ -28,7 +28,7 @@ numbers! {
     Complex<f32>, |n| Complex::new(n as f32, 0.0); Complex<f64>, |n| Complex::new(n as f64, 0.0);
 }
 
-/// Bytes of numbers.
+/// The bytes of numbers.
 fn numbers<T: Number>(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
     bytes::of(&of.into_iter().map(T::of).collect::<Vec<T>>()).to_vec()
 }
@@ -48,7 +48,7 @@ macro_rules! with_all_kinds {
     };
 }
 
-/// Every call, in every kind.
+/// All calls, with every kind.
 pub fn all(world: &World) -> Result<()> {
     collectives(world)?;
     with_all_kinds!(pending, world);
@@ -68,7 +68,7 @@ pub fn collectives(world: &World) -> Result<()> {
     world.barrier()
 }
 
-/// Calls that move elements: unequal parts, some of them empty.
+/// Calls that move elements, with parts of different lengths, some of them empty.
 fn moves<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     for root in [0, size - 1] {
@@ -103,7 +103,8 @@ fn moves<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// An all-to-all: rank a sends rank b a + 2 b elements, each the number 3 a + b. What is sent, counts, and what is received.
+/// Data of an all-to-all: rank a sends a + 2 b elements, each the number 3 a + b, to rank b. Returns the sent bytes,
+/// both counts, and the expected bytes.
 fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usize>) {
     let (rank, size) = (world.rank(), world.size());
     let send = numbers::<T>((0..size).flat_map(|b| vec![3 * rank + b; rank + 2 * b]));
@@ -111,7 +112,7 @@ fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usi
     (send, to, from, (0..size).flat_map(|a| vec![3 * a + rank; a + 2 * rank]).collect())
 }
 
-/// What the joins give of the numbers of the ranks.
+/// The join of the numbers of the ranks.
 fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
     if T::KIND == Kind::Bool {
         let odd = |n: &usize| n % 2 == 1;
@@ -137,7 +138,7 @@ fn has(kind: Kind, join: Join) -> bool {
 
 fn reductions<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
-    // element i of rank r; the products of all ranks are 12 at most, so that every kind holds them
+    // element i of rank r; the products of all ranks are at most 12, which every kind can hold
     let value = |r: usize, i: usize| if r < 3 { (r + i) % 3 + 1 } else { 1 };
     let over =
         |join, ranks: std::ops::Range<usize>, i| joined::<T>(join, &ranks.map(|r| value(r, i)).collect::<Vec<_>>());
@@ -178,7 +179,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Messages that are waited for later, in another order than they were begun, and collectives meanwhile.
+/// Messages that are waited for in another order than they were started, with collectives in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -197,7 +198,7 @@ fn pending<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Collectives that are waited for later, several at once and in another order than they were begun.
+/// Several pending collectives, waited for in another order than they were started.
 fn collectives_later<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let barrier = world.start_barrier()?;
@@ -218,7 +219,7 @@ fn collectives_later<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Sums that wrap, NaN, infinities, two parts of complex numbers, and identities.
+/// Wrapping sums, NaN, infinities, both parts of complex numbers, and identities.
 fn special_numbers(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     macro_rules! wraps {
@@ -261,7 +262,7 @@ fn special_numbers(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Buffers that begin where no number may.
+/// Buffers at addresses that are not aligned.
 fn unaligned(world: &World) -> Result<()> {
     let size = world.size();
     for shift in 1..8 {
@@ -280,7 +281,7 @@ fn unaligned(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Calls over nothing: an empty vector has an address that some libraries take for something else.
+/// Calls on empty buffers: some libraries give the address of an empty vector a special meaning.
 fn empty(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), Kind::Complex128);
     let nothing = vec![0; size];
@@ -304,7 +305,7 @@ fn empty(world: &World) -> Result<()> {
     for pending in all {
         assert_eq!(pending.wait()?, []);
     }
-    // one rank alone has something
+    // only one rank has an element
     let mut counts = nothing;
     counts[size - 1] = 1;
     let mine = if rank == size - 1 { vec![1; 16] } else { Vec::new() };
@@ -321,11 +322,11 @@ fn empty(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Messages from rank to rank: in order, to itself too, and such that do not fit.
+/// Messages between ranks: in order, to the rank itself, and mismatched ones.
 fn ring(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    // longer than what libraries keep without a receiver
+    // longer than libraries buffer without a receiver
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
@@ -360,7 +361,7 @@ fn ring(world: &World) -> Result<()> {
         assert_eq!(buf, [message]);
     }
     assert!(matches!(world.recv(&mut buf, Kind::Int8, rank), Err(Error::Deadlock { call: "recv", .. })));
-    // what does not fit: another kind, too short, too long
+    // mismatches: another kind, too short, too long
     for (kind, len, text) in [(Kind::Int32, 4, "4 uint8"), (Kind::UInt8, 5, "4 uint8"), (Kind::UInt8, 3, "")] {
         let sending = world.start_send(vec![0; 4], Kind::UInt8, next)?;
         let error = world.recv(&mut vec![0; len], kind, before).unwrap_err();
@@ -385,7 +386,7 @@ fn groups(world: &World) -> Result<()> {
     assert_eq!(ranks, members.iter().map(|rank| *rank as u64).collect::<Vec<_>>());
     assert_eq!((group.local_rank()?, group.local_size()?), (group.rank(), group.size()), "all are on one machine");
     assert_eq!((world.local_rank()?, world.local_size()?), (rank, size));
-    // messages of the world and of a group do not meet
+    // messages of the world and of a group do not mix
     let twin = world.group(Some(0), rank as i64)?.unwrap();
     if size > 1 && rank < 2 {
         let other = 1 - rank;
@@ -399,7 +400,7 @@ fn groups(world: &World) -> Result<()> {
             message.wait()?;
         }
     }
-    // a group of a group, in which not every rank is; it lasts longer than the groups above it
+    // a group of a group, without some ranks; it lives longer than the groups that contain it
     let some = group.group((group.rank() == 0).then_some(3), 0)?;
     assert_eq!(some.is_some(), group.rank() == 0);
     drop((group, twin));
@@ -407,14 +408,14 @@ fn groups(world: &World) -> Result<()> {
         assert_eq!((some.rank(), some.size()), (0, 1));
         some.barrier()?;
     }
-    // many groups one after the other: nothing runs out
+    // many groups one after the other: no resource runs out
     for _ in 0..50 {
         world.group(Some(rank % 2), 0)?.unwrap().barrier()?;
     }
     Ok(())
 }
 
-/// Arguments that every transport refuses with the same error, on this rank alone and without a message.
+/// Arguments that every transport rejects with the same error, on this rank alone and without a message.
 pub fn wrong_arguments(world: &World) {
     let (rank, size) = (world.rank(), world.size());
     let (float, sum) = (Kind::Float64, Join::Sum);

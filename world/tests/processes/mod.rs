@@ -1,4 +1,4 @@
-//! The processes of a job, as Linux shows them in `/proc`: which are left, and which ports they listen at.
+//! The processes of a job, from `/proc` on Linux: which are left, and which ports they listen on.
 
 use std::{
     collections::BTreeSet,
@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A job whose processes are known by a variable of their environment.
+/// A job, whose processes have a mark in their environment.
 #[derive(Clone, Debug)]
 pub struct Job(String);
 
 impl Job {
-    /// Marks what a command starts.
+    /// Marks the processes that a command starts.
     pub fn of(command: &mut Command) -> Job {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
@@ -22,7 +22,7 @@ impl Job {
         Job(format!("BACKENDS_JOB={mark}"))
     }
 
-    /// Its processes, by number and program.
+    /// The processes of the job, by number and program.
     fn processes(&self) -> Vec<(u32, String)> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -37,7 +37,7 @@ impl Job {
         numbers.filter(of_job).map(named).collect()
     }
 
-    /// Nothing of it is left, a short time after its launcher has ended.
+    /// Checks that no process is left a short time after the launcher has ended.
     #[track_caller]
     pub fn has_ended(&self) {
         let start = Instant::now();
@@ -60,7 +60,7 @@ impl Job {
         }
     }
 
-    /// Kills a process of a program when it has run for a while; whether there was one.
+    /// Kills a process of a program after it has run for a while; returns whether there was one.
     pub fn kill_a_rank(&self, program: &str) -> bool {
         let ranks = self.ranks(program, 3);
         thread::sleep(Duration::from_millis(500));
@@ -68,15 +68,15 @@ impl Job {
         Command::new("kill").args(["-KILL", &rank.to_string()]).status().is_ok_and(|status| status.success())
     }
 
-    /// The interfaces of the network that a process of a program is in.
+    /// The network interfaces that a process of a program can see.
     pub fn interfaces(&self, program: &str) -> Vec<String> {
         let Some(rank) = self.ranks(program, 1).first().copied() else { return Vec::new() };
         let text = fs::read_to_string(format!("/proc/{rank}/net/dev")).unwrap_or_default();
         text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
     }
 
-    /// How many processes of a program there are when it has run for a while, and where those of the job listen but at loopback addresses and at
-    /// what the process `except` has open.
+    /// The number of processes of a program after it has run for a while, and the open ports of the job, except
+    /// loopback addresses and ports of the process `except`.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
         thread::sleep(Duration::from_millis(700));
@@ -88,13 +88,13 @@ impl Job {
         };
         let (excepted, others): (Vec<_>, Vec<_>) = self.processes().into_iter().partition(|(_, name)| name == except);
         let mut sockets: BTreeSet<String> = others.into_iter().flat_map(|(number, _)| sockets_of(number)).collect();
-        // the ranks inherit what it has
+        // the ranks inherit the sockets of the process `except`
         for socket in excepted.into_iter().flat_map(|(number, _)| sockets_of(number)) {
             sockets.remove(&socket);
         }
         let mut open = Vec::new();
         for table in ["tcp", "tcp6", "udp", "udp6"] {
-            // of the network that the ranks are in
+            // read the tables of the network of the ranks
             let Some(rank) = ranks.first() else { break };
             let text = fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap_or_default();
             for line in text.lines().skip(1) {

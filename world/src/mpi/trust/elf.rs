@@ -1,5 +1,5 @@
-//! Whether a library of Linux is whole: the loader maps what its headers promise, and where the file ends before, the process ends with
-//! SIGBUS at the first touch.
+//! Checks that a library file on Linux is complete: the loader maps what the headers promise, and if the file is
+//! shorter, the process dies of SIGBUS at the first access.
 
 use std::{
     fs::File,
@@ -7,12 +7,12 @@ use std::{
     path::Path,
 };
 
-/// Lengths of the header of a 64-bit ELF file and of a program header.
+/// Lengths in bytes of the header of a 64-bit ELF file and of a program header.
 const HEADER: usize = 64;
 const PROGRAM: usize = 56;
 
-/// Compares the library's headers with the length of its file. Systems whose libraries are of other kinds do this themselves: there
-/// everything passes.
+/// Compares the library's headers with the length of its file. Systems with other library formats do this themselves;
+/// there every file passes.
 pub(super) fn check(library: &Path) -> Result<(), String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(());
@@ -40,7 +40,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<(), Strin
     }
     let (programs, sections) = (long(&header, 32), long(&header, 40));
     let [program_size, count, section_size, section_count] = [54, 56, 58, 60].map(|at| short(&header, at));
-    // a count of 0 says that the first section holds the count
+    // a count of 0 means that the first section holds the count
     holds(sections, u64::from(section_size) * u64::from(section_count.max(1)), "section table")?;
     if usize::from(program_size) != PROGRAM {
         return Err("has program headers of another size".into());
@@ -52,7 +52,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<(), Strin
     table.chunks_exact(PROGRAM).try_for_each(|segment| holds(long(segment, 8), long(segment, 32), "segment"))
 }
 
-/// Numbers in the order of this machine, as the header promised.
+/// Reads a number in the byte order of this machine, which the header has confirmed.
 fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i]))
 }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn wherever_a_library_is_cut_it_is_refused() {
-        // this program has all that a library has
+        // this program has every part that a library has
         let program = std::env::current_exe().unwrap();
         check(&program).unwrap();
         let whole = std::fs::read(program).unwrap();
@@ -84,7 +84,7 @@ mod tests {
         other[4] = 1;
         assert!(check_bytes(&other).unwrap_err().contains("another kind"));
         assert!(check_bytes(b"GROUP ( libmpi.so.12 )").unwrap_err().contains("not an ELF"));
-        // no header makes it panic, or ask for much memory
+        // no damaged header may cause a panic or a large allocation
         let mut damaged = whole[..4096].to_vec();
         for at in 0..HEADER {
             let before = damaged[at];

@@ -1,5 +1,5 @@
-//! Which files may be loaded: none that another user can have written, and none that is shorter than its headers say, which would end the
-//! process. A small rule for one library; docs/security.md has the reasons.
+//! Rules for the files that may be loaded: none that another user can have written, and none that is shorter than its
+//! headers say, which would end the process. docs/security.md has the reasons.
 
 mod elf;
 #[cfg(unix)]
@@ -7,16 +7,17 @@ mod owners;
 
 use std::path::{Path, PathBuf};
 
-/// How a path came to be looked at.
+/// How the path of a library was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The user named it, or it is in a folder of the system's loader. A place that every user can write is refused all the same.
+    /// The user named it, or it is in a folder of the system's loader. Places that every user can write are rejected
+    /// even so.
     Named,
-    /// It was found. Only this user and the administrator may be able to write it.
+    /// It was found by a search. Only this user and the administrator may be able to write it.
     Found,
 }
 
-/// Whether a library may be loaded; its path without links, or why not.
+/// Checks that a library may be loaded; returns its path without links, or the reason against it.
 pub(super) fn check(library: &Path, trust: Trust) -> Result<PathBuf, String> {
     let path = place(library, trust)?;
     elf::check(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -26,7 +27,7 @@ pub(super) fn check(library: &Path, trust: Trust) -> Result<PathBuf, String> {
 #[cfg(unix)]
 use owners::check as place;
 
-/// On other systems the folders of a user are closed to others by the system's own rules, which are not checked.
+/// On other systems the system's own rules protect a user's folders, and nothing is checked.
 #[cfg(not(unix))]
 fn place(library: &Path, _: Trust) -> Result<PathBuf, String> {
     library.canonicalize().map_err(|why| format!("{}: {why}", library.display()))

@@ -1,4 +1,4 @@
-//! Who can have written a file, on Unix systems.
+//! Checks who can have written a file, on Unix systems.
 
 use super::Trust;
 use std::{
@@ -8,14 +8,14 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// As many symbolic links as Linux follows in one path.
+/// The number of symbolic links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// In a folder with this bit only owners replace their entries, as in `/tmp`.
+/// The sticky bit: in such a folder, as in `/tmp`, only owners can replace their entries.
 const STICKY: u32 = 0o1000;
 
-/// Looks at every folder, link and file on the way, from the root folder; the path without links. As nobody else can change any part of
-/// it, what was checked is what a later use of the path finds.
+/// Checks every folder, link and file of the path from the root folder on; returns the path without links. Nobody else
+/// can change any part of it, so a later use of the path finds what was checked.
 pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (mut at, mut rest, mut links) = (PathBuf::from("/"), parts(&path), 0);
@@ -41,7 +41,8 @@ pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
             rest.extend(parts(&target));
             continue;
         }
-        // all users may write a folder on the way, where only owners can replace its entries: those are looked at next
+        // a folder on the way may be writable by all users if only owners can replace its entries; the entries are
+        // checked next
         let is_on_the_way = entry.is_dir() && entry.mode() & STICKY != 0 && !rest.is_empty();
         if !is_on_the_way {
             writers(&entry, trust).map_err(refuse)?;
@@ -51,7 +52,7 @@ pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(at)
 }
 
-/// The parts of a path, the last one first.
+/// The components of a path in reverse order.
 fn parts(path: &Path) -> Vec<OsString> {
     let part = |component: Component<'_>| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
@@ -60,14 +61,16 @@ fn parts(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(part).collect()
 }
 
-/// The owner is this user or the administrator, where the entry was found, or where others can write its folder too.
+/// Checks that the owner is this user or the administrator, if the path was found by a search or others can write the
+/// folder too.
 fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), String> {
     if trust == Trust::Named && !among_others {
         return Ok(());
     }
     let me = this_user();
-    // the owner of the root folder is the administrator, who in some containers is not user 0. There the files of all users that the
-    // container does not know seem to be his, so in a folder that all can write he counts as anybody
+    // the owner of the root folder is the administrator, who in some containers is not user 0. There, files of users
+    // unknown to the container appear to be the administrator's, so in a folder that all can write that owner is not
+    // trusted
     let root = if among_others { 0 } else { fs::metadata("/").map_or(0, |root| root.uid()) };
     if [me, 0, root].contains(&entry.uid()) {
         return Ok(());
@@ -75,7 +78,7 @@ fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), Strin
     Err(format!("belongs to user {}, not to user {me} or the administrator", entry.uid()))
 }
 
-/// Nobody but the owner can write it, and groups of which nobody else is a member.
+/// Checks that nobody but the owner can write the entry, directly or through a group with other members.
 fn writers(entry: &Metadata, trust: Trust) -> Result<(), String> {
     if entry.mode() & 0o002 != 0 {
         return Err("can be written by all users".into());
@@ -91,8 +94,8 @@ fn writers(entry: &Metadata, trust: Trust) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the group is the one that many systems give each user alone: it has the user's name, is that of his files and of nobody
-/// else's, and has no other member.
+/// Returns whether the group is the private group that many systems create for each user: it has the user's name, is
+/// the primary group of that user alone, and has no other member.
 fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
     // name:password:user:group:.. and name:password:group:members
     let fields = |line: &'_ str, at: usize| line.split(':').nth(at).map(String::from).unwrap_or_default();
@@ -108,7 +111,7 @@ fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
 }
 
 fn this_user() -> u32 {
-    // SAFETY: it has no arguments, changes nothing and cannot fail.
+    // SAFETY: the function has no arguments, changes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
@@ -117,7 +120,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A folder of this test alone, which goes with this value.
+    /// A folder for one test, deleted when dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -159,7 +162,7 @@ mod tests {
                 mode(&part, 0o700);
             }
         }
-        // only owners replace the entries of this one, but a library may not be it
+        // only owners can replace entries of this folder, but it may not be the library itself
         mode(&folder.at("a"), 0o1777);
         assert_eq!(check(&file, Trust::Found), Ok(file));
         assert!(check(&folder.at("a"), Trust::Found).is_err());
