@@ -1,4 +1,4 @@
-//! Arrays that nobody changes any more.
+//! Immutable arrays in shared memory.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout},
@@ -11,13 +11,13 @@ use backend_runtime::{
 use ndarray::{ArrayRef, ArrayView, IxDyn};
 use std::{io::Write, sync::Arc};
 
-/// So many elements that are not in C order are gathered at a time.
+/// The number of elements gathered at a time from an array that is not in C order.
 const BLOCK: usize = 1 << 14;
 
-/// An array in shared memory, which nobody can change any more. Clones are handles of the same memory.
+/// An immutable array in shared memory. Clones are handles of the same memory.
 ///
-/// Its elements are written once, when it is made, and then sealed by the system: neither this process nor another can change them or cut
-/// the memory. So views are as safe as those of an array of the process itself.
+/// The elements are written once, when the array is made, and then sealed by the system: no process can change them or
+/// shorten the memory. So views are as safe as those of an array in the process itself.
 ///
 /// See [the crate](crate) for an example with several processes.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl SharedArray {
         SharedArray::make(OP, &x)
     }
 
-    /// The same of an array whose dtype is known at run time.
+    /// As `of`, for an array whose dtype is known only at run time.
     pub fn of_value<B: Arrays>(b: &B, x: &Value<B>) -> Result<SharedArray> {
         const OP: &str = "SharedArray::of_value";
         let Some(x) = x.as_array() else {
@@ -76,15 +76,15 @@ impl SharedArray {
         SharedArray::mapped(op, segment)
     }
 
-    /// Opens the array that another process shares, or this one.
+    /// Opens an array that this or another process shares.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the process of the descriptor has ended or has dropped the array; [`Error::Argument`] where it has
-    /// something else than the descriptor says.
+    /// [`Error::Unavailable`] if the process of the descriptor has ended or has dropped the array; [`Error::Argument`]
+    /// if its contents do not match the descriptor.
     pub fn open(descriptor: &Descriptor) -> Result<SharedArray> {
         const OP: &str = "SharedArray::open";
         let shared = SharedArray::mapped(OP, Segment::open(OP, descriptor, Kind::Array)?)?;
-        // a view shows bytes as elements, and not every byte is a bool
+        // a view shows bytes as elements, and not every byte is a valid bool
         if shared.dtype() == DType::Bool && shared.elements().iter().any(|&byte| byte > 1) {
             return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
         }
@@ -100,7 +100,7 @@ impl SharedArray {
         &self.inner.map[self.inner.segment.start..]
     }
 
-    /// What another process needs to open it: for as long as this process has a handle of it.
+    /// The descriptor with which another process can open the array, for as long as this process holds a handle of it.
     pub fn descriptor(&self) -> Descriptor {
         self.inner.segment.descriptor()
     }
@@ -115,10 +115,10 @@ impl SharedArray {
         &self.inner.segment.layout.shape
     }
 
-    /// The array without a copy.
+    /// A view of the array, without a copy.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the elements are not of `T`.
+    /// [`Error::Argument`] if the dtype is not that of `T`.
     pub fn view<T: Element>(&self) -> Result<ArrayView<'_, T, IxDyn>> {
         const OP: &str = "SharedArray::view";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -127,18 +127,19 @@ impl SharedArray {
         if bytes.len() != count * size_of::<T>() || !start.is_aligned() {
             return Err(Error::argument(OP, "the memory must have elements of this dtype"));
         }
-        // SAFETY: the bytes are `count` elements, at an aligned address, and live as long as this handle is borrowed. Nobody changes them: the
-        // memory is sealed. Any bytes are a number; those of bools were checked when the array was opened, or were bools.
+        // SAFETY: the bytes are `count` elements at an aligned address, and live as long as this handle is borrowed.
+        // Nobody changes them, because the memory is sealed. All bytes are valid numbers; bools were checked when the
+        // array was opened, or written as bools.
         let elements = unsafe { std::slice::from_raw_parts(start, count) };
         ArrayView::from_shape(self.shape(), elements).map_err(|_| Error::shape(OP, self.shape(), "is too large"))
     }
 
-    /// A copy on a backend. For a part of the array, `b.asarray(shared.view::<T>()?.slice(..))` copies no more than that.
+    /// A copy on a backend. To copy only a part of the array, use `b.asarray(shared.view::<T>()?.slice(..))`.
     pub fn array<B: Arrays, T: Element>(&self, b: &B) -> Result<B::Array<T>> {
         b.from_ndarray(self.view::<T>()?.into_host()?)
     }
 
-    /// A copy on a backend, in the dtype that the array has: `Value::as_array` has it, and calls by name take it.
+    /// A copy on a backend, in the dtype of the array: take it out with `Value::as_array`, or pass it to calls by name.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>> {
         dispatch!(self.dtype(), T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }

@@ -1,4 +1,4 @@
-//! Memory that several processes write to.
+//! Shared memory that several processes write to.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout},
@@ -20,14 +20,16 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// So many bytes are copied at a time.
+/// The number of bytes copied at a time.
 const BLOCK: usize = 1 << 16;
 
-/// An array in shared memory that every process which has it may write to: for results. Clones are handles of the same memory.
+/// An array in shared memory that every process with a handle may write to, for results. Clones are handles of the same
+/// memory.
 ///
-/// Parts are copied in and out. Processes that write parts of their own need nothing else. Where they write to the same elements, whoever comes last is seen, element
-/// by element; what has to go together, such as a maximum of what is there and what is new, is done between [`SharedBuffer::lock`] and the end of the
-/// lock. When a process has finished is for the processes to tell each other: by its end, or a message.
+/// Parts are copied in and out. Processes that write to separate parts need no synchronisation. If they write to the
+/// same elements, the last write wins, element by element. Operations on several steps, such as the maximum of an old
+/// and a new value, need the lock: call [`SharedBuffer::lock`]. A process must tell the others when it has finished, by
+/// ending or by a message.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -59,14 +61,14 @@ pub struct SharedBuffer {
 struct Inner {
     segment: Segment,
     map: MapMut,
-    /// The lock among the threads of this process, which the system takes for one.
+    /// The lock between the threads of this process, which share one lock of the system.
     threads: Mutex<()>,
-    /// The thread that has it.
+    /// The thread that holds the lock.
     holder: Mutex<Option<ThreadId>>,
 }
 
 impl SharedBuffer {
-    /// Zeros of this shape. The memory is taken at once.
+    /// A buffer of zeros of this shape. All of its memory is allocated at once.
     pub fn zeros<T: Element>(shape: &[usize]) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::zeros";
         let layout = Layout { kind: Kind::Buffer, dtype: T::DTYPE, shape: shape.to_vec() };
@@ -75,7 +77,8 @@ impl SharedBuffer {
         SharedBuffer::mapped(OP, segment)
     }
 
-    /// Opens the memory that another process shares, or this one; the errors are those of [`SharedArray::open`](crate::SharedArray::open).
+    /// Opens a buffer that this or another process shares; the errors are those of
+    /// [`SharedArray::open`](crate::SharedArray::open).
     pub fn open(descriptor: &Descriptor) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::open";
         SharedBuffer::mapped(OP, Segment::open(OP, descriptor, Kind::Buffer)?)
@@ -88,7 +91,7 @@ impl SharedBuffer {
         })
     }
 
-    /// What another process needs to open it: for as long as this process has a handle of it.
+    /// The descriptor with which another process can open the buffer, for as long as this process holds a handle of it.
     pub fn descriptor(&self) -> Descriptor {
         self.inner.segment.descriptor()
     }
@@ -103,10 +106,11 @@ impl SharedBuffer {
         &self.inner.segment.layout.shape
     }
 
-    /// Writes a part, the first element of which goes to `start`.
+    /// Writes a part whose first element goes to index `start`.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the elements are not of `T`, or the part does not lie within the array; nothing is written then.
+    /// [`Error::Argument`] if the dtype is not that of `T`, or the part does not lie within the array; then nothing is
+    /// written.
     pub fn write<T: Element>(&self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         const OP: &str = "SharedBuffer::write";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -124,7 +128,7 @@ impl SharedBuffer {
         Ok(())
     }
 
-    /// The same of an array of a backend.
+    /// As `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -134,11 +138,11 @@ impl SharedBuffer {
         self.write(start, &b.to_ndarray(&*part.into_array())?)
     }
 
-    /// A copy of a [`Part`].
+    /// Copies a [`Part`] of the array.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the elements are not of `T`, the part does not lie within the array, or another process has written what is no
-    /// bool.
+    /// [`Error::Argument`] if the dtype is not that of `T`, if the part does not lie within the array, or if another
+    /// process has written bytes that are not valid bools.
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         const OP: &str = "SharedBuffer::read";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -161,19 +165,20 @@ impl SharedBuffer {
         ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| Error::shape(OP, &shape, "is too large"))
     }
 
-    /// The same part on a backend.
+    /// Copies a part to a backend.
     pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         b.from_ndarray(self.read(part)?.into_shared())
     }
 
-    /// Waits until no other process, and no other thread, has the lock, and takes it: [`Lock`] reads and writes as the buffer does, and gives the
-    /// lock back when it is dropped. A process that ends gives it back, in whatever way it ends; what it has written by then stays.
+    /// Waits until no other process or thread holds the lock, and takes it. The [`Lock`] reads and writes like the
+    /// buffer, and releases the lock when it is dropped. A process that ends in any way also releases it; whatever it
+    /// has written by then stays.
     ///
-    /// The lock is an agreement: who does not ask for it reads and writes all the same.
+    /// The lock is advisory: processes that do not take it can still read and write.
     ///
     /// # Errors
-    /// [`Error::Argument`] where this thread has the lock by a handle of the same origin. One that opens the buffer twice, and locks
-    /// both, waits for itself.
+    /// [`Error::Argument`] if this thread already holds the lock through a handle of the same origin. A thread that
+    /// opens the buffer twice and locks both handles deadlocks.
     pub fn lock(&self) -> Result<Lock<'_>> {
         const OP: &str = "SharedBuffer::lock";
         let holder = || self.inner.holder.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,11 +197,11 @@ impl SharedBuffer {
         Ok(Lock { buffer: self, _threads: threads })
     }
 
-    /// Where elements of the array are, from one on.
+    /// The address of `bytes` bytes of elements from number `at` on.
     fn place(&self, at: usize, dtype: DType, bytes: usize) -> *mut u8 {
         let offset = self.inner.segment.start + at * dtype.size();
         assert!(offset + bytes <= self.inner.segment.length(), "a run lies within the array");
-        // SAFETY: the map has as many bytes as the segment.
+        // SAFETY: the map has as many bytes as the segment, and `offset` lies within it.
         unsafe { self.inner.map.as_mut_ptr().add(offset) }
     }
 
@@ -204,8 +209,8 @@ impl SharedBuffer {
     fn store(&self, at: usize, dtype: DType, from: &[u8]) {
         let to = self.place(at, dtype, from.len());
         match dtype.to_real().size() {
-            // SAFETY: the numbers lie within the map, which lives and may be written to, at addresses that are aligned: the elements begin at a
-            // multiple of 64 bytes of a page. Whoever else reads or writes them, in this process, does so by the same atomics.
+            // SAFETY: the numbers lie within the map, which is alive and writable, at aligned addresses: the elements
+            // begin at a multiple of 64 bytes of a page. All other accesses in this process use the same atomics.
             1 => unsafe { store_all::<AtomicU8>(to, from) },
             // SAFETY: as above.
             2 => unsafe { store_all::<AtomicU16>(to, from) },
@@ -232,7 +237,8 @@ impl SharedBuffer {
     }
 }
 
-/// A number that several threads or processes may read and write at the same time: one of the two is seen.
+/// A number that several threads or processes may read and write at the same time: readers see the old or the new
+/// value.
 trait Atomic {
     fn store(&self, bytes: &[u8]);
     fn load(&self, bytes: &mut [u8]);
@@ -258,24 +264,24 @@ macro_rules! atomic {
 atomic!(AtomicU8: u8, AtomicU16: u16, AtomicU32: u32, AtomicU64: u64);
 
 /// # Safety
-/// `to` is aligned, and has room for the bytes; nobody has a reference to them but atomics of this type.
+/// `to` must be aligned, with room for the bytes; only atomics of this type may refer to them.
 unsafe fn store_all<A: Atomic>(to: *mut u8, from: &[u8]) {
     for (i, bytes) in from.chunks_exact(size_of::<A>()).enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { &*to.cast::<A>().add(i) }.store(bytes);
     }
 }
 
 /// # Safety
-/// That of [`store_all`].
+/// As [`store_all`].
 unsafe fn load_all<A: Atomic>(from: *mut u8, to: &mut [u8]) {
     for (i, bytes) in to.chunks_exact_mut(size_of::<A>()).enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { &*from.cast::<A>().add(i) }.load(bytes);
     }
 }
 
-/// The lock of a [`SharedBuffer`], which reads and writes as that does: no other process that asks for the lock has it.
+/// The lock of a [`SharedBuffer`], which reads and writes like the buffer. No other process holds the lock meanwhile.
 #[derive(Debug)]
 pub struct Lock<'a> {
     buffer: &'a SharedBuffer,
@@ -293,7 +299,7 @@ impl Deref for Lock<'_> {
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         *self.buffer.inner.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // there is nobody to tell; the system gives it back with the file
+        // an error cannot be reported here; the system releases the lock with the file
         let _ = self.buffer.inner.segment.file.unlock();
     }
 }

@@ -1,4 +1,4 @@
-//! What one process tells another of an array.
+//! Descriptors, by which one process tells another of an array.
 
 use backend_runtime::{DType, Error, Result};
 use std::{
@@ -9,12 +9,12 @@ use std::{
 
 const OP: &str = "descriptor";
 
-/// What is done with the memory.
+/// The use of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// It is read.
+    /// Read only.
     Array,
-    /// It is written to as well.
+    /// Read and written.
     Buffer,
 }
 
@@ -27,8 +27,9 @@ impl Kind {
     }
 }
 
-/// An array in shared memory, and the process that shares it: a text such as `array:4711:5:91f0..:float32:3x4` for other processes, by
-/// `to_string` and `parse`. With the feature `serde` it is that text in messages and files, too.
+/// The description of an array in shared memory and of the process that shares it. `to_string` and `parse` convert it
+/// to and from a text such as `array:4711:5:91f0..:float32:3x4`, to send to other processes. With the feature `serde`
+/// it is serialised as this text.
 ///
 /// ```
 /// use backends_shared::Descriptor;
@@ -48,14 +49,14 @@ impl Kind {
 )]
 pub struct Descriptor {
     pub(crate) process: u32,
-    /// The file of that process.
+    /// The file descriptor in that process.
     pub(crate) file: u32,
-    /// What no other array has.
+    /// A random number that identifies the array.
     pub(crate) id: u128,
     pub(crate) layout: Layout,
 }
 
-/// What is in the memory.
+/// The contents of the memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout {
     pub(crate) kind: Kind,
@@ -75,7 +76,7 @@ impl Descriptor {
     }
 }
 
-/// A number that no other array has: the standard library's random keys, which differ between processes.
+/// A random number for a new array, from the standard library's hash keys, which differ between processes.
 pub(crate) fn new_id() -> u128 {
     let half = || u128::from(RandomState::new().build_hasher().finish());
     half() << 64 | half()
@@ -99,7 +100,7 @@ impl fmt::Display for Descriptor {
     }
 }
 
-/// A number as it is written here: digits alone.
+/// Parses a number that consists of digits only.
 fn number<N: FromStr>(text: &str) -> Option<N> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -120,7 +121,7 @@ impl FromStr for Descriptor {
             let layout = Layout { kind, dtype: dtype.parse().ok()?, shape };
             Some(Descriptor { process: number(process)?, file: number(file)?, id, layout })
         };
-        // a long text is not repeated
+        // show at most the first 100 characters of a long text
         let shown: String = text.chars().take(100).collect();
         read().ok_or_else(|| Error::argument(OP, format!("`{}` is not that of a shared array", shown.escape_debug())))
     }

@@ -1,13 +1,14 @@
 //! Arrays in memory that several processes share.
 //!
-//! One process puts an array there, and sends others its [`Descriptor`], a short text. They open it: the elements are there at once, and only
-//! what a backend computes with is copied. Results come back through a [`SharedBuffer`], of which each process writes its part.
+//! One process puts an array into shared memory and sends other processes its [`Descriptor`], a short text. They open
+//! it and can read the elements at once; only data that a backend computes with are copied. Results come back through a
+//! [`SharedBuffer`], of which each process writes its part.
 //!
-//! | type | is |
+//! | type | meaning |
 //! |---|---|
-//! | [`SharedArray`] | an array that nobody changes any more: a view of it is safe, whoever the other processes are |
+//! | [`SharedArray`] | an immutable array: a view of it is safe, whatever the other processes do |
 //! | [`SharedBuffer`] | memory that every process may write to, part by part |
-//! | [`Descriptor`] | which one, of which process, dtype and shape; `to_string` and `parse` |
+//! | [`Descriptor`] | identifies an array: its process, dtype and shape; `to_string` and `parse` |
 //!
 //! ```
 //! # #[cfg(target_os = "linux")]
@@ -44,18 +45,20 @@
 //! ```
 //!
 //! # Whose memory it is
-//! The memory has no name in the file system. It is there as long as a process has it open, and the system takes it back when the last one
-//! has dropped it or has ended, **in whatever way: nothing is left behind**, not in `/dev/shm` nor anywhere else. Whoever has opened an array keeps it when
-//! the process that made it ends; but a descriptor leads to nothing any more when the process that gave it has ended, or has dropped the array.
-//! Every process that has it open can give a descriptor of its own.
+//! The memory has no name in the file system. It exists as long as a process has it open, and the system frees it when
+//! the last process has dropped it or has ended, **in whatever way: nothing is left behind**, not in `/dev/shm` nor
+//! anywhere else. A process that has opened an array keeps it when the process that made it ends, but a descriptor
+//! becomes invalid when the process that gave it has ended or has dropped the array. Every process that has the array
+//! open can give a descriptor of its own.
 //!
-//! Processes of the same user on the same machine (with the same numbers of processes: not one in another container) can open what a descriptor says; others
-//! cannot. What is opened is checked: that it is the array of the descriptor, has its dtype and shape, and that its length cannot change while it
-//! is mapped, so that no process can end another by cutting it.
+//! Processes of the same user on the same machine can open a descriptor; others cannot. (They must also share process
+//! numbers: a process in another container cannot.) Opening checks that the array is the one of the descriptor, with
+//! its dtype and shape, and that its length cannot change while it is mapped, so that no process can end another by
+//! shortening it.
 //!
 //! # Where there is none
-//! On systems other than Linux everything answers with [`Error::Unavailable`]: macOS and Windows have no memory without a name that another
-//! process can open by a text, and whose length nobody can change. The crate compiles there.
+//! On systems other than Linux every call returns [`Error::Unavailable`]: macOS and Windows have no memory without a
+//! name that another process can open by a text, and whose length nobody can change. The crate compiles there.
 
 mod array;
 mod buffer;

@@ -1,4 +1,4 @@
-//! A piece of shared memory: a head, which says what it holds, and the elements.
+//! A piece of shared memory: a header that describes the contents, and the elements.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout, new_id},
@@ -7,25 +7,25 @@ use crate::{
 use backend_runtime::{Error, Result, rules};
 use std::fs::File;
 
-/// What it begins with: then come the length of the head, 8 bytes, and its text.
+/// The first bytes of the memory. The length of the header (8 bytes) and its text follow.
 const MAGIC: &[u8; 8] = b"backends";
 
-/// The elements begin at a multiple of this.
+/// The alignment of the first element, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// The longest head that is read: that of some ten thousand axes.
+/// The longest header that is read, enough for some ten thousand axes.
 const LONGEST: usize = 1 << 18;
 
-/// Memory that this process holds.
+/// Shared memory that this process holds.
 #[derive(Debug)]
 pub struct Segment {
-    /// What keeps the memory, and locks it.
+    /// The file that keeps the memory alive and carries the lock.
     pub file: File,
     id: u128,
     pub layout: Layout,
-    /// Where the elements begin, in bytes.
+    /// The offset of the elements in bytes.
     pub start: usize,
-    /// How many there are.
+    /// The number of elements.
     pub count: usize,
 }
 
@@ -41,13 +41,14 @@ fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The name that the system shows of the memory.
+/// The name of the memory, which the system shows.
 fn name(kind: Kind, id: u128) -> String {
     format!("backends-{}-{id:032x}", if kind == Kind::Array { "array" } else { "buffer" })
 }
 
 impl Segment {
-    /// New memory for such an array: `fill` writes the elements, or makes room for them. It is not sealed yet.
+    /// Creates memory for an array of this layout: `fill` writes the elements, or allocates them. The memory is not
+    /// sealed yet.
     pub fn create(
         op: &'static str,
         layout: Layout,
@@ -65,12 +66,12 @@ impl Segment {
         Ok(Segment { file, id, start: head.len(), count, layout })
     }
 
-    /// Lets nobody change the length any more, nor the elements of an array.
+    /// Seals the length, and the elements too if the memory is an array.
     pub fn seal(&self, op: &'static str) -> Result<()> {
         system::seal(op, &self.file, self.layout.kind == Kind::Buffer)
     }
 
-    /// The memory that a descriptor says, which has to be one of this kind.
+    /// Opens the memory of a descriptor, which must be of this kind.
     pub fn open(op: &'static str, descriptor: &Descriptor, kind: Kind) -> Result<Segment> {
         let Descriptor { process, file, id, layout } = descriptor;
         if layout.kind != kind {
@@ -95,18 +96,18 @@ impl Segment {
         Ok(Segment { file, id: *id, start: head.len(), count, layout: layout.clone() })
     }
 
-    /// How many bytes the memory has.
+    /// The size of the memory in bytes.
     pub fn length(&self) -> usize {
         self.start + self.count * self.layout.dtype.size()
     }
 
-    /// What another process needs to open it.
+    /// The descriptor with which another process can open the memory.
     pub fn descriptor(&self) -> Descriptor {
         let (process, file) = (std::process::id(), system::number(&self.file));
         Descriptor { process, file, id: self.id, layout: self.layout.clone() }
     }
 
-    /// An error where the elements are not of this dtype.
+    /// Returns an error if the elements are not of this dtype.
     pub fn holds(&self, op: &'static str, dtype: backend_runtime::DType) -> Result<()> {
         let is = self.layout.dtype;
         if is == dtype {
@@ -117,7 +118,7 @@ impl Segment {
     }
 }
 
-/// Why a head is not that of the descriptor.
+/// The reason why a header does not match the descriptor.
 fn differs(said: &Layout, found: &[u8]) -> String {
     let text = found.strip_prefix(MAGIC).and_then(|rest| rest.get(8..)).and_then(|text| str::from_utf8(text).ok());
     match text {

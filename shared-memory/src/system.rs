@@ -1,4 +1,5 @@
-//! What the operating system does: memory without a name, which other processes open by the number that its file has in this one.
+//! The calls of the operating system: memory without a name, which other processes open by the number of its file in
+//! this process.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -13,10 +14,10 @@ pub use linux::*;
 use backend_runtime::Error;
 use std::io::{self, ErrorKind};
 
-/// Whose errors these are.
+/// The source that errors name.
 pub const SYSTEM: &str = "shared memory";
 
-/// The error of a call of the system, which may have been for so many bytes.
+/// The error of a failed system call that may have asked for `bytes` bytes.
 pub fn failed(op: &'static str, bytes: usize, why: io::Error) -> Error {
     match why.kind() {
         ErrorKind::StorageFull | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => Error::Memory { op, bytes },

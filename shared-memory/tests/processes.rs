@@ -14,10 +14,10 @@ use std::{
 /// The environment variable with the role.
 const ROLE: &str = "BACKENDS_SHARED_ROLE";
 
-/// What a process of a test says begins so: the test harness writes lines as well.
+/// The prefix of lines that a process of a test prints: the test harness prints lines as well.
 const SAID: &str = "said: ";
 
-/// Another process, which is killed with the test.
+/// Another process, which is killed when the test ends.
 struct Process {
     child: Child,
     input: ChildStdin,
@@ -25,7 +25,7 @@ struct Process {
 }
 
 impl Process {
-    /// Starts one in a role.
+    /// Starts a process in a role.
     fn new(role: &str) -> Process {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "in_a_role", "--nocapture"]).env(ROLE, role);
@@ -40,13 +40,13 @@ impl Process {
         writeln!(self.input, "{}", line.to_string()).unwrap();
     }
 
-    /// The next line that it says.
+    /// The next line that the process prints.
     fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
             line.clear();
             assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the process has ended");
-            // the harness writes the name of the test before it, on the same line
+            // the harness prints the name of the test before it, on the same line
             if let Some((_, said)) = line.trim_end().split_once(SAID) {
                 return said.into();
             }
@@ -57,13 +57,13 @@ impl Process {
         self.hear().parse().unwrap()
     }
 
-    /// Ends it as nothing can be done about: SIGKILL.
+    /// Kills the process with SIGKILL, which it cannot handle.
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     fn end(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
@@ -89,12 +89,12 @@ fn numbers() -> ArrayD<f64> {
     ArrayD::from_shape_fn(vec![300, 40], |i| (i[0] * 40 + i[1]) as f64)
 }
 
-/// What the other processes do; nothing, as a test of its own.
+/// Runs the role of another process; without a role, does nothing.
 #[test]
 fn in_a_role() {
     let Ok(role) = env::var(ROLE) else { return };
     match role.split_whitespace().collect::<Vec<_>>()[..] {
-        // has an array until it is told to drop it
+        // holds an array until told to drop it
         ["owner"] => {
             let array = SharedArray::new(&numbers()).unwrap();
             say(array.descriptor());
@@ -137,13 +137,13 @@ fn in_a_role() {
     }
 }
 
-/// While a process starts it has the files of this one for a moment: holders are not counted then.
+/// Excludes counting holders while a process starts: it inherits the files of this process for a moment.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many processes have memory of this number open or mapped.
+/// The number of processes that have the memory of this descriptor open or mapped.
 fn holders(descriptor: &Descriptor) -> usize {
     let _alone = alone();
     let text = descriptor.to_string();
@@ -151,7 +151,7 @@ fn holders(descriptor: &Descriptor) -> usize {
     let mut count = 0;
     for process in fs::read_dir("/proc").unwrap().flatten() {
         let path = process.path();
-        // `self` and `thread-self` are links
+        // skip `self` and `thread-self`, which are links
         if process.file_name().to_string_lossy().parse::<u32>().is_err() {
             continue;
         }
@@ -178,7 +178,7 @@ fn others_see_what_one_shares() {
     assert_eq!(holders(&array.descriptor()), 3);
     let descriptor = array.descriptor();
     drop(array);
-    // they have it still, and can pass it on
+    // the readers still have the array, and can pass it on
     for reader in &mut readers {
         reader.tell("again");
         assert_eq!(reader.hear(), numbers().sum().to_string());
@@ -206,7 +206,7 @@ fn what_goes_together_is_locked() {
     let sums = SharedBuffer::zeros::<i64>(&[2]).unwrap();
     let mut adders = ["adder 500"; 3].map(Process::new);
     adders.iter_mut().for_each(|adder| adder.tell(sums.descriptor()));
-    // two threads of this process as well: one by the same handle, one by a handle that was opened
+    // also two threads of this process: one with the same handle, one with a handle that was opened
     std::thread::scope(|scope| {
         for handle in [sums.clone(), sums.clone(), SharedBuffer::open(&sums.descriptor()).unwrap()] {
             scope.spawn(move || {
@@ -293,7 +293,7 @@ fn descriptors_that_do_not_fit_are_refused() {
     let array = SharedArray::new(&arr2(&[[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]]).into_dyn()).unwrap();
     let right = array.descriptor();
     let why = |field, to: &str| SharedArray::open(&changed(&right, field, to)).unwrap_err();
-    // of another dtype or shape
+    // descriptors with another dtype or shape
     assert_eq!(
         why(4, "int32").to_string(),
         "SharedArray::open: the descriptor says array:int32:2x3, the memory begins with array:float32:2x3"
@@ -306,12 +306,12 @@ fn descriptors_that_do_not_fit_are_refused() {
         );
     }
     assert!(matches!(why(5, "18446744073709551615x2"), Error::Memory { .. }));
-    // that of no process, no file, another file, another array
+    // descriptors of a process, file or array that does not exist
     for (field, to) in [(1, "4294967295"), (1, "0"), (2, "4294967295"), (2, "0"), (3, &"0".repeat(32))] {
         let why = why(field, to);
         assert!(matches!(why, Error::Unavailable { .. }), "{field} {to}: {why}");
     }
-    // a buffer is no array, and the other way round
+    // a buffer is not an array, and an array is not a buffer
     assert!(
         SharedBuffer::open(&right).unwrap_err().to_string().contains("a shared array, which SharedArray::open opens")
     );
@@ -320,12 +320,12 @@ fn descriptors_that_do_not_fit_are_refused() {
     assert!(
         SharedArray::open(&buffer).unwrap_err().to_string().contains("a shared buffer, which SharedBuffer::open opens")
     );
-    // elements of another dtype
+    // a view with another dtype
     let why = array.view::<f64>().unwrap_err().to_string();
     assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
-/// Memory of a right name that this crate did not make: these bytes, sealed or not, and its descriptor.
+/// Memory with a valid name that this crate did not make: these bytes, sealed or not, and its descriptor.
 fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, Descriptor) {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::os::fd::AsRawFd;
@@ -357,7 +357,7 @@ fn memory_of_others_is_checked() {
     assert_eq!(SharedArray::open(&descriptor).unwrap().view::<f64>().unwrap(), arr1(&[0.0, 0.0]).into_dyn());
     let (_open, descriptor) = made_otherwise(&whole, false, layout);
     assert!(SharedArray::open(&descriptor).unwrap_err().to_string().contains("the memory is not sealed"));
-    // cut short, too long, without a head
+    // too short, too long, without a header
     for length in [72, 64, 63, 20, 7, 0] {
         let (_short, descriptor) = made_otherwise(&whole[..length], true, layout);
         let why = SharedArray::open(&descriptor).unwrap_err();
@@ -369,11 +369,11 @@ fn memory_of_others_is_checked() {
     assert!(
         SharedArray::open(&descriptor).unwrap_err().to_string().contains("does not begin as that of a shared array")
     );
-    // bools that are none
+    // bytes that are not valid bools
     let layout = "array:bool:2";
     let (_flags, descriptor) = made_otherwise(&[head(layout), vec![1, 2]].concat(), true, layout);
     assert!(SharedArray::open(&descriptor).unwrap_err().to_string().contains("a byte of a bool must be 0 or 1"));
-    // memory that cannot be written to is no buffer
+    // memory that cannot be written to is not a buffer
     let layout = "buffer:float64:2";
     let (_fixed, descriptor) = made_otherwise(&[head(layout), vec![0; 16]].concat(), true, layout);
     assert!(SharedBuffer::open(&descriptor).is_err());
@@ -409,7 +409,7 @@ fn shapes_of_every_kind() {
         buffer.write(&vec![0; shape.len()], &x).unwrap();
         assert_eq!(SharedBuffer::open(&buffer.descriptor()).unwrap().read::<f64>(&all).unwrap(), x);
     }
-    // not in C order, more than a block
+    // an array that is not in C order and longer than a block
     let x = numbers().reversed_axes();
     assert_eq!(SharedArray::new(&x).unwrap().view::<f64>().unwrap(), x);
     let large = ArrayD::from_shape_fn(vec![3, 40_000], |i| (i[0] * 7 + i[1]) as u16).reversed_axes();
@@ -417,7 +417,7 @@ fn shapes_of_every_kind() {
     let buffer = SharedBuffer::zeros::<u16>(large.shape()).unwrap();
     buffer.write(&[0, 0], &large).unwrap();
     assert_eq!(buffer.read::<u16>(&[0..40_000, 0..3]).unwrap(), large);
-    // more than there is
+    // more memory than the machine has
     for shape in [&[1 << 58][..], &[1 << 62], &[usize::MAX, 2]] {
         assert!(matches!(SharedBuffer::zeros::<f64>(shape), Err(Error::Memory { .. })), "{shape:?}");
     }

@@ -1,4 +1,4 @@
-//! Systems without such memory: nothing can be made or opened, which every function says.
+//! Systems without such memory: every function returns an error.
 
 use super::SYSTEM;
 use backend_runtime::{Error, Result};
@@ -8,22 +8,22 @@ fn unavailable<R>() -> Result<R> {
     Err(Error::unavailable(SYSTEM, "there is memory that processes share by a descriptor on Linux only"))
 }
 
-/// There is room for nothing.
+/// Always an error.
 pub fn room(_: &'static str, _: usize) -> Result<()> {
     unavailable()
 }
 
-/// No memory.
+/// Always an error.
 pub fn create(_: &'static str, _: &str) -> Result<File> {
     unavailable()
 }
 
-/// Nothing to give zeros to.
+/// Always an error.
 pub fn reserve(_: &File, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Nothing to seal.
+/// Always an error.
 pub fn seal(_: &'static str, _: &File, _: bool) -> Result<()> {
     unavailable()
 }
@@ -33,17 +33,17 @@ pub fn number(_: &File) -> u32 {
     u32::MAX
 }
 
-/// Nothing to open.
+/// Always an error.
 pub fn open(_: &'static str, _: u32, _: u32, _: &str, _: bool) -> Result<File> {
     unavailable()
 }
 
-/// Nothing to read.
+/// Always an error.
 pub fn head(_: &'static str, _: &File, _: usize) -> Result<Vec<u8>> {
     unavailable()
 }
 
-/// There is none.
+/// A type without values.
 #[derive(Debug)]
 pub struct Map(Infallible);
 
@@ -55,23 +55,23 @@ impl Deref for Map {
     }
 }
 
-/// Nothing to show.
+/// Always an error.
 pub fn map(_: &'static str, _: &File, _: usize) -> Result<Map> {
     unavailable()
 }
 
-/// There is none.
+/// A type without values.
 #[derive(Debug)]
 pub struct MapMut(Infallible);
 
 impl MapMut {
-    /// Where nothing begins.
+    /// Never called, because the type has no values.
     pub fn as_mut_ptr(&self) -> *mut u8 {
         match self.0 {}
     }
 }
 
-/// Nothing to show.
+/// Always an error.
 pub fn map_mut(_: &'static str, _: &File, _: usize) -> Result<MapMut> {
     unavailable()
 }

@@ -1,4 +1,4 @@
-//! Linux: a file in memory (`memfd_create`), whose length is sealed, and which others open as `/proc/PID/fd/N`.
+//! Linux: a file in memory (`memfd_create`) with a sealed length, which other processes open as `/proc/PID/fd/N`.
 
 use super::{SYSTEM, failed};
 use backend_runtime::{Error, Result};
@@ -16,15 +16,15 @@ use std::{
     },
 };
 
-/// The seals of memory that is written to, and what an array has in addition.
+/// The seals of writable memory; an array has the seal against writing in addition.
 const LENGTH: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 fn seals(writable: bool) -> SealFlags {
     if writable { LENGTH } else { LENGTH.union(SealFlags::WRITE) }
 }
 
-/// An error where the machine has not so much memory: pages of such files have no limit of their own, and asking for all of them would
-/// end processes.
+/// Returns an error if the machine does not have enough memory: pages of such files have no limit of their own, and
+/// allocating all memory would kill processes.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = |name: &str| {
@@ -37,19 +37,19 @@ pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     }
 }
 
-/// New memory, without bytes.
+/// Creates a file in memory, of length 0.
 pub fn create(op: &'static str, name: &str) -> Result<File> {
     let made = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
     made.map(File::from).map_err(|why| failed(op, 0, why.into()))
 }
 
-/// Gives memory zeros up to `length`, all of its pages at once: one that the system cannot give is an error here, where later it would end
-/// the process.
+/// Extends the memory with zeros to `length` and allocates all of its pages at once, so that a lack of memory is an
+/// error here, and does not kill the process later.
 pub fn reserve(file: &File, length: u64) -> io::Result<()> {
     Ok(rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length))?)
 }
 
-/// Seals the length, and the bytes too if they are not to be written any more.
+/// Seals the length, and the bytes too unless they remain writable.
 pub fn seal(op: &'static str, file: &File, writable: bool) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, seals(writable)).map_err(|why| failed(op, 0, why.into()))
 }
@@ -59,7 +59,7 @@ pub fn number(file: &File) -> u32 {
     file.as_raw_fd() as u32
 }
 
-/// Opens the memory of this name that a process has as the file of this number.
+/// Opens the memory of this name that a process has open as file number `number`.
 pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: bool) -> Result<File> {
     let path = format!("/proc/{process}/fd/{number}");
     let gone = || {
@@ -77,14 +77,14 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
         _ => failed(op, 0, why),
     };
     let is_it = |path: &str| Ok(fs::read_link(path)?.as_os_str() == format!("/memfd:{name} (deleted)").as_str());
-    // what has another name is not even opened: that of a pipe would wait
+    // a file with another name is not opened: opening a pipe would wait
     if !is_it(&path).map_err(refused)? {
         return Err(gone());
     }
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file =
         OpenOptions::new().read(true).write(writable).custom_flags(flags.bits() as i32).open(&path).map_err(refused)?;
-    // the process may have put something else there meanwhile
+    // the process may have replaced the file meanwhile
     if !is_it(&format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|why| failed(op, 0, why))? {
         return Err(gone());
     }
@@ -99,7 +99,7 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
     Ok(file)
 }
 
-/// The first bytes of the memory, as many as there are of these.
+/// Reads the first `length` bytes of the memory, or all if there are fewer.
 pub fn head(op: &'static str, file: &File, length: usize) -> Result<Vec<u8>> {
     let (mut head, mut have) = (vec![0; length], 0);
     while have < length {
@@ -114,19 +114,20 @@ pub fn head(op: &'static str, file: &File, length: usize) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The bytes of memory that is sealed against writing.
+/// A map of memory that is sealed against writing.
 pub type Map = Mmap;
 
-/// Shows the bytes of memory that is sealed.
+/// Maps sealed memory.
 pub fn map(op: &'static str, file: &File, length: usize) -> Result<Map> {
-    // SAFETY: the seals, which were set or looked for, let nobody change a byte or the length: what is mapped stays as it is.
+    // SAFETY: the seals, which were set or checked, prevent all changes of the bytes and the length: the map stays as
+    // it is.
     unsafe { MmapOptions::new().len(length).map_copy_read_only(file) }.map_err(|why| failed(op, length, why))
 }
 
-/// The memory itself, for reading and writing.
+/// A map for reading and writing.
 pub type MapMut = MmapRaw;
 
-/// Shows memory that is written to.
+/// Maps writable memory.
 pub fn map_mut(op: &'static str, file: &File, length: usize) -> Result<MapMut> {
     MmapOptions::new().len(length).map_raw(file).map_err(|why| failed(op, length, why))
 }
