@@ -1,4 +1,4 @@
-//! Files of the arrays of a backend.
+//! Reads and writes arrays of a backend in files.
 
 use crate::{
     npy::{self, elements::Elements, header::Header},
@@ -30,24 +30,25 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait NumpyFiles: Arrays {
-    /// The array of a `.npy` file, of elements of `T`: what `Npz::get` says of dtypes holds here too.
+    /// Reads a `.npy` file as elements of `T`; the dtype of the file may differ as in `Npz::get`.
     fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }
 
-    /// The array of a `.npy` file, in the dtype that the file says: `Value::as_array` has it, and calls by name take it.
+    /// Reads a `.npy` file in its own dtype: take the array out with `Value::as_array`, or pass it to calls by name.
     fn load_npy_value(&self, path: impl AsRef<Path>) -> Result<Value<Self>> {
         load(path.as_ref(), |file, length| value(self, file, length))
     }
 
-    /// Writes a `.npy` file of an array, in C order and little endian. A file that is there is written over.
+    /// Writes an array to a `.npy` file, in C order and little endian. An existing file is overwritten.
     ///
-    /// NumPy has no bfloat16: it reads such a file as two bytes of no type, which the package `ml_dtypes` makes numbers of.
+    /// NumPy has no bfloat16: it reads such a file as untyped elements of two bytes, which the package `ml_dtypes` can
+    /// convert.
     fn save_npy<'a, T: Element>(&self, path: impl AsRef<Path>, x: impl IntoArray<'a, Self::Array<T>>) -> Result<()> {
         save(path.as_ref(), &host(self, &*x.into_array())?)
     }
 
-    /// The same of an array whose dtype is known at run time, or of a number.
+    /// As `save_npy`, for an array whose dtype is known only at run time, or a number.
     fn save_npy_value(&self, path: impl AsRef<Path>, x: &Value<Self>) -> Result<()> {
         with_array(self, x, Save(path.as_ref()))
     }
@@ -55,7 +56,7 @@ pub trait NumpyFiles: Arrays {
 
 impl<B: Arrays> NumpyFiles for B {}
 
-/// What is done with an array whose dtype is known at run time.
+/// A function on an array whose dtype is known only at run time.
 pub(crate) trait WithArray {
     fn run<T: Element>(self, x: &HostArray<T>) -> Result<()>;
 }
@@ -68,7 +69,7 @@ impl WithArray for Save<'_> {
     }
 }
 
-/// Runs `f` over the array that a value is.
+/// Runs `f` on the array in a value.
 pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> Result<()> {
     match x {
         Value::Array(x) => dispatch!(x.dtype(), T => match x.get::<T>() {
@@ -87,17 +88,17 @@ pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> R
     }
 }
 
-/// The array on a backend.
+/// Moves an ndarray to a backend.
 pub(crate) fn on<B: Arrays, T: Element>(b: &B, x: ArrayD<T>) -> Result<B::Array<T>> {
     Ok(b.from_ndarray(x.into_shared())?)
 }
 
-/// The array as ndarray's.
+/// Copies an array of a backend to the host.
 pub(crate) fn host<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<HostArray<T>> {
     Ok(b.to_ndarray(x)?)
 }
 
-/// The array of a file of `length` bytes on a backend, in its own dtype.
+/// Reads an array in its own dtype from a file of `length` bytes.
 pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Result<Value<B>> {
     let header = Header::read(from)?;
     let elements = Elements::of(&header)?;
@@ -107,7 +108,7 @@ pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Resu
     })
 }
 
-/// An error that names the file.
+/// Adds the path of the file to an error.
 pub(crate) fn at(path: &Path) -> impl Fn(Error) -> Error {
     move |e| Error::new(e.kind(), format!("{}: {e}", path.display()))
 }

@@ -1,11 +1,12 @@
 //! Arrays in NumPy's `.npy` and `.npz` files.
 //!
-//! | for | there is |
+//! | purpose | API |
 //! |---|---|
 //! | an array of a backend in a `.npy` file | `b.load_npy(path)?`, `b.save_npy(path, &x)?` ([`NumpyFiles`]) |
 //! | named arrays in an `.npz` file, or a folder of `.npy` files | [`Npz`], [`NpzWriter`] |
-//! | parts of a `.npy` file that is larger than memory | [`NpyReader`], [`NpyWriter`]; [`Mapped`], [`MappedMut`] over the file's own pages |
-//! | a program that `Recorded` wrote down | [`ProgramFiles`], [`SavedProgram`] |
+//! | parts of a `.npy` file that is larger than memory | [`NpyReader`], [`NpyWriter`]; memory-mapped: [`Mapped`],
+//! [`MappedMut`] |
+//! | a program that `Recorded` has recorded | [`ProgramFiles`], [`SavedProgram`] |
 //! | bytes in memory | [`decode`], [`encode`], [`Npz::from_bytes`] |
 //!
 //! ```
@@ -67,17 +68,17 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// The most bytes that deflate makes of one: a repetition of 258 bytes takes two bits or more.
+/// The largest expansion by deflate: a repetition of 258 bytes takes at least two bits.
 const LARGEST_EXPANSION: u64 = 1032;
 
-/// Named arrays, read when they are asked for.
+/// Named arrays, which are read on request.
 #[derive(Clone)]
 pub struct Npz {
     path: PathBuf,
     source: Arc<Container>,
 }
 
-/// Where the arrays are.
+/// The source of the arrays.
 enum Container {
     Archive(Archive),
     /// The `.npy` file of each name.
@@ -86,9 +87,9 @@ enum Container {
 
 struct Archive {
     zip: Mutex<ZipArchive<BufReader<Box<dyn Stream>>>>,
-    /// Its length in bytes.
+    /// The length of the archive in bytes.
     length: u64,
-    /// The number of each name among its members.
+    /// The index of each name among the members.
     members: BTreeMap<String, usize>,
 }
 
@@ -98,10 +99,10 @@ trait Stream: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Stream for T {}
 
 impl Npz {
-    /// Opens an `.npz` file, or a folder with `.npy` files.
+    /// Opens an `.npz` file, or a folder of `.npy` files.
     ///
-    /// The arrays themselves are read when they are asked for, so that what nobody asks for may be large, damaged, or
-    /// compressed by a method that cannot be read.
+    /// Arrays are read only on request, so other arrays in the file may be large, damaged, or compressed by an
+    /// unsupported method.
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
         let source = if path.is_dir() {
@@ -113,7 +114,7 @@ impl Npz {
         Ok(Npz { path: path.to_owned(), source: Arc::new(source) })
     }
 
-    /// The arrays of an `.npz` file in memory; errors call it `name`.
+    /// Opens an `.npz` file in memory; errors call it `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Npz> {
         let length = bytes.len() as u64;
         let archive = archive(Box::new(Cursor::new(bytes)), length);
@@ -121,7 +122,7 @@ impl Npz {
         Ok(Npz { path: name.into(), source: Arc::new(Container::Archive(archive)) })
     }
 
-    /// Where the arrays come from.
+    /// The path of the file or folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -134,7 +135,7 @@ impl Npz {
         }
     }
 
-    /// Whether there is an array of this name.
+    /// Returns whether there is an array of this name.
     pub fn contains(&self, name: &str) -> bool {
         match &*self.source {
             Container::Archive(archive) => archive.members.contains_key(name),
@@ -142,29 +143,30 @@ impl Npz {
         }
     }
 
-    /// An array as ndarray's, of elements of `T`.
+    /// Reads an array as elements of `T`.
     ///
-    /// Those of the file may be of another dtype: bools, integers that `T` has, and what becomes a float or a complex number by rounding to
-    /// the nearest. Complex numbers in a file do not become reals, nor floats integers, nor integers narrower ones: that is an error.
+    /// The file may have another dtype: bools, integers whose values all fit into `T`, and numbers that become floats
+    /// or complex numbers by rounding to nearest. Converting complex numbers to reals, floats to integers, or integers
+    /// to narrower ones is an error.
     pub fn get<T: Element>(&self, name: &str) -> Result<ArrayD<T>> {
         self.read(name, |mut file, length| npy::read(&mut file, length))
     }
 
-    /// An array on a backend, of elements of `T`: what [`Npz::get`] reads.
+    /// Reads an array as elements of `T` and moves it to a backend; converts as [`Npz::get`] does.
     pub fn array<B: Arrays, T: Element>(&self, b: &B, name: &str) -> Result<B::Array<T>> {
         files::on(b, self.get(name)?)
     }
 
-    /// An array on a backend, in the dtype that the file says: `Value::as_array` has it, and calls by name take it.
+    /// Reads an array in its own dtype on a backend: take it out with `Value::as_array`, or pass it to calls by name.
     pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
     }
 
-    /// A member that is a text in UTF-8, and no array.
+    /// Reads a member that is a UTF-8 text instead of an array.
     pub fn text(&self, name: &str) -> Result<String> {
         self.read(name, |file, length| {
             let mut bytes = npy::reserved(usize::try_from(length).unwrap_or(usize::MAX))?;
-            // no more than it is said to hold; at the end the checksum is verified
+            // read at most the declared length; the checksum is verified at the end
             file.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
             if bytes.len() as u64 != length {
                 return Err(npy::damaged(format!("{} bytes of text, {length} were promised", bytes.len())));
@@ -173,17 +175,17 @@ impl Npz {
         })
     }
 
-    /// The shape of an array, without its data.
+    /// The shape of an array, without reading its data.
     pub fn shape(&self, name: &str) -> Result<Vec<usize>> {
         Ok(self.read(name, |mut file, length| npy::read_kind(&mut file, length))?.0)
     }
 
-    /// The dtype of an array, without its data.
+    /// The dtype of an array, without reading its data.
     pub fn dtype(&self, name: &str) -> Result<DType> {
         Ok(self.read(name, |mut file, length| npy::read_kind(&mut file, length))?.1)
     }
 
-    /// An array of one axis, as `f64`.
+    /// Reads an array of one axis as `f64`.
     pub fn vector(&self, name: &str) -> Result<Vec<f64>> {
         let array = self.get::<f64>(name)?;
         let shape = array.shape().to_vec();
@@ -191,7 +193,7 @@ impl Npz {
         Ok(vector.iter().copied().collect())
     }
 
-    /// The rows of an array of two axes, as `f64`.
+    /// Reads the rows of an array of two axes as `f64`.
     pub fn rows(&self, name: &str) -> Result<Vec<Vec<f64>>> {
         let array = self.get::<f64>(name)?;
         let shape = array.shape().to_vec();
@@ -199,7 +201,7 @@ impl Npz {
         Ok(matrix.rows().into_iter().map(|row| row.to_vec()).collect())
     }
 
-    /// An array of one element, of any shape, as `f64`.
+    /// Reads an array of one element, of any shape, as `f64`.
     pub fn scalar(&self, name: &str) -> Result<f64> {
         let array = self.get::<f64>(name)?;
         if array.len() == 1 { Ok(array.sum()) } else { Err(self.rank(name, array.shape(), 0)) }
@@ -210,7 +212,7 @@ impl Npz {
         Error::new(ErrorKind::InvalidData, why)
     }
 
-    /// The result of `f` for the `.npy` file of this name and its length.
+    /// Applies `f` to the `.npy` file of this name and its length.
     fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
         let result = match &*self.source {
             Container::Archive(archive) => archive.read(name, f),
@@ -247,7 +249,8 @@ impl Archive {
     }
 }
 
-/// A regular file and its length. Opening a pipe would wait for a writer, and reading a device may never end.
+/// Opens a regular file and returns its length. Opening a pipe would wait for a writer, and reading a device may never
+/// end.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     if !fs::metadata(path)?.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
@@ -257,7 +260,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// Reads the directory of a zip file, which is at its end; no more.
+/// Reads only the directory of a zip file, which is at its end.
 fn archive(file: Box<dyn Stream>, length: u64) -> Result<Archive> {
     let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
         ZipError::Io(e) if e.kind() != ErrorKind::UnexpectedEof => e,

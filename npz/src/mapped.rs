@@ -1,4 +1,5 @@
-//! `.npy` files in the address space of the process: their pages come from the file when they are read, and memory need not hold all of them.
+//! Memory-mapped `.npy` files: pages are read from the file when they are accessed, so the array may be larger than
+//! memory.
 
 use crate::{
     files::{at, host, on},
@@ -16,10 +17,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The array of a `.npy` file, mapped: for files that are larger than memory, or of which parts are read in any order.
+/// A memory-mapped `.npy` file, for arrays that are larger than memory, or whose parts are read in any order.
 ///
-/// The pages that are read are those in which the system keeps the file: nothing is read twice, processes share them, and they are given
-/// up where memory is short. The parts themselves are copies, which a backend computes with; [`Mapped::view`] is without a copy.
+/// The mapped pages are those of the system's file cache: nothing is read twice, processes share them, and they are
+/// freed if memory is short. Parts are copied, so that a backend can compute with them; [`Mapped::view`] does not copy.
 ///
 /// ```
 /// use backends::{prelude::*, slices};
@@ -42,9 +43,10 @@ use std::{
 /// ```
 ///
 /// # Files that change
-/// A file that another process writes to is seen as it is when a part is read. **One that is made shorter while it is mapped ends the
-/// process** (`SIGBUS` on Unix): the system has no pages to give. Where others may do that, read parts with [`NpyReader`](crate::NpyReader),
-/// which answers with an error. That the length is what the header promises is checked when the file is opened.
+/// If another process writes to the file, each read returns the contents at that time. **Shortening the file while it
+/// is mapped ends the process** (`SIGBUS` on Unix), because the system has no pages to give. If others may do that,
+/// read parts with [`NpyReader`](crate::NpyReader), which returns an error. Opening checks that the length matches the
+/// header.
 #[derive(Debug)]
 pub struct Mapped {
     map: MmapRaw,
@@ -54,7 +56,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a file for reading; its length has to be what its header promises.
+    /// Maps a file for reading; an error if its length does not match its header.
     pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
         let path = path.as_ref();
         let open = || {
@@ -88,24 +90,24 @@ impl Mapped {
         self.elements.dtype()
     }
 
-    /// A copy of a `Part`, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// Copies a `Part` as elements of `T`: see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         let read = read_part(&self.header, self.elements, part, |offset, block| {
             let offset = self.within(offset, block.len())?;
-            // SAFETY: the bytes are within the map, which lives; the block is memory of its own. No reference to the map is made, so
-            // that another process may write to the file meanwhile.
+            // SAFETY: the bytes lie within the map, which is alive; the block is separate memory. No reference to the
+            // map is created, so another process may write to the file meanwhile.
             unsafe { std::ptr::copy_nonoverlapping(self.map.as_ptr().add(offset), block.as_mut_ptr(), block.len()) };
             Ok(())
         });
         read.map_err(at(&self.path))
     }
 
-    /// The same part on a backend.
+    /// Copies a part to a backend.
     pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         on(b, self.read(part)?)
     }
 
-    /// The whole array without a copy, where the file has the elements as the machine does.
+    /// A view of the whole array without a copy, if the file stores the elements as the machine does.
     ///
     /// ```
     /// # use backends::prelude::*;
@@ -124,11 +126,11 @@ impl Mapped {
     /// ```
     ///
     /// # Errors
-    /// Another dtype or order of bytes, data at an address that is no multiple of the element's alignment, and bool, of which not every
-    /// byte is an element: map a file of bools as `u8`. What is refused here is read by [`Mapped::read`].
+    /// An error if the dtype or byte order differs, if the data are not aligned for the dtype, or if the dtype is bool,
+    /// for which not every byte is valid: map a file of bools as `u8`. In these cases use [`Mapped::read`].
     ///
     /// # Safety
-    /// While the view lives nobody writes to the file, neither this process nor another, and nobody makes it shorter.
+    /// While the view lives, no process may write to the file or shorten it.
     pub unsafe fn view<T: Element>(&self) -> Result<ArrayView<'_, T, IxDyn>> {
         let refuse =
             |why: String| Error::new(ErrorKind::InvalidInput, format!("{}: no view: {why}", self.path.display()));
@@ -144,20 +146,20 @@ impl Mapped {
         }
         let count = npy::count(&self.header, self.elements, self.map.len() as u64)?;
         let offset = self.within(self.header.length, count * size_of::<T>())?;
-        // SAFETY: the offset is within the map.
+        // SAFETY: the offset lies within the map.
         let start = unsafe { self.map.as_ptr().add(offset) }.cast::<T>();
         if !start.is_aligned() {
             return Err(refuse(format!("the data begin at byte {offset}, which elements of {} may not", T::DTYPE)));
         }
         let too_large = |_| refuse(format!("the shape {:?} is too large", self.shape()));
         let shape = IxDyn(self.shape()).set_f(self.header.fortran);
-        // SAFETY: `count` elements lie within the map, at an address that is aligned; any bytes are a number. They live as long as the map,
-        // and do not change meanwhile, which is the caller's promise.
+        // SAFETY: `count` elements lie within the map, at an aligned address; all bytes are valid numbers. They live as
+        // long as the map, and do not change meanwhile, which the caller guarantees.
         let elements = unsafe { std::slice::from_raw_parts(start, count) };
         ArrayView::from_shape(shape, elements).map_err(too_large)
     }
 
-    /// The place of bytes of the file in the map.
+    /// The offset in the map of `length` bytes of the file.
     fn within(&self, offset: u64, length: usize) -> Result<usize> {
         let start =
             usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
@@ -165,7 +167,7 @@ impl Mapped {
     }
 }
 
-/// The array of a `.npy` file, mapped for reading and writing: what is written goes to the file.
+/// A `.npy` file that is memory-mapped for reading and writing: writes go to the file.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -184,14 +186,14 @@ impl Mapped {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What [`Mapped`] says of files that change holds here too.
+/// The remarks of [`Mapped`] on files that change apply here too.
 #[derive(Debug)]
 pub struct MappedMut {
     mapped: Mapped,
 }
 
 impl MappedMut {
-    /// Makes a file of this shape, all zeros, with room on the disk for all of it. One that is there is written over.
+    /// Creates a file of zeros of this shape and allocates all of it on the disk. An existing file is overwritten.
     pub fn create<T: Element>(path: impl AsRef<Path>, shape: &[usize]) -> Result<MappedMut> {
         let path = path.as_ref();
         let create = || {
@@ -204,7 +206,7 @@ impl MappedMut {
         MappedMut::open(path)
     }
 
-    /// Maps a file that is there.
+    /// Maps an existing file.
     pub fn open(path: impl AsRef<Path>) -> Result<MappedMut> {
         let path = path.as_ref();
         let open = || {
@@ -215,7 +217,7 @@ impl MappedMut {
         Ok(MappedMut { mapped: open().map_err(at(path))? })
     }
 
-    /// Writes a part, the first element of which goes to `start`. Its elements have to be of the file's dtype.
+    /// Writes a part whose first element goes to index `start`. The dtype must be that of the file.
     pub fn write<T: Element>(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let Mapped { map, header, elements, path } = &self.mapped;
         if elements.dtype() != T::DTYPE || !elements.are_native() || header.fortran {
@@ -230,14 +232,15 @@ impl MappedMut {
         }
         let write = write_part(&header.shape, header.length, start, part, |offset, bytes| {
             let offset = self.mapped.within(offset, bytes.len())?;
-            // SAFETY: the bytes are within the map, which lives and may be written to. No view of it does: that would borrow `self`.
+            // SAFETY: the bytes lie within the map, which is alive and writable. No view of it exists, because a view
+            // would borrow `self`.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr().add(offset), bytes.len()) };
             Ok(())
         });
         write.map_err(at(path))
     }
 
-    /// The same of an array of a backend.
+    /// As `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays, T: Element>(
         &mut self,
         b: &B,
@@ -247,13 +250,14 @@ impl MappedMut {
         self.write(start, &host(b, &*part.into_array())?)
     }
 
-    /// Waits until everything that was written is on the disk. The system writes it some time without this, also after the process has ended.
+    /// Waits until all writes are on the disk. Without this the system writes them some time later, even after the
+    /// process has ended.
     pub fn flush(&self) -> Result<()> {
         self.mapped.map.flush().map_err(at(&self.mapped.path))
     }
 }
 
-/// Parts are read as of a file that is mapped for reading.
+/// Parts are read as from a [`Mapped`].
 impl Deref for MappedMut {
     type Target = Mapped;
 
@@ -262,21 +266,21 @@ impl Deref for MappedMut {
     }
 }
 
-/// Gives a file zeros up to `length`, on the disk: a full disk is an error here, where later it would end the process, in the midst of a write to
-/// memory.
+/// Extends a file with zeros to `length`, allocated on the disk: a full disk is an error here, and does not end the
+/// process later, during a write to memory.
 fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
         let bytes = length.try_into().map_err(|_| Error::from(ErrorKind::FileTooLarge))?;
         loop {
-            // SAFETY: the file is open, and the call has numbers alone for arguments.
+            // SAFETY: the file is open, and the call takes only numbers.
             if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes) } == 0 {
                 return Ok(());
             }
             match Error::last_os_error() {
                 why if why.kind() == ErrorKind::Interrupted => {}
-                // not every file system can: zeros are written then
+                // if the file system does not support the call, write zeros
                 why if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => break,
                 why => return Err(why),
             }
@@ -297,7 +301,7 @@ mod tests {
         std::env::temp_dir().join(format!("backends-npz-mapped-{}-{name}", std::process::id()))
     }
 
-    /// A file of version 1.
+    /// A `.npy` file of version 1.
     fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
         let order = if fortran { "True" } else { "False" };
         let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}}}");
@@ -337,7 +341,7 @@ mod tests {
         // SAFETY: nobody changes the file of this test.
         assert!(unsafe { mapped.view::<i16>() }.unwrap_err().to_string().contains("in another order"));
         assert_eq!(mapped.read::<i16>(..).unwrap(), arr1(&[1, -2]).into_dyn());
-        // one byte more before the data
+        // data that begin one byte later
         let odd = npy("<f8", false, "(1,)", &2.5_f64.to_le_bytes());
         let odd = [&odd[..8], &[119, 0], &odd[10..127], b" \n", &odd[128..]].concat();
         fs::write(&path, odd).unwrap();

@@ -1,4 +1,4 @@
-//! NumPy's `.npy` format. No input makes it panic, or reserve memory for data that the input cannot hold.
+//! NumPy's `.npy` format. No input causes a panic, or an allocation for data that the input cannot hold.
 
 pub(crate) mod elements;
 pub(crate) mod header;
@@ -11,24 +11,24 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// So many bytes are converted at a time.
+/// The number of bytes converted at a time.
 pub(crate) const BLOCK: usize = 1 << 16;
 
 pub(crate) fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// The error of a read; data that end early are reported with `why`.
+/// The error of a read; if the data end early, it says `why`.
 fn explain(e: Error, why: &str) -> Error {
     if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
 }
 
-/// Reads an array, as [`Npz::get`](crate::Npz::get) does.
+/// Reads an array from the bytes of a `.npy` file, as [`Npz::get`](crate::Npz::get) does.
 pub fn decode<T: Element>(bytes: &[u8]) -> Result<ArrayD<T>> {
     read(&mut &*bytes, bytes.len() as u64)
 }
 
-/// The shape and the dtype of the array in a file of `length` bytes, without its data.
+/// The shape and dtype of the array in a file of `length` bytes, without reading its data.
 pub(crate) fn read_kind(from: &mut impl Read, length: u64) -> Result<(Vec<usize>, DType)> {
     let header = Header::read(from)?;
     let elements = Elements::of(&header)?;
@@ -36,14 +36,15 @@ pub(crate) fn read_kind(from: &mut impl Read, length: u64) -> Result<(Vec<usize>
     Ok((header.shape, elements.dtype()))
 }
 
-/// Reads an array from a file that has, or is said to have, `length` bytes.
+/// Reads an array from a file whose length is, or is declared as, `length` bytes.
 pub(crate) fn read<T: Element>(from: &mut impl Read, length: u64) -> Result<ArrayD<T>> {
     let header = Header::read(from)?;
     let elements = Elements::of(&header)?;
     read_data(from, length, &header, elements)
 }
 
-/// Reads what follows the header. No more is read than that promises, and it is an error if the file ends before or after that.
+/// Reads the data after the header. Reads no more than the header promises; a file that is shorter or longer is an
+/// error.
 pub(crate) fn read_data<T: Element>(
     from: &mut impl Read,
     length: u64,
@@ -56,7 +57,7 @@ pub(crate) fn read_data<T: Element>(
     elements.read(&mut values, count, &mut Vec::new(), |block| {
         from.read_exact(block).map_err(|e| explain(e, "the data end before the header's promise is kept"))
     })?;
-    // the checksum of a compressed file is verified at its end
+    // read to the end, where the checksum of a compressed file is verified
     if from.read(&mut [0])? != 0 {
         return Err(damaged("there are more data than the header promises"));
     }
@@ -64,7 +65,7 @@ pub(crate) fn read_data<T: Element>(
     ArrayD::from_shape_vec(shape, values).map_err(|_| damaged(format!("the shape {:?} is too large", header.shape)))
 }
 
-/// An empty vector with room for so many elements.
+/// An empty vector with capacity for `count` elements; an error if there is not enough memory.
 pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let refused = |_| Error::new(ErrorKind::OutOfMemory, format!("{count} numbers do not fit into memory"));
@@ -72,7 +73,7 @@ pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// The number of elements that the header promises, where a file of `length` bytes has exactly these.
+/// The number of elements in the header; an error if a file of `length` bytes does not hold exactly these.
 pub(crate) fn count(header: &Header, elements: Elements, length: u64) -> Result<usize> {
     let width = elements.dtype().size();
     let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
@@ -88,20 +89,20 @@ pub(crate) fn count(header: &Header, elements: Elements, length: u64) -> Result<
     }
 }
 
-/// The bytes of a `.npy` file, in C order.
+/// Encodes an array as a `.npy` file, in C order.
 pub fn encode<T: Element>(array: &ArrayRef<T, IxDyn>) -> Vec<u8> {
     let mut file = Vec::new();
     write(&mut file, array).expect("a vector takes what is written");
     file
 }
 
-/// Writes a `.npy` file, in C order.
+/// Writes an array as a `.npy` file, in C order.
 pub(crate) fn write<T: Element>(to: &mut impl Write, array: &ArrayRef<T, IxDyn>) -> Result<()> {
     to.write_all(&header(T::DTYPE, array.shape()))?;
     write_elements(to, array)
 }
 
-/// The elements in C order, little endian.
+/// Writes the elements in C order, little endian.
 pub(crate) fn write_elements<T: Element>(to: &mut impl Write, array: &ArrayRef<T, IxDyn>) -> Result<()> {
     if let Some(elements) = array.as_slice().filter(|_| cfg!(target_endian = "little")) {
         return to.write_all(bytes::as_bytes(elements));
@@ -118,7 +119,7 @@ pub(crate) fn write_elements<T: Element>(to: &mut impl Write, array: &ArrayRef<T
     }
 }
 
-/// The bytes of elements.
+/// The bytes of elements in little-endian order.
 pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, [u8]> {
     let mut bytes = std::borrow::Cow::from(bytes::as_bytes(elements));
     if cfg!(target_endian = "big") {
@@ -127,12 +128,12 @@ pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, 
     bytes
 }
 
-/// The beginning of a file of such an array, up to its data.
+/// The bytes of a file before its data.
 pub(crate) fn header(dtype: DType, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let descr = elements::descr(dtype);
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // the length of a header has two bytes in version 1, four in version 2; the data begin at a multiple of 64
+    // the length of the header takes two bytes in version 1, four in version 2; the data begin at a multiple of 64
     let short = header.len() + 64 <= usize::from(u16::MAX);
     let before = if short { 10 } else { 12 };
     header.push_str(&" ".repeat(63 - (header.len() + before) % 64));
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(decode::<f64>(&bytes).unwrap(), array![[1.0, 3.0], [2.0, -1.0]].into_dyn());
     }
 
-    /// A file of these elements, of version 2 of the format.
+    /// A file of these elements, in version 2 of the format.
     fn file(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
         [MAGIC, &[2, 0], &(header.len() as u32).to_le_bytes(), header.as_bytes(), data].concat()
@@ -222,7 +223,7 @@ mod tests {
             assert!(decode::<f64>(&whole[..length]).is_err(), "cut to {length} bytes");
         }
         assert!(decode::<f64>(&[&whole[..], &[0]].concat()).is_err(), "one byte too many");
-        // whatever one byte becomes, it is an error or an array, no panic
+        // whatever a byte is changed to, the result is an error or an array, never a panic
         for at in 0..whole.len() {
             for byte in 0..=255 {
                 let mut changed = whole.clone();

@@ -1,4 +1,4 @@
-//! Parts of arrays in `.npy` files: what does not fit into memory is read and written piece by piece.
+//! Parts of arrays in `.npy` files: arrays that do not fit into memory are read and written piece by piece.
 
 use crate::{
     files::{at, host, on},
@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-/// Reads a part of an array, by `fill`, which puts bytes of the file from a place on into the block that it is given.
+/// Reads a part of an array; `fill` copies bytes of the file from an offset into a block.
 pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
@@ -33,7 +33,7 @@ pub(crate) fn read_part<T: Element>(
     }
     let [lengths, inner] = [&header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
     let ranges: Vec<_> = axes.iter().map(|&k| ranges[k].clone()).collect();
-    // a part without elements may have any other lengths
+    // a part without elements may have arbitrary other lengths
     let mut values = npy::reserved(if shape.contains(&0) { 0 } else { shape.iter().product() })?;
     let mut block = Vec::new();
     for (at, n) in parts::runs(&lengths, &ranges) {
@@ -49,7 +49,8 @@ pub(crate) fn read_part<T: Element>(
     Ok(if header.fortran { part.reversed_axes() } else { part })
 }
 
-/// Writes a part of an array in C order, the first element of which goes to `start`, by `store`, which puts bytes to a place in the file.
+/// Writes a part of an array in C order, whose first element goes to index `start`; `store` writes bytes at an offset
+/// of the file.
 pub(crate) fn write_part<T: Element>(
     shape: &[usize],
     data: u64,
@@ -72,7 +73,7 @@ pub(crate) fn write_part<T: Element>(
     Ok(())
 }
 
-/// A `.npy` file of which parts are read.
+/// A `.npy` file that is read part by part.
 #[derive(Debug)]
 pub struct NpyReader {
     file: BufReader<File>,
@@ -81,7 +82,7 @@ pub struct NpyReader {
 }
 
 impl NpyReader {
-    /// Opens a file; its length has to be what its header promises.
+    /// Opens a file; an error if its length does not match its header.
     pub fn open(path: impl AsRef<Path>) -> Result<NpyReader> {
         let path = path.as_ref();
         let open = || {
@@ -105,7 +106,7 @@ impl NpyReader {
         self.elements.dtype()
     }
 
-    /// A `Part` of the array, as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// Reads a `Part` of the array as elements of `T`: see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&mut self, part: impl Part) -> Result<ArrayD<T>> {
         let file = &mut self.file;
         read_part(&self.header, self.elements, part, |offset, block| {
@@ -114,7 +115,7 @@ impl NpyReader {
         })
     }
 
-    /// The same part on a backend.
+    /// Reads a part and moves it to a backend.
     pub fn array<B: Arrays, T: Element>(&mut self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         on(b, self.read(part)?)
     }
@@ -129,7 +130,7 @@ pub struct NpyWriter<T> {
     element: PhantomData<T>,
 }
 
-/// The header of a file of such an array, and the length of the file.
+/// The header of a file of such an array, and the length of the file in bytes.
 pub(crate) fn begin(dtype: DType, shape: &[usize]) -> Result<(Vec<u8>, u64)> {
     let header = npy::header(dtype, shape);
     let bytes = shape.iter().try_fold(dtype.size() as u64, |n, &d| n.checked_mul(d as u64));
@@ -140,7 +141,7 @@ pub(crate) fn begin(dtype: DType, shape: &[usize]) -> Result<(Vec<u8>, u64)> {
 }
 
 impl<T: Element> NpyWriter<T> {
-    /// Begins a file of this shape, all zeros: an empty one that was opened for writing.
+    /// Makes a `.npy` file of zeros of this shape in an empty file that is open for writing.
     pub fn new(mut file: File, shape: &[usize]) -> Result<NpyWriter<T>> {
         let (header, length) = begin(T::DTYPE, shape)?;
         file.write_all(&header)?;
@@ -148,13 +149,13 @@ impl<T: Element> NpyWriter<T> {
         Ok(NpyWriter { file, start: header.len() as u64, shape: shape.to_vec(), element: PhantomData })
     }
 
-    /// Begins a file of this shape, all zeros. One that is there is written over.
+    /// Creates a file of zeros of this shape. An existing file is overwritten.
     pub fn create(path: impl AsRef<Path>, shape: &[usize]) -> Result<NpyWriter<T>> {
         let path = path.as_ref();
         File::create(path).and_then(|file| NpyWriter::new(file, shape)).map_err(at(path))
     }
 
-    /// Writes a part, the first element of which goes to `start`.
+    /// Writes a part whose first element goes to index `start`.
     pub fn write(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let file = &mut self.file;
         write_part(&self.shape, self.start, start, part, |offset, bytes| {
@@ -163,7 +164,7 @@ impl<T: Element> NpyWriter<T> {
         })
     }
 
-    /// The same of an array of a backend.
+    /// As `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays>(
         &mut self,
         b: &B,
@@ -189,7 +190,7 @@ mod tests {
     fn parts_are_those_of_the_whole() {
         let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as f64).into_dyn();
         let path = file("read.npy");
-        // the same array in both orders
+        // the same array in both orders of axes
         let fortran = [
             b"\x93NUMPY\x01\0\x3e\0{'descr': '<f8', 'fortran_order': True, 'shape': (3, 4, 5)}   ".to_vec(),
             whole.t().iter().flat_map(|x| x.to_le_bytes()).collect(),
@@ -240,7 +241,7 @@ mod tests {
         assert!(writer.write(&[2, 0, 0], &whole).is_err());
         drop(writer);
         assert_eq!(decode::<i32>(&fs::read(&path).unwrap()).unwrap(), whole);
-        // a file whose data nobody wrote has zeros
+        // a file without written data contains zeros
         NpyWriter::<f64>::create(&path, &[2, 2]).unwrap();
         assert_eq!(decode::<f64>(&fs::read(&path).unwrap()).unwrap(), ArrayD::<f64>::zeros(vec![2, 2]));
         let huge = NpyWriter::<f64>::new(File::create(&path).unwrap(), &[usize::MAX, 2]);

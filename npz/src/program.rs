@@ -1,4 +1,4 @@
-//! Programs in files: calls as text, and the arrays that they begin with, in one `.npz` file.
+//! Programs in files: the calls as text and the arrays that they start with, in one `.npz` file.
 
 use crate::{Npz, NpzWriter, npy::damaged};
 use backend_runtime::{Arrays, Value, by_name::Program, dispatch};
@@ -9,10 +9,10 @@ use std::{
     str::FromStr,
 };
 
-/// The member of the file that has the text.
+/// The member with the text.
 const SCRIPT: &str = "script.txt";
 
-/// Programs that were written down, in one file.
+/// Saves recorded programs, each in one file.
 ///
 /// ```no_run
 /// use backends::prelude::*;
@@ -32,9 +32,8 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file of the text, as the member `script.txt`, and of the constants by their names: NumPy's
-    /// `load` reads both.
-    /// A file that is there is written over.
+    /// Writes an `.npz` file with the text, as the member `script.txt`, and the constants by their names; NumPy's
+    /// `load` reads both. An existing file is overwritten.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;
         file.add_text(SCRIPT, &self.text())?;
@@ -50,7 +49,7 @@ pub trait ProgramFiles: Program {
 
 impl<P: Program> ProgramFiles for P {}
 
-/// A program in a file.
+/// A program that was read from a file.
 #[derive(Clone, Debug)]
 pub struct SavedProgram {
     file: Npz,
@@ -63,7 +62,7 @@ impl SavedProgram {
         SavedProgram::of(Npz::open(path)?)
     }
 
-    /// The program of a file in memory; errors call it `name`.
+    /// Reads a program from a file in memory; errors call it `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<SavedProgram> {
         SavedProgram::of(Npz::from_bytes(name, bytes)?)
     }
@@ -77,7 +76,7 @@ impl SavedProgram {
         Ok(SavedProgram { file, text })
     }
 
-    /// The calls as text, a line each.
+    /// The calls as text, one per line.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -88,12 +87,12 @@ impl SavedProgram {
         self.text.parse().map_err(wrong)
     }
 
-    /// The names of the arrays that the calls begin with.
+    /// The names of the arrays that the calls start with.
     pub fn names(&self) -> Vec<&str> {
         self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
     }
 
-    /// These arrays on a backend, as the variables that the script begins with.
+    /// The constants on a backend, as the initial variables of the script.
     pub fn constants_on<B: Arrays>(&self, b: &B) -> Result<BTreeMap<String, Value<B>>> {
         self.names().into_iter().map(|name| Ok((name.to_owned(), self.file.value(b, name)?))).collect()
     }

@@ -14,7 +14,7 @@ use std::{
 };
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// An `.npz` file that is being written, as by `np.savez`. Names stand once.
+/// Writes an `.npz` file, as `np.savez` does. A name can be used only once.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -38,12 +38,12 @@ pub struct NpzWriter {
 }
 
 impl NpzWriter {
-    /// Begins a file; one that is there is written over. Arrays are not compressed.
+    /// Creates a file; an existing one is overwritten. Arrays are not compressed.
     pub fn create(path: impl AsRef<Path>) -> Result<NpzWriter> {
         NpzWriter::new(path.as_ref(), CompressionMethod::Stored)
     }
 
-    /// Begins a file of compressed arrays, as by `np.savez_compressed`.
+    /// Creates a file of compressed arrays, as `np.savez_compressed` does.
     pub fn create_compressed(path: impl AsRef<Path>) -> Result<NpzWriter> {
         NpzWriter::new(path.as_ref(), CompressionMethod::Deflated)
     }
@@ -56,7 +56,7 @@ impl NpzWriter {
     /// Adds an ndarray.
     pub fn add<T: Element>(&mut self, name: &str, x: &ArrayRef<T, IxDyn>) -> Result<()> {
         let mut add = || {
-            // as NumPy does: a member may be larger than 4 GiB
+            // as in NumPy, a member may be larger than 4 GiB
             let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);
             self.zip.start_file(format!("{name}.npy"), options)?;
             npy::write(&mut self.zip, x)
@@ -64,7 +64,7 @@ impl NpzWriter {
         add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
 
-    /// Adds a text, as a member of exactly this name: [`Npz::text`](crate::Npz::text) reads it.
+    /// Adds a text, as a member of exactly this name; read it with [`Npz::text`](crate::Npz::text).
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<()> {
         let mut add = || {
             let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);
@@ -79,12 +79,12 @@ impl NpzWriter {
         self.add(name, &host(b, x)?)
     }
 
-    /// Adds an array whose dtype is known at run time, or a number.
+    /// Adds an array whose dtype is known only at run time, or a number.
     pub fn add_value<B: Arrays>(&mut self, b: &B, name: &str, x: &Value<B>) -> Result<()> {
         with_array(b, x, Add(self, name))
     }
 
-    /// Ends the file. Without this it is none: what is dropped before may lack arrays, and says nothing of what went wrong.
+    /// Finishes the file. Without this call the file is not valid: it may lack arrays, and errors are not reported.
     pub fn finish(self) -> Result<()> {
         let end = || self.zip.finish()?.flush();
         end().map_err(at(&self.path))

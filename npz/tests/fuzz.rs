@@ -1,7 +1,7 @@
-//! Damaged `.npy` and `.npz` files: no panic, no hang, no memory for what a file cannot hold.
+//! Damaged `.npy` and `.npz` files must not cause a panic, a hang, or allocations for more than a file can hold.
 //!
-//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` looks for
-//! that long, at other damage.
+//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` tests other
+//! damage for that many seconds.
 
 mod common;
 
@@ -14,16 +14,17 @@ use std::{
 };
 use zip::CompressionMethod;
 
-/// What reading may allocate whatever the file says: buffers, the state of the decompression.
+/// The bytes that reading may allocate for any file: buffers, the state of the decompression.
 const FIXED: usize = 1 << 20;
 
-/// What it may allocate for each byte of a file: deflate makes up to 1032 bytes of one, and an `f64` is made of each.
+/// The bytes that reading may allocate per byte of a file: deflate makes up to 1032 bytes of one, and each may become
+/// an `f64`.
 const FOR_EACH_BYTE: usize = 8 * 1032 + 1024;
 
-/// No small file takes nearly as long to read.
+/// The time after which reading counts as a hang; no small file takes nearly as long.
 const HANGS: Duration = Duration::from_secs(20);
 
-/// Numbers by counter (SplitMix64).
+/// A counter-based random number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -62,7 +63,7 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
             let noise: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
             file.splice(at..at + length, noise);
         }
-        // a number of 2, 4 or 8 bytes becomes another: lengths, offsets, counts, signatures
+        // replace a number of 2, 4 or 8 bytes: lengths, offsets, counts, signatures
         6 | 7 => {
             let width = random.one_of(&[2, 4, 8]);
             let near = file.len() as u64;
@@ -71,7 +72,7 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
             let end = (at + width).min(file.len());
             file[at..end].copy_from_slice(&bytes[..end - at]);
         }
-        // a number in text becomes another
+        // replace a number in text
         _ => {
             let digit = (at..file.len()).find(|&i| file[i].is_ascii_digit());
             let other = random.one_of(&["", "0", "00", "99", "4294967296", "18446744073709551615", "-1", "1,", "1e9"]);
@@ -82,10 +83,10 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// How many tests share the time of `FUZZ_SECONDS`.
+/// The number of tests that share the time of `FUZZ_SECONDS`.
 const TESTS: u64 = 2;
 
-/// Reads `rounds` damaged files, or for as long as `FUZZ_SECONDS` says.
+/// Reads `rounds` damaged files, or as many as fit into `FUZZ_SECONDS`.
 fn fuzz(rounds: usize, whole: &[Vec<u8>], read: impl Fn(Vec<u8>)) {
     let number = |name| std::env::var(name).ok().map(|n| n.parse::<u64>().unwrap_or_else(|e| panic!("{name}: {e}")));
     let (seconds, seed) = (number("FUZZ_SECONDS"), number("FUZZ_SEED").unwrap_or(1));

@@ -1,4 +1,4 @@
-//! Reading takes memory for what is asked for and for what is there, not for what a file says of itself.
+//! Reading allocates memory for the data requested and present, not for the lengths that a file declares.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::fs;
 
 const MIB: usize = 1 << 20;
 
-/// Deflated: `first`, and then so many MiB of zeros.
+/// Deflated data: `first`, followed by the given number of MiB of zeros.
 fn and_zeros(first: &[u8], mebibytes: usize) -> Vec<u8> {
     let mut packer = Compress::new(Compression::best(), false);
     let mut block = |bytes: &[u8], flush| {
@@ -18,7 +18,7 @@ fn and_zeros(first: &[u8], mebibytes: usize) -> Vec<u8> {
         packed
     };
     let first = block(first, FlushCompress::Full);
-    // what stands between two full flushes does not refer to anything before
+    // data between two full flushes do not refer to anything before
     let zeros = block(&vec![0; MIB], FlushCompress::Full);
     let end = block(&[], FlushCompress::Finish);
     [first, zeros.repeat(mebibytes), end].concat()
@@ -44,7 +44,7 @@ fn no_more_is_unpacked_than_the_header_promises() {
     let wanted = small();
     let packed = and_zeros(&wanted, 5 << 10);
     let length = wanted.len() as u64;
-    // the zip file tells the truth; then it says what the array's header says
+    // first the zip file declares the true length, then the length in the array's header
     for (said, why) in [(length + (5 << 30), "bytes of data for the shape [2]"), (length, "larger than its declared")] {
         let x = Member { name: "x.npy", method: 8, crc: crc(&wanted), packed: &packed, length: said };
         let file = raw_archive(&[x]);
@@ -58,7 +58,7 @@ fn no_more_is_unpacked_than_the_header_promises() {
 #[test]
 fn what_a_file_cannot_hold_is_refused_before_memory_is_asked_for() {
     let alone = alone();
-    // 8 GiB of numbers, packed into a hundred bytes, or stored in a file that ends before
+    // 8 GiB of numbers, packed into a hundred bytes, or stored in a file that ends early
     let header = npy("<f8", false, "(1073741824,)", &[]);
     let length = header.len() as u64 + (8 << 30);
     let packed = and_zeros(&header, 0);

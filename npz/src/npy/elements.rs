@@ -1,11 +1,11 @@
-//! The elements of a `.npy` file: which dtype they are, and in which order their bytes.
+//! The elements of a `.npy` file: their dtype and byte order.
 
 use super::{BLOCK, damaged, header::Header};
 use backend_runtime::{DType, DTypeKind, Element, bytes, can_cast, dispatch};
 use std::io::{Error, ErrorKind, Result};
 
-/// NumPy's name of the elements that are written: little endian. It has no bfloat16, but the package `ml_dtypes`, whose arrays it writes
-/// as two bytes of no type.
+/// NumPy's name of a dtype, little endian. NumPy has no bfloat16; it writes such arrays of the package `ml_dtypes` as
+/// untyped elements of two bytes.
 pub fn descr(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "|b1",
@@ -22,12 +22,12 @@ pub fn descr(dtype: DType) -> &'static str {
         DType::Float32 => "<f4",
         DType::Float64 => "<f8",
         DType::Complex64 => "<c8",
-        // the last dtype that there is
+        // the last remaining dtype
         _ => "<c16",
     }
 }
 
-/// How the elements of a file are written.
+/// The encoding of the elements of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elements {
     dtype: DType,
@@ -35,7 +35,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Those that a header names.
+    /// The encoding that a header names.
     pub fn of(header: &Header) -> Result<Elements> {
         let name = header.descr.as_str();
         let refuse = || damaged(format!("elements of dtype `{}`, which no array has", name.escape_debug()));
@@ -50,17 +50,17 @@ impl Elements {
         Ok(Elements { dtype, big })
     }
 
-    /// Their dtype.
+    /// The dtype of the elements.
     pub fn dtype(self) -> DType {
         self.dtype
     }
 
-    /// Whether the file has them as the machine does.
+    /// Returns whether the file has the byte order of the machine.
     pub fn are_native(self) -> bool {
         self.big == cfg!(target_endian = "big")
     }
 
-    /// An error where elements of `T` do not stand for these: see [`Npz::get`](crate::Npz::get).
+    /// Returns an error if the elements cannot be converted to `T`: see [`Npz::get`](crate::Npz::get).
     pub fn fit<T: Element>(self) -> Result<()> {
         let rounded = T::DTYPE.kind() >= DTypeKind::Real && self.dtype.kind() <= T::DTYPE.kind();
         if rounded || self.dtype == DType::Bool || can_cast(self.dtype, T::DTYPE) {
@@ -74,7 +74,8 @@ impl Elements {
         Err(Error::new(ErrorKind::InvalidInput, why))
     }
 
-    /// Appends `count` elements, of bytes that `fill` puts into the blocks that it is given; `block` is memory for them.
+    /// Appends `count` elements, decoded from bytes that `fill` writes into the given blocks; `block` is memory for the
+    /// blocks.
     pub fn read<T: Element>(
         self,
         to: &mut Vec<T>,
@@ -89,7 +90,7 @@ impl Elements {
             block.resize(left.min(BLOCK), 0);
         }
         while left > 0 {
-            // a block is a whole number of elements of every dtype
+            // a block holds a whole number of elements of every dtype
             let part = &mut block[..left.min(BLOCK)];
             fill(part)?;
             if !self.are_native() {
@@ -137,7 +138,7 @@ mod tests {
         for dtype in DType::ALL {
             assert_eq!(named(descr(dtype)).unwrap(), Elements { dtype, big: false });
             let checked: Result<()> = dispatch!(dtype, T => {
-                // more than a block, and not a whole number of them
+                // more elements than a block, and not a whole number of blocks
                 let x: Vec<T> = (0..70_001).map(|i| T::from_i64(i % 99)).collect();
                 let mut little = bytes::as_bytes(&x).to_vec();
                 if cfg!(target_endian = "big") {

@@ -1,9 +1,9 @@
-//! The header of a `.npy` file: a dictionary in Python's notation that gives dtype, order and shape.
+//! The header of a `.npy` file: a dictionary in Python's notation with dtype, order and shape.
 
 use super::{MAGIC, damaged, explain};
 use std::io::{Read, Result};
 
-/// The longest header that is read. NumPy itself refuses headers of more than 10,000 bytes by default.
+/// The longest header that is read, in bytes. NumPy itself rejects headers of more than 10,000 bytes by default.
 const LONGEST: usize = 1 << 16;
 
 /// The content of a `.npy` header: dtype, order and shape of the data.
@@ -14,12 +14,12 @@ pub struct Header {
     /// Whether the first index changes fastest.
     pub fortran: bool,
     pub shape: Vec<usize>,
-    /// Where the data begin.
+    /// The offset of the data in bytes.
     pub length: u64,
 }
 
 impl Header {
-    /// Reads the beginning of a file, up to its data.
+    /// Reads a file up to its data.
     pub fn read(from: &mut impl Read) -> Result<Header> {
         let mut magic = [0; 6];
         from.read_exact(&mut magic).map_err(|e| explain(e, "not a .npy file"))?;
@@ -105,7 +105,7 @@ impl<'a> Rest<'a> {
         if self.eat(letter) { Ok(()) } else { Err(damaged(otherwise)) }
     }
 
-    /// A string between quotes; no name that is asked for has escapes in it.
+    /// Reads a quoted string; no expected name contains escapes.
     fn text(&mut self) -> Option<&'a str> {
         let start = self.0.trim_start();
         let quote = start.chars().next().filter(|c| matches!(c, '\'' | '"'))?;

@@ -1,4 +1,4 @@
-//! Archives that no library would write, and how much memory reading them takes.
+//! Archives that no library would write, and measurement of the memory that reading them takes.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use backends_npz::encode;
@@ -16,7 +16,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The right to measure memory, which is that of the process: every test of a file that measures has to hold it.
+/// Exclusive access to the memory statistics of the process: every test of a file that measures memory must hold it.
 pub struct Alone(#[allow(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
 /// Waits until no other test measures.
@@ -26,7 +26,7 @@ pub fn alone() -> Alone {
 }
 
 impl Alone {
-    /// The result of `f`, and the most bytes that were allocated at the same time because of it.
+    /// Runs `f`; returns its result and the peak of the memory allocated for it, in bytes.
     pub fn memory_of<R>(&self, f: impl FnOnce() -> R) -> (R, usize) {
         let before = MEMORY.current_usage();
         MEMORY.reset_peak_usage();
@@ -35,7 +35,7 @@ impl Alone {
     }
 }
 
-/// A folder of its own for each test, empty.
+/// An empty folder for each test.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -60,14 +60,14 @@ pub fn archive(members: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8
     zip.finish().unwrap().into_inner()
 }
 
-/// A member of a zip file, whatever is said of it.
+/// A member of a zip file, whose declared values may be wrong.
 pub struct Member<'a> {
     pub name: &'a str,
-    /// 0 is stored, 8 deflated, 12 bzip2.
+    /// 0: stored, 8: deflated, 12: bzip2.
     pub method: u16,
     pub crc: u32,
     pub packed: &'a [u8],
-    /// How many bytes are said to come of it.
+    /// The declared length in bytes after decompression.
     pub length: u64,
 }
 
@@ -95,7 +95,7 @@ pub fn raw_archive(members: &[Member]) -> Vec<u8> {
     file
 }
 
-/// The checksum of a zip file.
+/// The checksum of a member of a zip file.
 pub fn crc(bytes: &[u8]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes);
