@@ -4,7 +4,7 @@ use crate::Scan;
 use backends::{Backend, Complex, Error, InterpOptions, IrfftOptions, Precision, Result, Slice};
 use std::f64::consts::PI;
 
-/// The direct inversion of the projections, for images whose reference spectrum has no zero below the cutoff frequency.
+/// Direct inversion of the projections, for scans whose reference spectrum has no zero below the cutoff frequency.
 ///
 /// Each projection is deconvolved by the reference spectrum, filtered, and smeared back over the image along the planes
 /// it summed over.
@@ -13,17 +13,17 @@ pub struct FilteredBackProjection<B: Backend, T: Precision> {
     backend: B,
     scan: Scan,
     shape: Vec<usize>,
-    /// Along each image axis: the pixels' coordinates (cm), shaped to broadcast to the image.
+    /// For each image axis, the coordinates of the pixels (cm), in a shape that broadcasts to the image.
     coordinates: Vec<B::Array<T>>,
     /// The factor of each coefficient of a projection's real FFT.
     filter: B::Array<T::Complex>,
-    /// How much each projection counts.
+    /// The weight of each projection.
     weights: Vec<f64>,
 }
 
 impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
-    /// For images of this shape with pixels of `delta` cm. Frequencies above the fraction `cutoff` of the highest, in
-    /// 0 .. 1, are left out.
+    /// The inversion for images of this shape with pixels of `delta` cm. Frequencies above the fraction `cutoff` (in 0
+    /// .. 1) of the highest frequency are removed.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, cutoff: f64) -> Result<Self> {
         scan.check_image::<T>("fbp", shape, delta)?;
         if !(cutoff > 0.0 && cutoff <= 1.0) {
@@ -49,7 +49,8 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
         })
     }
 
-    /// The image of a sinogram. `each` is called after each projection with how many are done.
+    /// Reconstructs the image of a sinogram. `each` is called after each projection with the number of projections
+    /// done.
     pub fn reconstruct(&self, sinogram: &B::Array<T>, mut each: impl FnMut(usize)) -> Result<B::Array<T>> {
         let (b, scan) = (&self.backend, &self.scan);
         scan.check_sinogram("fbp", b.shape(sinogram))?;
@@ -71,7 +72,7 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
         Ok(image)
     }
 
-    /// The projections after the filter, times their weights.
+    /// The filtered projections, times their weights.
     fn filtered(&self, sinogram: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let spectrum = b.multiply(b.rfft(&b.ifftshift(sinogram, -1)?)?, &self.filter)?;
@@ -97,7 +98,7 @@ fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B
     b.concat([&kept, &b.zeros::<T::Complex>([samples / 2 - highest])?])
 }
 
-/// Projections with a gradient.
+/// The projections with a gradient that is not 0.
 fn with_gradient(scan: &Scan) -> Vec<usize> {
     (0..scan.projections()).filter(|&k| scan.magnitude(k) != 0.0).collect()
 }
@@ -108,7 +109,7 @@ fn weights_2d(scan: &Scan) -> Vec<f64> {
     (0..scan.projections()).map(|k| if weight(k) == 0.0 { 0.0 } else { weight(k) / scale }).collect()
 }
 
-/// In three dimensions each projection counts for its part of the sphere of directions.
+/// In three dimensions the weight of a projection is the part of the sphere of directions that it stands for.
 fn weights_3d(scan: &Scan) -> Vec<f64> {
     let used = with_gradient(scan);
     let azimuth = |k: usize| {

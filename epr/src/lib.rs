@@ -1,13 +1,13 @@
 //! Image reconstruction for electron paramagnetic resonance (EPR) imaging, written once for every backend of `backends`.
 //!
-//! A [`Scan`] says how a measurement was taken; [`Projector`] is the model of it: the projections of an image, and the
-//! exact adjoint. Two ways lead back to the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which minimises
-//! the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of the model,
-//! among all images or those without negative elements and with zeros outside of a mask ([`TvOptions`]).
-//! [`SpectralProjector`] is the model for a spectrum that is another one in each pixel.
+//! A [`Scan`] describes how a measurement was taken. [`Projector`] is its model: the projections of an image, and the
+//! exact adjoint. Two methods reconstruct the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which
+//! minimises the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of
+//! the model. [`TvOptions`] can restrict the image to nonnegative elements and to zeros outside of a mask.
+//! [`SpectralProjector`] is the model for samples whose spectrum differs from pixel to pixel.
 //!
-//! The conventions, and the numbers the tests hold this to, are those of the Python package PyEPRI. Image axes are
-//! (Y, X) or (Y, X, Z), pixel `i` of `n` is at `(i - n / 2) * delta`; a sinogram is (projections, field samples).
+//! The conventions and the reference values of the tests are those of the Python package PyEPRI. Image axes are (Y, X)
+//! or (Y, X, Z), pixel `i` of `n` is at `(i - n / 2) * delta`; a sinogram is (projections, field samples).
 //!
 //! ```
 //! use backends::prelude::*;

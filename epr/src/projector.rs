@@ -4,10 +4,10 @@ use crate::{Scan, Toeplitz};
 use backends::{Backend, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result};
 use std::sync::OnceLock;
 
-/// The projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
+/// Computes the projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
 ///
-/// In the Fourier domain of the field, the projection in gradient `g` is the image's spectrum along the ray of `g`, times
-/// that of the reference spectrum: both ways are one non-uniform FFT.
+/// In the Fourier domain of the field, the projection in gradient `g` is the image's spectrum along the ray of `g`
+/// times the reference spectrum: map and adjoint take one non-uniform FFT each.
 #[derive(Clone, Debug)]
 pub struct Projector<B: Backend, T: Precision> {
     backend: B,
@@ -15,21 +15,21 @@ pub struct Projector<B: Backend, T: Precision> {
     shape: Vec<usize>,
     delta: f64,
     eps: f64,
-    /// Along each image axis, the angle of each node: a kept coefficient of a projection's real FFT.
+    /// For each image axis, the angle of each node. A node is a kept coefficient of a projection's real FFT.
     angles: Vec<B::Array<T>>,
-    /// Where each node is among the coefficients of all projections.
+    /// The index of each node among the coefficients of all projections.
     places: B::Array<i64>,
     /// The reference spectrum's coefficient of each node.
     response: B::Array<T::Complex>,
-    /// How often each node counts in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
+    /// The multiplicity of each node in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
     counts: B::Array<T::Complex>,
-    /// Made when it is needed first: a reconstruction does without [`apply`](Self::apply).
+    /// Created on first use: a reconstruction does not need [`apply`](Self::apply).
     to_nodes: OnceLock<NufftPlan<B, T::Complex>>,
     to_image: NufftPlan<B, T::Complex>,
 }
 
 impl<B: Backend, T: Precision> Projector<B, T> {
-    /// The model of `scan` for images of this shape with pixels of `delta` cm, its FFTs of relative error `eps`.
+    /// The model of `scan` for images of this shape with pixels of `delta` cm, using FFTs of relative error `eps`.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, eps: f64) -> Result<Self> {
         scan.check_image::<T>("projector", shape, delta)?;
         let nodes = scan.nodes(delta);
@@ -59,7 +59,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         })
     }
 
-    /// How the measurement was taken.
+    /// The description of the measurement.
     pub fn scan(&self) -> &Scan {
         &self.scan
     }
@@ -74,17 +74,17 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         self.delta
     }
 
-    /// How many Fourier coefficients of the projections the image determines.
+    /// The number of Fourier coefficients of the projections that the image determines.
     pub fn nodes(&self) -> usize {
         self.backend.size(&self.places)
     }
 
-    /// The backend everything runs on.
+    /// The backend of the arrays.
     pub fn backend(&self) -> &B {
         &self.backend
     }
 
-    /// Volume of a pixel.
+    /// Volume of a pixel (cm^2 or cm^3).
     fn pixel(&self) -> f64 {
         self.delta.powi(self.shape.len() as i32)
     }
@@ -121,7 +121,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         b.multiply(b.real(&image)?, 2.0 * self.pixel() / self.scan.samples() as f64)
     }
 
-    /// The kernel of "project, then back-project", which is a convolution: an image of twice the lengths.
+    /// The kernel of "project, then back-project", which is a convolution. Its lengths are twice those of the image.
     pub fn toeplitz_kernel(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
@@ -137,7 +137,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
     }
 }
 
-/// The plan of a non-uniform FFT of images of this shape, whose nodes have these angles along each axis.
+/// The plan of a non-uniform FFT of images of this shape, with the angles of the nodes along each axis.
 fn plan<B: Backend, T: Precision>(
     b: &B,
     kind: NufftType,

@@ -1,9 +1,9 @@
-//! How a measurement was taken.
+//! The description of a measurement.
 
 use backends::{Error, Real, Result};
 use std::f64::consts::TAU;
 
-/// Everything about a measurement but the projections themselves, checked to fit together.
+/// The description of a measurement except for the projections themselves, checked for consistency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
     field: Vec<f64>,
@@ -11,7 +11,8 @@ pub struct Scan {
     gradients: Vec<Vec<f64>>,
 }
 
-/// Whether the dtype `T` has a number near this one: it is neither infinite nor 0, and has not lost its digits.
+/// Returns whether the dtype `T` can represent `x`: rounding gives a finite number, not 0, with its leading digits
+/// kept.
 pub(crate) fn holds<T: Real>(x: f64) -> bool {
     let rounded = T::of(x).to_f64();
     x.is_normal() && rounded.is_finite() && (rounded - x).abs() < 1e-3 * x.abs()
@@ -22,8 +23,8 @@ fn refuse(why: impl Into<String>) -> Error {
 }
 
 impl Scan {
-    /// A scan over the evenly spaced magnetic `field` (G) of a sample whose spectrum without gradient is `reference`, in
-    /// gradients (G/cm) whose X, Y and, in three dimensions, Z components are the rows of `gradients`.
+    /// A scan over the evenly spaced magnetic `field` (G). `reference` is the sample's spectrum without gradient. The
+    /// rows of `gradients` (G/cm) are the X, Y and, in three dimensions, Z components.
     pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
         if field.len() < 2 {
             return Err(refuse(format!("the field has {} samples, but must have at least 2", field.len())));
@@ -55,7 +56,7 @@ impl Scan {
         if let Some((i, f)) = uneven {
             return Err(refuse(format!("the field is not evenly spaced: sample {i} is {f}, the step is {step}")));
         }
-        // values computed from these have to be finite as well
+        // values computed from the field must be finite as well
         if !(step.is_normal() && scan.range().is_finite() && scan.frequency(scan.samples()).is_finite()) {
             return Err(refuse(format!("the field goes from {first} in steps of {step} G, beyond what f64 can hold")));
         }
@@ -65,7 +66,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Field samples of each projection.
+    /// Number of field samples of each projection.
     pub fn samples(&self) -> usize {
         self.field.len()
     }
@@ -85,12 +86,12 @@ impl Scan {
         &self.field
     }
 
-    /// From one field sample to the next (G).
+    /// The distance of neighbouring field samples (G).
     pub fn step(&self) -> f64 {
         self.field[1] - self.field[0]
     }
 
-    /// From the first to the last field sample (G).
+    /// The distance from the first to the last field sample (G).
     pub fn range(&self) -> f64 {
         self.field[self.field.len() - 1] - self.field[0]
     }
@@ -110,7 +111,7 @@ impl Scan {
         self.gradients.iter().map(|row| row[projection] * row[projection]).sum::<f64>().sqrt()
     }
 
-    /// The component of a projection's gradient along an image axis, these being (Y, X) or (Y, X, Z).
+    /// The component of a projection's gradient along an image axis; image axes are (Y, X) or (Y, X, Z).
     pub(crate) fn along(&self, image_axis: usize, projection: usize) -> f64 {
         self.gradients[[1, 0, 2][image_axis]][projection]
     }
@@ -120,7 +121,8 @@ impl Scan {
         TAU * a as f64 / (self.samples() as f64 * self.step())
     }
 
-    /// The coefficients (projection, a) of the projections' real FFT that an image of pixels of `delta` cm determines.
+    /// The coefficients (projection, a) of the projections' real FFT that an image with pixels of `delta` cm
+    /// determines.
     pub(crate) fn nodes(&self, delta: f64) -> Vec<(usize, usize)> {
         let band = self.samples() as f64 * self.step() / (2.0 * delta);
         let of_one = |k: usize| {
@@ -131,8 +133,8 @@ impl Scan {
         (0..self.projections()).flat_map(of_one).collect()
     }
 
-    /// An error unless `shape` is an image of this scan, and `delta` a pixel size with which its model can be computed in
-    /// the dtype `T`.
+    /// Returns an error unless `shape` is an image of this scan, and `delta` a pixel size with which its model can be
+    /// computed in the dtype `T`.
     pub(crate) fn check_image<T: Real>(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
             return Err(Error::shape(op, shape, format!("of the image must have {} axes, none empty", self.dims())));
@@ -159,7 +161,7 @@ impl Scan {
         Ok(())
     }
 
-    /// An error unless `shape` is that of this scan's projections.
+    /// Returns an error unless `shape` is that of this scan's projections.
     pub(crate) fn check_sinogram(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = [self.projections(), self.samples()];
         if shape == expected { Ok(()) } else { Err(Error::shapes(op, shape, &expected)) }

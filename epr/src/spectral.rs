@@ -1,13 +1,13 @@
-//! The model of a measurement whose sample has another spectrum in each pixel.
+//! The model of a measurement of a sample whose spectrum differs from pixel to pixel.
 
 use crate::Scan;
 use backends::{
     Backend, ConcatOptions, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result, RfftOptions, Slice,
 };
 
-/// The projections of a spectral-spatial image (field, Y, X) or (field, Y, X, Z), and the exact adjoint.
+/// Computes the projections of a spectral-spatial image (field, Y, X) or (field, Y, X, Z), and the exact adjoint.
 ///
-/// Frequency by frequency of the field, each is a non-uniform FFT of one image; the scan's reference spectrum has no part.
+/// Each frequency of the field takes a non-uniform FFT of one image; the scan's reference spectrum is not used.
 #[derive(Clone, Debug)]
 pub struct SpectralProjector<B: Backend, T: Precision> {
     backend: B,
@@ -21,14 +21,15 @@ pub struct SpectralProjector<B: Backend, T: Precision> {
 /// The transforms of one frequency of the field.
 #[derive(Clone, Debug)]
 struct Frequency<B: Backend, T: Precision> {
-    /// Where its nodes are among the coefficients of all projections.
+    /// The indices of its nodes among the coefficients of all projections.
     places: B::Array<i64>,
     to_nodes: NufftPlan<B, T::Complex>,
     to_image: NufftPlan<B, T::Complex>,
 }
 
 impl<B: Backend, T: Precision> SpectralProjector<B, T> {
-    /// The model of `scan` for images of this spatial shape with pixels of `delta` cm, its FFTs of relative error `eps`.
+    /// The model of `scan` for images of this spatial shape with pixels of `delta` cm, using FFTs of relative error
+    /// `eps`.
     pub fn new(b: &B, scan: &Scan, spatial: &[usize], delta: f64, eps: f64) -> Result<Self> {
         scan.check_image::<T>("spectral_projector", spatial, delta)?;
         let nodes = scan.nodes(delta);
@@ -60,7 +61,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
         Ok(SpectralProjector { backend: b.clone(), scan: scan.clone(), shape, delta, frequencies })
     }
 
-    /// Volume of a pixel.
+    /// Volume of a pixel (cm^2 or cm^3).
     fn pixel(&self) -> f64 {
         self.delta.powi(self.shape.len() as i32 - 1)
     }

@@ -2,7 +2,7 @@
 
 use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
-/// A multilevel Toeplitz operator on images: the convolution with a kernel over all differences of two pixels.
+/// A multilevel Toeplitz operator on images: the convolution with a kernel defined on all differences of two pixels.
 #[derive(Clone, Debug)]
 pub struct Toeplitz<B: Backend, T: Precision> {
     backend: B,
@@ -11,7 +11,7 @@ pub struct Toeplitz<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Toeplitz<B, T> {
-    /// From the centred kernel, whose lengths are twice those of the image.
+    /// The operator of a centred kernel, whose lengths are twice those of the image.
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {
@@ -46,7 +46,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         self.second_half(&x, last)
     }
 
-    /// An array without the half of an axis that wraps around.
+    /// Removes the half of an axis that wraps around.
     fn second_half<U: backends::Element>(&self, x: &B::Array<U>, axis: usize) -> Result<B::Array<U>> {
         let mut slices = vec![Slice::ALL; self.shape.len()];
         slices[axis] = Slice::from(self.shape[axis]..);
@@ -54,7 +54,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     }
 }
 
-/// The real Fourier transform of an image continued by zeros to these lengths: axis by axis, so that rows of nothing but zeros
+/// The real Fourier transform of an image padded with zeros to these lengths, one axis at a time, so that rows of zeros
 /// are not transformed.
 fn spectrum<B: Backend, T: Precision>(b: &B, image: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T::Complex>> {
     let last = lengths.len() - 1;

@@ -8,9 +8,9 @@ use crate::{
 use backends::{Backend, DType, DiffOptions, Error, Precision, Real, Result, Slice, expr};
 use std::{f64::consts::PI, ops::ControlFlow};
 
-/// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s` the
-/// measured projections, TV the isotropic total variation. [`TvOptions`] may ask for images without negative elements, and
-/// for such as are 0 outside of a mask.
+/// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s`
+/// the measured projections, TV the isotropic total variation. [`TvOptions`] can restrict the images to nonnegative
+/// elements, and to zeros outside of a mask.
 ///
 /// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual algorithm
 /// is one convolution and a few elementwise ops.
@@ -19,23 +19,24 @@ pub struct Tv<B: Backend, T: Precision> {
     backend: B,
     normal: Toeplitz<B, T>,
     back_projection: B::Array<T>,
-    /// 0.5 |s|^2, which the energy contains and no image changes.
+    /// 0.5 |s|^2, a part of the energy that does not depend on the image.
     offset: f64,
     initial: B::Array<T>,
     weight: f64,
     lipschitz: f64,
-    /// Whether the numbers mean nothing: see [`Tv::planned`].
+    /// Whether the run is only planned, with meaningless values: see [`Tv::planned`].
     is_planned: bool,
 }
 
 impl<B: Backend, T: Precision> Tv<B, T> {
-    /// For a sinogram, and a regularity `lambda` that does not depend on the units and sizes of the measurement.
+    /// The problem for a sinogram, with a regularisation `lambda` that does not depend on the units and sizes of the
+    /// measurement.
     pub fn new(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, false)
     }
 
-    /// The same for a run whose numbers mean nothing, as on ranks that are not there: it takes a fixed number of power iterations, and no number is an
-    /// error.
+    /// As `new`, for a run with meaningless values, as in a plan for ranks that do not exist: it makes a fixed
+    /// number of power iterations, and no value is an error.
     pub fn planned(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, true)
     }
@@ -74,12 +75,12 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         self.weight
     }
 
-    /// The bound on `|A* A|` that sets the step lengths, by a few power iterations.
+    /// The bound on `|A* A|` that determines the step lengths, estimated by a few power iterations.
     pub fn lipschitz(&self) -> f64 {
         self.lipschitz
     }
 
-    /// Solves with another bound on `|A* A|` than the one found.
+    /// Replaces the estimated bound on `|A* A|`.
     pub fn with_lipschitz(self, lipschitz: f64) -> Self {
         Tv { lipschitz, ..self }
     }
@@ -95,9 +96,9 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         expr!(b, normal - self.back_projection)
     }
 
-    /// `iterations` iterations from the initial image. The energy is computed after every `every`-th, the first time
-    /// before any; `each` sees every image. It is an error if the energy or a step length is not finite in this dtype.
-    /// [`solve_with`](Tv::solve_with) takes a tolerance, a start and constraints.
+    /// Makes `iterations` iterations from the initial image. The energy is computed before the first and after every
+    /// `every`-th iteration; `each` is called with every image. It is an error if the energy or a step length is not
+    /// finite in this dtype. [`solve_with`](Tv::solve_with) takes a tolerance, a start and constraints.
     pub fn solve(
         &self,
         iterations: usize,
@@ -113,7 +114,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         seen.and(solution)
     }
 
-    /// Iterations until the image hardly changes, as the options say; with them, among images that are 0 outside of a mask, and nowhere less than 0.
+    /// Iterates until the image hardly changes, with the given options. Constraints restrict the image to zeros outside
+    /// of a mask, and to nonnegative elements.
     ///
     /// ```
     /// use backends::prelude::*;
@@ -140,8 +142,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     /// ```
     ///
     /// # Errors
-    /// `Error::Argument` where `tol` is negative or NaN, or the energy, the change of the image or a step length is not finite in this dtype; `Error::Shape` where
-    /// `init` or `mask` has not the shape of the image.
+    /// `Error::Argument` if `tol` is negative or NaN, or if the energy, the change of the image or a step length is not
+    /// finite in this dtype; `Error::Shape` if `init` or `mask` does not have the shape of the image.
     pub fn solve_with(&self, options: TvOptions<'_, B, T>) -> Result<Solution<B::Array<T>>> {
         let b = &self.backend;
         options.check(b, b.shape(&self.initial))?;
@@ -156,7 +158,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             let why = format!("the step lengths are {steps}: too far from 1 for {}; lambda sets them", T::DTYPE);
             return Err(Error::argument("tv", why));
         }
-        // step lengths are part of what is computed once
+        // the step lengths are multiplied into operands that are computed once
         let normal_step = self.normal.scaled(tau)?;
         let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
@@ -180,7 +182,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             if let Some(tol) = tol {
                 let change = self.change(&next, &image)?;
                 last_change = Some(change);
-                // numbers that mean nothing end nothing
+                // meaningless values do not end a planned run
                 if change <= tol && !self.is_planned {
                     reason = Reason::Converged;
                 }
@@ -203,11 +205,11 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Ok(Solution { image, energies, iterations, converged, reason, change: last_change, dual })
     }
 
-    /// `|next - image| / |next|`; 0 where neither differs from 0.
+    /// `|next - image| / |next|`; 0 if both images are 0.
     fn change(&self, next: &B::Array<T>, image: &B::Array<T>) -> Result<f64> {
         let b = &self.backend;
         let squares = |next: &B::Array<T>, image: &B::Array<T>| {
-            // one wait for both
+            // fetch both numbers at once
             let sums = [expr!(b, sum(square(next - image), ..))?, expr!(b, sum(square(next), ..))?];
             let numbers = b.to_vec::<T>(b.stack(&sums)?)?;
             Ok::<_, Error>([numbers[0].to_f64(), numbers[1].to_f64()])
@@ -215,7 +217,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         let [mut difference, mut length] = squares(next, image)?;
         let least = if T::DTYPE == DType::Float64 { 1e-200 } else { 1e-20 };
         if !(length >= least && length.is_finite() && difference.is_finite()) {
-            // squares that may have vanished or overflowed
+            // the squares may have underflowed or overflowed
             let largest = |x: &B::Array<T>| scalar(b, &b.max(b.abs(x)?, ..)?);
             let of_both = largest(next)?.max(largest(image)?);
             if of_both == 0.0 {
@@ -231,7 +233,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Ok(change)
     }
 
-    /// The energy at an image `u` of which `|A u|^2` is known.
+    /// The energy at an image `u` with known `|A u|^2`.
     fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
         let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
@@ -244,7 +246,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     }
 }
 
-/// The forward differences along each axis, 0 at its end.
+/// The forward differences along each axis, 0 at the end of the axis.
 pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
     let dims = b.ndim(image);
     let along = |axis: usize| {
@@ -256,7 +258,7 @@ pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<
     (0..dims).map(along).collect()
 }
 
-/// Minus the adjoint of [`gradient`], of a field whose component along each axis is 0 at its end.
+/// Minus the adjoint of [`gradient`], for a field whose component along each axis is 0 at the end of the axis.
 pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Result<B::Array<T>> {
     let Some(component) = field.first() else {
         return Err(Error::argument("divergence", "the field must have at least one dimension"));
@@ -269,14 +271,14 @@ pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Res
 /// Adds the [`divergence`] of a field, times a number, to an image.
 fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B::Array<T>], by: f64) -> Result<()> {
     for (axis, component) in field.iter().enumerate() {
-        // the element shifted in at the beginning is the zero from the end
+        // the element rolled in at the beginning is the zero from the end
         let before = b.roll(component, 1, axis)?;
         expr!(b, *image += by * (component - before))?;
     }
     Ok(())
 }
 
-/// Makes the image the nearest one that keeps to the constraints.
+/// Projects the image onto the constraints.
 fn constrain<B: Backend, T: Precision>(
     b: &B,
     image: &mut B::Array<T>,
@@ -291,18 +293,18 @@ fn constrain<B: Backend, T: Precision>(
     }
 }
 
-/// The isotropic total variation: the sum of the gradient's lengths.
+/// The isotropic total variation: the sum of the lengths of the gradient.
 pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<f64> {
     let squares = squares(b, &gradient(b, image)?)?;
     scalar(b, &expr!(b, sum(sqrt(squares), ..))?)
 }
 
-/// A step up the gradient of an image, which holds the step length.
+/// Adds the gradient of an image, which already includes the step length, to the dual field.
 fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::Array<T>) -> Result<()> {
     let dims = b.ndim(image);
     for (axis, component) in dual.iter_mut().enumerate() {
         let up = b.diff_with(image, DiffOptions::new().axis(axis as isize))?;
-        // the gradient is 0 at the end
+        // the gradient is 0 at the end of the axis
         let mut but_last = vec![Slice::ALL; dims];
         but_last[axis] = Slice::from(..-1);
         b.add_at(component, but_last, up)?;
@@ -310,7 +312,7 @@ fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::
     Ok(())
 }
 
-/// Makes the field the nearest one whose vectors are no longer than 1.
+/// Projects each vector of the field onto the unit ball.
 fn project<B: Backend, T: Precision>(b: &B, field: &mut [B::Array<T>]) -> Result<()> {
     let mut excess = squares(b, field)?;
     expr!(b, excess = maximum(sqrt(excess), 1))?;
@@ -341,7 +343,7 @@ fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Res
     scalar(b, &expr!(b, sum(x * y, ..))?)
 }
 
-/// The weight of `lambda` = 1: the size of the misfit for this reference spectrum and sampling.
+/// The weight for `lambda` = 1: the scale of the misfit for this reference spectrum and sampling.
 fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
     let highest = scan.reference().iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -350,7 +352,8 @@ fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     (highest - lowest) * angles * scan.samples() as f64 / scan.range() * projector.delta().powi(dims - 1)
 }
 
-/// What [`lipschitz`] sends and computes in a fixed number of iterations, and 1 for its result: when they settle is a question of numbers.
+/// Makes a fixed number of the iterations of [`lipschitz`] and returns 1: in a plan, values cannot decide when the
+/// iterations settle.
 fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     const ITERATIONS: usize = 30;
     let mut x = start.clone();
@@ -362,9 +365,9 @@ fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B
     Ok(1.0)
 }
 
-/// 1.05 times the norm of the operator, as far as power iterations from `start` find it before they slow down.
+/// 1.05 times the norm of the operator, estimated by power iterations from `start` until they slow down.
 fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
-    /// Relative change of the norm from which on one more application is made, and its result taken.
+    /// The relative change of the norm below which one last application is made and its result taken.
     const SETTLED: f64 = 1e-5;
     const MOST: usize = 10_000;
     let norm = |x: &B::Array<T>| dot(b, x, x).map(f64::sqrt);

@@ -1,12 +1,12 @@
-//! What [`Tv`](crate::Tv) is told of a solve, and what it tells.
+//! Options and results of [`Tv`](crate::Tv).
 
 use backends::{Backend, Error, Precision, Result};
 use std::{fmt, ops::ControlFlow};
 
 /// The settings of [`Tv::solve_with`](crate::Tv::solve_with).
 ///
-/// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of what is minimised: the image of each iteration keeps to them, and the
-/// iterations go to the image with the least energy of those that do.
+/// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of the minimisation: every
+/// iteration's image satisfies them, and the iterations converge to the image of least energy among those that do.
 pub struct TvOptions<'c, B: Backend, T: Precision> {
     pub(crate) max_iter: usize,
     pub(crate) energy_every: usize,
@@ -36,40 +36,42 @@ impl<B: Backend, T: Precision> Default for TvOptions<'_, B, T> {
 }
 
 impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
-    /// 1000 iterations from [`Tv::initial`](crate::Tv::initial), without constraints and energies.
+    /// The defaults: 1000 iterations from [`Tv::initial`](crate::Tv::initial), without constraints or energies.
     pub fn new() -> Self {
         TvOptions::default()
     }
 
-    /// How many iterations are made at most.
+    /// Sets the largest number of iterations.
     #[must_use]
     pub fn max_iter(mut self, max_iter: usize) -> Self {
         self.max_iter = max_iter;
         self
     }
 
-    /// The relative change of the image at which the iterations end: `|u_new - u| <= tol |u_new|`, with the root of the sum of squares. It is computed after every iteration.
+    /// Sets the relative change of the image at which the iterations end: `|u_new - u| <= tol |u_new|`, with the
+    /// Euclidean norm. The change is computed after every iteration.
     #[must_use]
     pub fn tol(mut self, tol: f64) -> Self {
         self.tol = Some(tol);
         self
     }
 
-    /// The energy is computed after 0, `every`, 2 `every` .. iterations; never with 0.
+    /// Computes the energy after 0, `every`, 2 `every` .. iterations; 0 for never.
     #[must_use]
     pub fn energy_every(mut self, every: usize) -> Self {
         self.energy_every = every;
         self
     }
 
-    /// The image to begin with. It need not keep to the constraints.
+    /// Sets the initial image. It need not satisfy the constraints.
     #[must_use]
     pub fn init(mut self, image: &B::Array<T>) -> Self {
         self.init = Some(image.clone());
         self
     }
 
-    /// Begins with the image and the dual field of a solution, of this problem or of one with images of the same shape: more iterations of it, or another weight.
+    /// Starts with the image and the dual field of a solution, of this problem or of one with images of the same shape:
+    /// to continue it, or to change the weight.
     #[must_use]
     pub fn resume(mut self, solution: &Solution<B::Array<T>>) -> Self {
         self.init = Some(solution.image.clone());
@@ -77,28 +79,28 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         self
     }
 
-    /// Where the image may be other than 0: an array of the image's shape.
+    /// Sets the mask outside of which the image is 0: an array of the image's shape.
     #[must_use]
     pub fn mask(mut self, mask: &B::Array<bool>) -> Self {
         self.mask = Some(mask.clone());
         self
     }
 
-    /// Whether no element of the image may be less than 0.
+    /// Sets whether the elements of the image must be nonnegative.
     #[must_use]
     pub fn positivity(mut self, positivity: bool) -> Self {
         self.positivity = positivity;
         self
     }
 
-    /// What is called after each iteration; `ControlFlow::Break(())` ends the solve.
+    /// Sets a function that is called after each iteration; it ends the solve by returning `ControlFlow::Break(())`.
     #[must_use]
     pub fn callback(mut self, callback: impl FnMut(Step<'_, B::Array<T>>) -> ControlFlow<()> + 'c) -> Self {
         self.callback = Some(Box::new(callback));
         self
     }
 
-    /// An error where a setting does not fit images of this shape.
+    /// Returns an error if a setting does not fit images of this shape.
     pub(crate) fn check(&self, b: &B, shape: &[usize]) -> Result<()> {
         if let Some(tol) = self.tol
             && (tol.is_nan() || tol < 0.0)
@@ -140,21 +142,21 @@ impl<B: Backend, T: Precision> fmt::Debug for TvOptions<'_, B, T> {
 /// The progress that [`Tv`](crate::Tv) reports.
 #[derive(Debug)]
 pub struct Step<'a, A> {
-    /// How many iterations have been made.
+    /// The number of iterations so far.
     pub iteration: usize,
-    /// The image after them.
+    /// The image after these iterations.
     pub image: &'a A,
 }
 
-/// Why a solve ended.
+/// The reason why a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The relative change of the image has come down to `tol`.
+    /// The relative change of the image has reached `tol`.
     Converged,
-    /// All iterations that were allowed are made.
+    /// The largest number of iterations was reached.
     MaxIter,
-    /// The callback ended it.
+    /// The callback ended the solve.
     Callback,
 }
 
@@ -173,16 +175,17 @@ impl fmt::Display for Reason {
 pub struct Solution<A> {
     /// The image.
     pub image: A,
-    /// The energy, which is minimised, after 0, `every`, 2 `every` .. iterations.
+    /// The minimised energy after 0, `every`, 2 `every` .. iterations.
     pub energies: Vec<f64>,
-    /// How many iterations were made.
+    /// The number of iterations.
     pub iterations: usize,
-    /// Whether the relative change of the image has come down to `tol`.
+    /// Whether the relative change of the image has reached `tol`.
     pub converged: bool,
-    /// Why the iterations ended.
+    /// The reason why the iterations ended.
     pub reason: Reason,
-    /// The relative change of the image in the last iteration, where a tolerance was given.
+    /// The relative change of the image in the last iteration, if a tolerance was given.
     pub change: Option<f64>,
-    /// The dual field, a component for each axis, its vectors no longer than 1: of the least image, the gradient's directions where it is not 0.
+    /// The dual field: one component per axis, with vectors of length at most 1. At the minimum they are the directions
+    /// of the image's gradient where it is not 0.
     pub dual: Vec<A>,
 }
