@@ -1,7 +1,7 @@
 //! Reductions of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
 //!
-//! Each expression is one of a row of its own that is made here: `map` over the row's array and numbers, `join` over two
-//! values, `finish` over a value and the number of elements. Elements of 16 bits are computed in float32.
+//! Each expression belongs to a row of its own that is made here: `map` over the row's array and numbers, `join` over
+//! two values, `finish` over a value and the number of elements. 16-bit elements are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -13,41 +13,41 @@ use crate::{
 /// The expressions of a reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// The value of one element; the element itself where there is none.
+    /// The value of one element; `None` for the element itself.
     pub map: Option<Form>,
-    /// Two values as one, over `a` and `b`.
+    /// Joins two values, `a` and `b`.
     pub join: Form,
-    /// The value of no elements.
+    /// The value of zero elements.
     pub identity: Form,
-    /// The result, over `a`, a value, and `n`, the number of elements; the value itself where there is none.
+    /// The result, from a value `a` and the number of elements `n`; `None` for the value itself.
     pub finish: Option<Form>,
 }
 
-/// One of the expressions.
+/// The part that an expression plays in a reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
     /// The value of one element.
     Map,
-    /// Two values as one.
+    /// The join of two values.
     Join,
-    /// The value of no elements.
+    /// The value of zero elements.
     Identity,
-    /// The result of a value.
+    /// The result from a value.
     Finish,
 }
 
 impl Fold {
-    /// Whether elements are only joined: then they are read as values, and expressions are over these.
+    /// Returns whether elements are only joined; they are then read as values, and the expressions work on values.
     pub fn reads_values(&self) -> bool {
         self.map.is_none()
     }
 
-    /// The element type of values, in the expressions' terms.
+    /// The element type of values, in terms of the expressions.
     pub fn value(&self, op: &Op) -> Elem {
         if self.reads_values() { Elem::T } else { op.result.elem() }
     }
 
-    /// Whether a value is the number of elements for which something is true.
+    /// Returns whether a value counts the elements for which a condition is true.
     pub fn counts(&self, op: &Op) -> bool {
         let is_name = |e: &Expr, name: &str| matches!(&e.node, Node::Name(n) if n == name);
         let adds = matches!(&self.join.expr.node, Node::Word(word, args) if word == "plus" && is_name(&args[0], "a") && is_name(&args[1], "b"));
@@ -56,7 +56,7 @@ impl Fold {
         adds && from_0 && of_truth && self.value(op) == Elem::Int64 && self.finish.is_none()
     }
 
-    /// The dtypes that stand for `T` in the expressions.
+    /// The dtypes for `T` in the expressions.
     pub fn dtypes(&self, op: &Op, model: &Model) -> Vec<String> {
         let mut dtypes: Vec<String> = Vec::new();
         for dtype in model.dtypes_of(&op.set) {
@@ -69,7 +69,7 @@ impl Fold {
         dtypes
     }
 
-    /// The row that an expression is one of.
+    /// The row that an expression belongs to.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {
@@ -94,7 +94,7 @@ impl Fold {
         Op { params, result: Out::One(value), second: None, second_set: None, ..op.clone() }
     }
 
-    /// Its expressions with the rows they are of.
+    /// The expressions with their rows.
     fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
         let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
         let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
@@ -103,17 +103,17 @@ impl Fold {
     }
 }
 
-/// The parameters that are numbers of the expressions: all but `keepdims`.
+/// The parameters that are numbers in the expressions: all but `keepdims`.
 pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
     op.params.iter().filter(|p| p.is_fold_number())
 }
 
-/// The dtype that elements of a dtype are computed in.
+/// The dtype in which elements of a dtype are computed.
 pub fn wide(dtype: &str) -> &str {
     if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
 }
 
-/// What is wrong with a row with a reduction.
+/// The mistakes of a row with a reduction.
 pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     let bad = |span: &crate::text::Span, message: &str, help: &str| {
         vec![Mistake { span: span.clone(), message: message.into(), help: Some(help.into()) }]
@@ -149,7 +149,7 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     mistakes
 }
 
-/// Whether an expression is the row's array alone.
+/// Returns whether an expression is the row's array alone.
 pub fn is_element(expr: &Expr, op: &Op) -> bool {
     matches!(&expr.node, Node::Name(name) if op.inputs().any(|p| p.name == *name))
 }

@@ -1,38 +1,38 @@
-//! Gradients in the model: where those of a row come from, and which of its inputs have any.
+//! Gradients in the model: their source for each row, and the inputs that have one.
 
 use crate::{
     model::{Elem, Kind, Model, Op, Param, Set, has_bound},
     text::Text,
 };
 
-/// Where the gradients of a row come from.
+/// The source of a row's gradients.
 #[derive(Clone, Default)]
 pub enum Gradient {
-    /// The row says nothing, and nothing is known of it.
+    /// The row gives none, and none can be derived.
     #[default]
     Unsaid,
-    /// What the row says, by inputs; rules are made of it when it is checked.
+    /// The texts of the row, by input; checking the row makes rules of them.
     Said(Vec<(Text, Text)>),
-    /// There is none by its inputs, and why: for the reference.
+    /// The row has no gradients; the reason, for the reference.
     None(String),
-    /// It is made of other ops over any backend, whose gradients they are.
+    /// The gradients of the ops that the row is made of, on any backend.
     OfParts,
-    /// By its inputs, in the order of the parameters.
+    /// One rule for each input, in the order of the parameters.
     Rules(Vec<Rule>),
 }
 
-/// How the gradient of one input follows from that of the result.
+/// The computation of one input's gradient from that of the result.
 #[derive(Clone)]
 pub struct Rule {
     /// The input.
     pub input: String,
-    /// The function, as a row: its parameters are what it needs of the call, its mapping is what it does. Why there is none, for an
-    /// input that has none.
+    /// The function as a row: its parameters are the values it needs from the call, its mapping is the computation. For
+    /// an input without a gradient, the reason.
     pub function: Result<Box<Op>, String>,
 }
 
 impl Op {
-    /// The array parameters that a gradient may be wanted of, options included.
+    /// The array parameters that may need a gradient, options included.
     pub fn differentiable(&self) -> impl Iterator<Item = &Param> {
         let is_float = |elem| matches!(elem, Elem::T | Elem::Real | Elem::Complex);
         self.params.iter().filter(move |p| match p.kind {
@@ -43,14 +43,14 @@ impl Op {
 }
 
 impl Elem {
-    /// Whether it is a dtype of floats where the row's is.
+    /// Returns whether the element type is a float dtype whenever the row's dtype is one.
     pub fn may_be_float(self) -> bool {
         self.dtype().is_none()
     }
 }
 
 impl Model {
-    /// The dtypes of floats in a set, as a set: its name and bound. `None` where it has none, or where no set has just these.
+    /// The float dtypes of a set, as a set. `None` if there are none, or if no set has exactly these dtypes.
     pub fn floats_of(&self, set: &str) -> Option<&Set> {
         let is_float = |d: &&String| has_bound(d, "Float");
         let all = self.dtypes_of(set);

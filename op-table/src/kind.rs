@@ -1,5 +1,5 @@
-//! The kinds of parameters: all that the model says of them. A kind more is a variant of [`Kind`] and its arms here, and its
-//! arm in the expansion's file of kinds; the runtime has its type and its [`ParamKind`].
+//! The kinds of parameters: everything that the model knows of them. A new kind needs a variant of [`Kind`], its arms
+//! here, and its arm in the expansion's file of kinds; the runtime has its type and its [`ParamKind`].
 //!
 //! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
 
@@ -10,14 +10,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Type of a parameter; docs/table.md says what each is in Rust.
+/// The type of a parameter; docs/table.md says what each is in Rust.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `array`
     Array(Elem),
-    /// `operand`: an array or a scalar; `lower` and `upper` may be `..` as well.
+    /// `operand`: an array or a scalar; for `lower` and `upper` also `..`.
     Operand(Elem, Absent),
-    /// `arrays`: a list.
+    /// `arrays`: a list of arrays.
     Arrays(Elem),
     /// `target`: an array that the op changes.
     Target(Elem),
@@ -25,7 +25,7 @@ pub enum Kind {
     Axes,
     /// `axis`
     Axis,
-    /// `axis?`: an axis, or all elements as one row.
+    /// `axis?`: an axis, or all elements as one lane.
     AxisOrAll,
     /// `shape`
     Shape,
@@ -43,7 +43,7 @@ pub enum Kind {
     Lengths,
     /// `scalar`: a value of the row's dtype.
     Scalar,
-    /// `host`: what an array can be made of.
+    /// `host`: anything that an array can be made of.
     Host,
     /// `bytes`
     Bytes,
@@ -51,13 +51,13 @@ pub enum Kind {
     Text,
     /// A number or bool of Rust.
     Plain(Plain),
-    /// The same, or none.
+    /// As `Plain`, or `none`.
     Maybe(Plain),
-    /// One of a few names.
+    /// One of a fixed list of names.
     Choice(Arc<Choice>),
 }
 
-/// Types of parameters that are a word alone.
+/// Parameter types that consist of one word.
 const WORDS: [(&str, Kind); 15] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
@@ -76,7 +76,7 @@ const WORDS: [(&str, Kind); 15] = [
     ("text", Kind::Text),
 ];
 
-/// Types that have an element type: `array<real>`.
+/// Parameter types with an element type: `array<real>`.
 const OF_ELEMENTS: [(&str, OfElements); 6] = [
     ("array", Kind::Array),
     ("operand", |e| Kind::Operand(e, Absent::Refused)),
@@ -88,10 +88,10 @@ const OF_ELEMENTS: [(&str, OfElements); 6] = [
 
 type OfElements = fn(Elem) -> Kind;
 
-/// What `..` is in the place of an operand.
+/// The meaning of `..` in place of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// A mistake: an operand has to be given.
+    /// A mistake: an operand must be given.
     Refused,
     /// No lower bound: the lowest value of the dtype.
     Lowest,
@@ -102,20 +102,20 @@ pub enum Absent {
 /// A closed choice: a row `[choice.norm]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// Its name, which is that of the type of parameters.
+    /// Its name, which is also the name of the parameter type.
     pub name: String,
     /// The Rust type.
     pub rust: String,
-    /// One line.
+    /// The summary, in one line.
     pub summary: String,
-    /// What may be chosen, and one line about each.
+    /// The values, with one line about each.
     pub values: Vec<(String, String)>,
-    /// Whether the runtime has the type; the table of a user's crate makes its own.
+    /// Whether the runtime defines the type; the table of a user's crate defines its own.
     pub of_runtime: bool,
 }
 
 impl Choice {
-    /// What may be chosen.
+    /// The names of the values.
     pub fn names(&self) -> Vec<&str> {
         self.values.iter().map(|(name, _)| name.as_str()).collect()
     }
@@ -125,7 +125,7 @@ impl Choice {
     }
 }
 
-/// Rust's own types that a parameter or a result may have.
+/// The Rust types that a parameter or a result may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Plain {
@@ -137,7 +137,7 @@ pub enum Plain {
     Bool,
 }
 
-/// Their names, and the dtypes that hold their values.
+/// Their names, and the dtypes that can hold their values.
 const PLAIN: [(&str, Plain, &str); 6] = [
     ("f64", Plain::F64, "float64"),
     ("usize", Plain::Usize, "uint64"),
@@ -153,7 +153,7 @@ impl Plain {
         PLAIN.iter().find(|(known, ..)| *known == name).map(|(_, plain, _)| *plain)
     }
 
-    /// The names of all.
+    /// The names of all types.
     pub fn names() -> impl Iterator<Item = &'static str> {
         PLAIN.iter().map(|(name, ..)| *name)
     }
@@ -167,12 +167,12 @@ impl Plain {
         self.row().0
     }
 
-    /// The dtype that holds its values.
+    /// The dtype that can hold its values.
     pub fn dtype(self) -> &'static str {
         self.row().1
     }
 
-    /// Whether a number is one of its values.
+    /// Returns whether a number is a value of the type.
     pub fn has(self, number: Number) -> bool {
         match (self, number) {
             (Plain::F64, _) => true,
@@ -184,7 +184,7 @@ impl Plain {
 }
 
 impl Kind {
-    /// The kind of a type's name; `Err` is the part that is no element type.
+    /// The kind for the name of a type; `Err` is the part that is not a valid element type.
     pub fn of<'t>(text: &'t str, choices: &[Arc<Choice>]) -> Result<Option<Kind>, &'t str> {
         let (head, inner) = match text.split_once('<') {
             Some((head, rest)) => (head, rest.strip_suffix('>')),
@@ -201,7 +201,7 @@ impl Kind {
         Ok(word.or_else(choice).or_else(plain).or_else(maybe))
     }
 
-    /// The names of all kinds but those of choices.
+    /// The names of all kinds except choices.
     pub fn names() -> impl Iterator<Item = &'static str> {
         OF_ELEMENTS.iter().map(|(name, _)| *name).chain(WORDS.iter().map(|(name, _)| *name)).chain(Plain::names())
     }
@@ -215,18 +215,18 @@ impl Kind {
         }
     }
 
-    /// What `golden.py` knows the kind by: the type without its elements.
+    /// The name of the kind in `golden.py`: the type without its elements.
     pub fn word(&self, ty: &str) -> String {
         let word = if matches!(self, Kind::Operand(..)) { "operand" } else { ty.split('<').next().unwrap_or(ty) };
         word.into()
     }
 
-    /// Whether a parameter of the kind has the default `none`, always.
+    /// Returns whether parameters of the kind always have the default `none`.
     pub fn is_maybe(&self) -> bool {
         matches!(self, Kind::Maybe(_) | Kind::Lengths)
     }
 
-    /// The default that a text says, if it is one of a parameter of the kind.
+    /// The default in a text, if it is valid for the kind.
     pub fn default_of(&self, text: &str) -> Option<DefaultValue> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let is_integer = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
@@ -256,7 +256,7 @@ impl Kind {
         }
     }
 
-    /// What a default of the kind looks like.
+    /// An example of a default of the kind, for messages.
     pub fn default_help(&self) -> String {
         let text = match self {
             Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
@@ -273,7 +273,7 @@ impl Kind {
         text.into()
     }
 
-    /// Whether a parameter can be an argument of libtorch's op as it is.
+    /// Returns whether a parameter can be passed to libtorch's op unchanged.
     pub fn fits_aten(&self) -> bool {
         match self {
             Kind::Slices | Kind::Index | Kind::Target(_) | Kind::Widths | Kind::Number => false,
@@ -283,7 +283,7 @@ impl Kind {
         }
     }
 
-    /// What it is, for the reference; arrays and operands say of which dtype themselves. [`Kind::link`] is what leads on.
+    /// The description for the reference; arrays and operands include their dtype. [`Kind::link`] is the part to link.
     pub fn describe(&self) -> String {
         let of = |e: &Elem| e.describe();
         match self {
@@ -315,7 +315,7 @@ impl Kind {
         }
     }
 
-    /// The part of [`Kind::describe`] that has a page of its own, and the page's path from a module of the expansion.
+    /// The part of [`Kind::describe`] that has its own page, and the page's path from a module of the expansion.
     pub fn link(&self) -> Option<(String, String)> {
         let link = |part: &str, path: String| Some((part.into(), path));
         match self {
@@ -331,7 +331,7 @@ impl Kind {
         }
     }
 
-    /// Whether a value of a composition of `op` that is no array can be given where a parameter of the kind is wanted.
+    /// Returns whether a non-array value in a composition of `op` is valid for a parameter of the kind.
     pub fn takes_literal(&self, value: &Expr, op: &Op) -> bool {
         let named = |e: &Expr| match &e.node {
             Node::Name(name) => op.param(name).map(|p| &p.kind),

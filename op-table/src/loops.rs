@@ -1,4 +1,4 @@
-//! What the loops of an op may rely on, which follows from its expression.
+//! Properties of an op's loops that follow from its expression.
 
 use crate::{
     expr::{Expr, Node},
@@ -6,13 +6,13 @@ use crate::{
 };
 
 impl Op {
-    /// Whether the arrays that an `each` expression is over are not all of the row's dtype.
+    /// Returns whether the arrays of an `each` expression have dtypes other than the row's.
     pub fn mixes_dtypes(&self) -> bool {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// The places of the operands of which elements go to the result of an `each` expression as they are, where it does nothing
-    /// else with elements of the row's dtype; none otherwise.
+    /// The indices of the operands whose elements an `each` expression copies unchanged to the result, if it does
+    /// nothing else with elements of the row's dtype; otherwise empty.
     pub fn moved(&self, expr: &Expr) -> Vec<usize> {
         let inputs: Vec<&Param> = self.inputs().collect();
         let mut moved = Vec::new();
@@ -24,25 +24,26 @@ impl Op {
         if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
     }
 
-    /// Whether an `each` expression is its operand in the dtype of the result: in the second one of the row, or in the real one. Where that
-    /// is its own, nothing is computed.
+    /// Returns whether an `each` expression only converts its operand to the dtype of the result: the second or the
+    /// real dtype of the row. If that is the operand's own dtype, nothing is computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Whether an `each` expression is the conjugate of its operand, which is a real one as it is.
+    /// Returns whether an `each` expression is the conjugate of its operand, which leaves real operands unchanged.
     pub fn conjugates(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if word == "conj" && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Whether an `each` expression is the square root of its one operand.
+    /// Returns whether an `each` expression is the square root of its only operand.
     pub fn is_square_root(&self, expr: &Expr) -> bool {
         let is_alone = self.inputs().count() == 1 && !self.mixes_dtypes();
         is_alone
             && matches!(&expr.node, Node::Word(word, args) if word == "sqrt" && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Whether an `each` expression is the product of its two operands, or of the only one with itself, in the row's dtype.
+    /// Returns whether an `each` expression is the product of its two operands, or of its only operand with itself, in
+    /// the row's dtype.
     pub fn is_product(&self, expr: &Expr) -> bool {
         let inputs: Vec<&Param> = self.inputs().collect();
         let takes = |e: &Expr| matches!(&e.node, Node::Name(name) if inputs.iter().any(|p| p.name == *name));
@@ -53,7 +54,8 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
     }
 
-    /// Whether an `each` expression is one operation on its operands: computed in a wider dtype and rounded once, it has the same value.
+    /// Returns whether an `each` expression is a single operation on its operands, so that computing it in a wider
+    /// dtype and rounding once gives the same value.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
         match &expr.node {
             Node::Compare(_, both) => both.iter().all(|e| self.is_operand(e)),
@@ -68,7 +70,7 @@ impl Op {
         }
     }
 
-    /// Whether an expression is an array of the op, as it is.
+    /// Returns whether an expression is an unchanged array of the op.
     fn is_operand(&self, e: &Expr) -> bool {
         matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
     }

@@ -1,4 +1,4 @@
-//! What a table means: ops as data, with places, without TOML.
+//! The contents of a table: ops as data, with positions, without TOML.
 
 use crate::{
     expr::{Expr, compose},
@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// Everything a table says; a user's table is added to the base table's.
+/// The contents of all tables; a user's table is added to the base table.
 #[derive(Default)]
 pub struct Model {
     /// The libraries.
@@ -25,21 +25,21 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The closed choices.
     pub choices: Vec<Arc<Choice>>,
-    /// The columns that rows may have beside those of every table.
+    /// The columns that rows may have besides those of every table.
     pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
     /// The accuracies.
     pub accuracies: Vec<Accuracy>,
-    /// Kinds of the positional parameters to the conformance cases of such rows.
+    /// Default conformance cases, by the kinds of the positional parameters.
     pub cases: BTreeMap<String, Vec<Text>>,
     /// The groups of ops.
     pub groups: Vec<Group>,
     /// The rows.
     pub ops: Vec<Op>,
-    /// Names of rows with mistakes, those that are no ops included: nothing is said of what uses them.
+    /// Names of rows with mistakes, even of rows that are not ops: uses of them are not reported.
     pub broken: BTreeSet<String>,
-    /// Names of those whose names clash with others in generated code.
+    /// Names that clash with others in generated code.
     pub clashing: BTreeSet<String>,
 }
 
@@ -48,27 +48,28 @@ pub struct Model {
 pub struct Word {
     /// The set of dtypes that have it.
     pub set: String,
-    /// How many operands it takes, the one before the point included.
+    /// The number of operands, including the one before the point.
     pub args: usize,
-    /// The dtype of what it gives.
+    /// The dtype of its result.
     pub result: WordResult,
     /// The op that does the same with arrays.
     pub op: Option<(String, Span)>,
-    /// The dtypes in which its argument is reduced to a range first, which takes long for large ones.
+    /// The dtypes in which its argument is first reduced to a range, which is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
-    /// Whether it computes so much in vectors that wider ones pay: other words wait for memory, or call a function.
+    /// Whether it computes enough to gain from wider vectors; other words wait for memory, or call a function.
     pub wide_vectors: bool,
-    /// Whether there is much less to compute where its first operand is a positive, normal and finite number.
+    /// Whether it is much cheaper if its first operand is positive, normal and finite.
     pub cheap_above_0: bool,
-    /// The magnitude of its first operand below which there is much less to compute, if there is one.
+    /// The magnitude of its first operand below which it is much cheaper, if any.
     pub cheap_within: Option<f64>,
-    /// Whether its value depends on the precision of the dtype, and not only on those of its operands.
+    /// Whether its value depends on the precision of the dtype, and not only on its operands.
     pub of_precision: bool,
-    /// Its derivatives by its operands, over these (`a`, `b`) and its value (`y`); fewer than it has operands where none is known.
+    /// Its derivatives with respect to its operands, in terms of the operands (`a`, `b`) and its value (`y`); fewer
+    /// than operands if some are unknown.
     pub derivatives: Vec<Expr>,
 }
 
-/// What a word gives.
+/// The result of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WordResult {
     /// An element of the dtype of its operands.
@@ -85,7 +86,7 @@ pub enum WordResult {
     UInt8,
 }
 
-/// Names of what words give.
+/// The names of the results of words.
 pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
@@ -95,7 +96,7 @@ pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("uint8", WordResult::UInt8),
 ];
 
-/// Where a word reduces its argument to a range.
+/// The dtypes in which a word reduces its argument to a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeReduction {
     /// For real dtypes.
@@ -113,30 +114,30 @@ pub struct Backend {
     pub ty: String,
     /// The module with its functions.
     pub module: String,
-    /// One line.
+    /// The summary, in one line.
     pub summary: String,
     /// Whether `each` and `fold` rows become loops or kernels of this library.
     pub each: bool,
-    /// Whether it takes `aten` mappings.
+    /// Whether it accepts `aten` mappings.
     pub aten: bool,
-    /// The type parameters, each with its bound: those of a backend that wraps another.
+    /// The type parameters, each with its bound, for a backend that wraps another.
     pub generics: Vec<(String, String)>,
     /// Whether ops run on the backend that it wraps.
     pub wrap: bool,
-    /// Whether they are recorded there for gradients.
+    /// Whether ops are recorded for gradients.
     pub records: bool,
-    /// Whether they carry tangents along there.
+    /// Whether ops also compute tangents.
     pub tangents: bool,
-    /// Whether arrays are split over ranks there: each op has a class, which says how its arrays have to lie.
+    /// Whether arrays are split over ranks: each op then has a class, which says how its arrays must be laid out.
     pub splits: bool,
-    /// Whether it is of the table that is read, not of the base.
+    /// Whether it belongs to the table that is read, not to the base table.
     pub own: bool,
-    /// Where its name stands.
+    /// The position of its name.
     pub span: Span,
 }
 
 impl Backend {
-    /// Whether ops get derivatives there: then rows run as the ops that they are made of.
+    /// Returns whether ops are differentiated: rows then run as the ops that they are made of.
     pub fn differentiates(&self) -> bool {
         self.records || self.tangents
     }
@@ -150,31 +151,31 @@ pub struct DType {
     pub rust: String,
 }
 
-/// A named set of dtypes and the bound it puts on `T`.
+/// A named set of dtypes, with the bound that it puts on `T`.
 pub struct Set {
     /// Its name.
     pub name: String,
-    /// The trait of the runtime that its dtypes have.
+    /// The trait of the runtime that its dtypes implement.
     pub bound: String,
     /// The names of its dtypes.
     pub dtypes: Vec<String>,
-    /// Whether other dtypes have that trait too: then the set is a trait of its own, over that one.
+    /// Whether other dtypes implement the trait too: then the set is a trait of its own, with that trait as a bound.
     pub is_narrower: bool,
-    /// Whether it is of the table that is read, not of the base.
+    /// Whether it belongs to the table that is read, not to the base table.
     pub own: bool,
 }
 
-/// How near to the reference a result has to be.
+/// The required accuracy of a result, compared with the reference.
 pub struct Accuracy {
     /// Its name.
     pub name: String,
-    /// What it promises, for the documentation.
+    /// The promise, for the documentation.
     pub summary: String,
-    /// Units in the last place of each element.
+    /// Largest error of each element in units in the last place.
     pub ulp: Option<f64>,
-    /// Relative to the largest magnitude of the result, by dtype.
+    /// Largest error relative to the largest magnitude of the result, by dtype.
     pub rtol: Vec<(String, f64)>,
-    /// Whether `rtol` is times the square root of the input's size.
+    /// Whether `rtol` is multiplied by the square root of the input's size.
     pub sqrt_n: bool,
     /// Whether only shape and dtype are promised.
     pub shape: bool,
@@ -184,11 +185,11 @@ pub struct Accuracy {
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// One line.
+    /// The summary, in one line.
     pub summary: String,
     /// The accuracy of its ops.
     pub accuracy: String,
-    /// Where its name stands.
+    /// The position of its name.
     pub span: Span,
 }
 
@@ -197,35 +198,35 @@ pub struct Group {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// One line.
+    /// The summary, in one line.
     pub summary: String,
-    /// What a row may say.
+    /// The words that a row may use.
     pub words: Vec<String>,
 }
 
-/// Facts of a row that the tests hold backends to.
+/// Facts of a row that the tests check on backends.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Whether 0.0 and -0.0 in its result are the same; the row's reason says why.
+    /// Whether 0.0 and -0.0 are equivalent in its result; the row's reason says why.
     pub any_zero: bool,
-    /// What it waits for; other rows bring nothing from the device.
+    /// The data that it waits for; other rows copy nothing from the device.
     pub waits: Option<Waits>,
-    /// Calls that NumPy refuses, and backends too.
+    /// Calls that NumPy and backends reject.
     pub raises: Option<Vec<Text>>,
-    /// The seed that random numbers of its cases start from.
+    /// The seed of random numbers in its cases.
     pub seed: Option<u64>,
-    /// What is compared with the reference in place of its results: calls of ops, of results and parameters.
+    /// The expressions compared with the reference instead of its results: calls of ops on results and parameters.
     pub compared: Option<Vec<Text>>,
-    /// The function on the host that reduces a formula as the op reduces an array.
+    /// The host function that reduces a formula as the op reduces an array.
     pub fused: Option<String>,
 }
 
-/// What an op waits for.
+/// The data that an op waits for.
 #[derive(Clone, Debug)]
 pub struct Waits {
-    /// How many bytes come from the device.
+    /// The number of bytes copied from the device.
     pub bytes: u64,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -234,66 +235,66 @@ pub struct Waits {
 pub struct Op {
     /// The op's name.
     pub name: String,
-    /// Where it stands.
+    /// The position of the name.
     pub span: Span,
-    /// The group it is in; empty in a user's table.
+    /// The group; empty in a user's table.
     pub group: String,
     /// First line of the documentation.
     pub summary: String,
-    /// More of it.
+    /// The rest of the documentation.
     pub detail: String,
     /// The parameters, those with defaults last.
     pub params: Vec<Param>,
-    /// Whether all parameters could be read: what uses them is not looked at otherwise.
+    /// Whether all parameters could be read; if not, their uses are not checked.
     pub params_are_whole: bool,
     /// Name of the set of dtypes of `T`.
     pub set: String,
     /// Bound of `T`.
     pub bound: String,
-    /// Bound of a second dtype `U`, where the row has one.
+    /// Bound of a second dtype `U`, if the row has one.
     pub second: Option<String>,
     /// The set of dtypes of `U`.
     pub second_set: Option<String>,
-    /// What it gives.
+    /// The result.
     pub result: Out,
-    /// The result as the table says it.
+    /// The text of the result in the table.
     pub result_text: String,
-    /// Library to what it runs.
+    /// The mapping of each library.
     pub maps: BTreeMap<String, Map>,
     /// NumPy's name.
     pub numpy: String,
-    /// The reference in Python, where it is not NumPy's function.
+    /// The reference in Python, if it is not NumPy's function.
     pub golden: String,
     /// Other names, for the search of the documentation.
     pub alias: Vec<String>,
-    /// Rust code over `b`, the CPU's backend, which is run as a test of the documentation.
+    /// Rust code with the CPU's backend `b`, which runs as a documentation test.
     pub example: String,
-    /// What only its page says.
+    /// The parts that appear only on its page.
     pub reference: Reference,
     /// Name of its accuracy.
     pub accuracy: String,
-    /// Looser units in the last place, by dtype.
+    /// Looser bounds in units in the last place, by dtype.
     pub ulp: Vec<(String, f64)>,
-    /// Why they are.
+    /// The reason for them.
     pub reason: String,
-    /// What the tests hold backends to.
+    /// The facts that the tests check on backends.
     pub facts: Facts,
-    /// What it says in the columns that its table declares.
+    /// Values of the table's extra columns for this row.
     pub columns: Vec<(String, String)>,
-    /// Where its gradients come from.
+    /// The source of its gradients.
     pub gradient: Gradient,
-    /// The gradients at one element, of real dtypes: scalar expressions over `g`, `y` and the parameters, by inputs. Inputs that are not there
-    /// have none.
+    /// The gradients at one element, for real dtypes: scalar expressions in `g`, `y` and the parameters, by input.
+    /// Inputs without an entry have none.
     pub by_element: Option<Vec<(String, Expr)>>,
-    /// In which inputs the op is linear, all others as they are: in those of each list together.
+    /// The inputs in which the op is linear with all others fixed; the op is linear in the inputs of each list jointly.
     pub linear: Vec<Vec<String>>,
-    /// Between which numbers they are tested.
+    /// The interval in which its gradients are tested.
     pub domain: (f64, f64),
-    /// Why its gradients at the ends of a dtype's range are not those in float64; empty where they are.
+    /// The reason why its gradients at the ends of a dtype's range differ from those in float64; empty if they do not.
     pub extremes: String,
-    /// Conformance cases; `None`: those of the kinds of its parameters.
+    /// Conformance cases; `None` for those of its parameters' kinds.
     pub cases: Option<Vec<Text>>,
-    /// Whether it is of the table that is read, not of the base.
+    /// Whether it belongs to the table that is read, not to the base table.
     pub own: bool,
 }
 
@@ -303,22 +304,22 @@ impl Op {
         self.params.iter().filter(|p| p.default.is_none())
     }
 
-    /// The parameters with one, which the options struct holds.
+    /// The parameters with a default, which the options struct holds.
     pub fn optional(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.default.is_some())
     }
 
-    /// Whether there is an options struct.
+    /// Returns whether there is an options struct.
     pub fn has_options(&self) -> bool {
         self.optional().next().is_some()
     }
 
-    /// Whether the options struct holds arrays.
+    /// Returns whether the options struct holds arrays.
     pub fn options_hold_arrays(&self) -> bool {
         self.optional().any(|p| matches!(p.kind, Kind::Array(_)))
     }
 
-    /// The array that it changes, instead of giving a result.
+    /// The array that the op changes instead of returning a result.
     pub fn target(&self) -> Option<&Param> {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
     }
@@ -328,12 +329,13 @@ impl Op {
         self.params.iter().find(|p| p.name == name)
     }
 
-    /// Whether the compiler finds `T` from the arguments.
+    /// Returns whether the compiler infers `T` from the arguments.
     pub fn infers_dtype(&self) -> bool {
         self.positional().any(|p| p.kind.elem() == Some(Elem::T))
     }
 
-    /// The element types of the arrays in the options, each once: the options struct has a parameter for each.
+    /// The element types of the arrays in the options, without repeats: the options struct has a type parameter for
+    /// each.
     pub fn optional_elems(&self) -> Vec<Elem> {
         let mut elems = Vec::new();
         for param in self.optional() {
@@ -342,17 +344,18 @@ impl Op {
         elems
     }
 
-    /// The array parameters, which an `each` expression is over.
+    /// The array parameters of an `each` expression.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
     }
 
-    /// Whether it is a scalar expression: what a formula can be made of.
+    /// Returns whether the op is a scalar expression, so that formulas can contain it.
     pub fn is_elementwise(&self) -> bool {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
     }
 
-    /// Whether a formula can be reduced as an array is: an op over an array, axes or one axis, `keepdims` and numbers.
+    /// Returns whether the op can reduce a formula like an array: it takes an array, axes or one axis, `keepdims` and
+    /// numbers.
     pub fn reduces_formulas(&self) -> bool {
         let has = |name, kind: &dyn Fn(&Kind) -> bool| self.param(name).is_some_and(|p| kind(&p.kind));
         let fold = self.maps.values().any(|map| matches!(map, Map::Fold(_)));
@@ -365,61 +368,61 @@ impl Op {
             && has("keepdims", &|kind| *kind == Kind::Plain(Plain::Bool))
     }
 
-    /// Whether it goes along one axis, and not over several.
+    /// Returns whether the op works along one axis, and not over several.
     pub fn takes_one_axis(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::Axis)
     }
 
-    /// Whether it goes along one axis, or over the array as one row.
+    /// Returns whether the op works along one axis, or over the whole array as one lane.
     pub fn takes_axis_or_all(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::AxisOrAll)
     }
 
-    /// What a parameter is called in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. What the table
-    /// calls it may be a keyword of C++ or something of the prelude.
+    /// The name of a parameter in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. The name in the
+    /// table may be a keyword of C++ or a name of the prelude.
     pub fn cuda_name(&self, param: &Param) -> String {
         let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
         let place = alike.take_while(|p| p.name != param.name).count();
         format!("{}{place}", if param.is_array() { 'x' } else { 'p' })
     }
 
-    /// `cumulative_sum` as `CumulativeSum`.
+    /// The name in camel case: `cumulative_sum` is `CumulativeSum`.
     pub fn camel(&self) -> String {
         camel(&self.name)
     }
 }
 
-/// What the page of a row says that nothing is generated of.
+/// The parts of a row's page that nothing is generated from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
-    /// What it gives, where that does not follow from the row.
+    /// The description of the result, if it does not follow from the row.
     pub returns: String,
-    /// Variant of the runtime's `Error`, and when it comes; beside those that follow from the parameters.
+    /// Variants of the runtime's `Error`, each with its condition, besides those that follow from the parameters.
     pub errors: Vec<(String, String)>,
-    /// Backend, and the library that does the work there: `cuda` runs `cuFFT`.
+    /// The library that does the work on a backend: `cuda` runs `cuFFT`.
     pub runs: Vec<(String, String)>,
-    /// What other libraries call it: `torch.sum`.
+    /// The names in other libraries: `torch.sum`.
     pub also: Vec<String>,
 }
 
-/// The variants of the runtime's `Error` that a row may name: the others come from any op.
+/// The variants of the runtime's `Error` that a row may name; any op may return the others.
 pub const ERRORS: [&str; 6] = ["Argument", "Axis", "Index", "RepeatedAxis", "Shape", "Shapes"];
 
-/// An expression: its text, and the tree of it.
+/// An expression: its text and its tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
-    /// As the table says it.
+    /// The text in the table.
     pub text: String,
-    /// The tree; its parts know what they are once the table was checked.
+    /// The tree; its types are known after the table is checked.
     pub expr: Expr,
 }
 
-/// How a library runs a row.
+/// The way in which a library runs a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
     /// A scalar expression, or one for real and one for complex dtypes.
     Each {
-        /// For all dtypes, or for real ones.
+        /// For all dtypes, or for real dtypes.
         real: Form,
         /// For complex dtypes.
         complex: Option<Form>,
@@ -428,7 +431,7 @@ pub enum Map {
     Fold(Box<Fold>),
     /// A function of the library's module.
     Call(String),
-    /// An expression in other ops.
+    /// An expression of other ops.
     Compose(Form),
     /// A function over any backend.
     Generic(String),
@@ -437,18 +440,18 @@ pub enum Map {
 }
 
 impl Map {
-    /// Whether it is of scalar expressions, around which a library has loops or kernels.
+    /// Returns whether it consists of scalar expressions, for which a library has loops or kernels.
     pub fn is_of_elements(&self) -> bool {
         matches!(self, Map::Each { .. } | Map::Fold(_))
     }
 
-    /// Whether it is made of other ops, and so runs on any backend.
+    /// Returns whether it consists of other ops, and so runs on any backend.
     pub fn is_free(&self) -> bool {
         matches!(self, Map::Compose(_) | Map::Generic(_))
     }
 }
 
-/// An op of libtorch and what it is given.
+/// An op of libtorch and its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aten {
     /// Its name.
@@ -457,7 +460,7 @@ pub struct Aten {
     pub overload: String,
     /// Its arguments.
     pub args: Vec<AtenArg>,
-    /// How dtypes that libtorch lacks are computed: one of [`VIA`].
+    /// The way in which dtypes that libtorch lacks are computed: one of [`VIA`].
     pub via: String,
 }
 
@@ -466,7 +469,7 @@ pub struct Aten {
 pub enum AtenArg {
     /// A parameter of the row.
     Param(String),
-    /// Nothing.
+    /// No value.
     None,
     /// A truth value.
     Bool(bool),
@@ -479,26 +482,26 @@ pub enum AtenArg {
 /// A parameter of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// The parameter as the table says it.
+    /// The text of the parameter in the table.
     pub text: String,
     /// Its name.
     pub name: String,
-    /// Its type as the table says it.
+    /// The text of its type in the table.
     pub ty: String,
     /// Its type.
     pub kind: Kind,
     /// Its default.
     pub default: Option<DefaultValue>,
-    /// The default as the table says it.
+    /// The text of the default in the table.
     pub default_text: String,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// What a parameter is that is not given.
+/// The value of a parameter that is not given.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DefaultValue {
-    /// Nothing.
+    /// No value.
     None,
     /// A truth value.
     Bool(bool),
@@ -508,25 +511,25 @@ pub enum DefaultValue {
     Decimal(f64),
     /// All axes.
     All,
-    /// Some axes.
+    /// A list of axes.
     Axes(Vec<i8>),
     /// The name of a choice.
     Choice(String),
 }
 
 impl Param {
-    /// Whether it is a number of the expressions of a `fold` row: all but `keepdims` are.
+    /// Returns whether the parameter is a number in the expressions of a `fold` row: all but `keepdims` are.
     pub fn is_fold_number(&self) -> bool {
         matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
     }
 
-    /// Whether it is an array, or an operand that may be one.
+    /// Returns whether the parameter is an array, or an operand that may be one.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(..))
     }
 }
 
-/// The bounds that a set may put on `T`: traits of the runtime, from the narrowest on.
+/// The bounds that a set may put on `T`: traits of the runtime, from the narrowest to the widest.
 pub const BOUNDS: [&str; 11] = [
     "Precision",
     "WideFloat",
@@ -541,7 +544,7 @@ pub const BOUNDS: [&str; 11] = [
     "Element",
 ];
 
-/// Whether a dtype has the trait of the runtime that a set names as its bound.
+/// Returns whether a dtype implements the trait of the runtime that a set names as its bound.
 pub fn has_bound(dtype: &str, bound: &str) -> bool {
     let bool = dtype == "bool";
     let integer = !bool && integer_range(dtype).is_some();
@@ -563,21 +566,21 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
     }
 }
 
-/// How dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
+/// The ways in which dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
-/// Element type of an array.
+/// The element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elem {
     /// The row's dtype.
     T,
     /// A second dtype.
     U,
-    /// The real dtype of a complex one.
+    /// The real dtype of a complex dtype.
     Real,
-    /// The complex dtype of a real one.
+    /// The complex dtype of a real dtype.
     Complex,
-    /// The dtype of sums.
+    /// The dtype of sums of the row's dtype.
     Sum,
     /// `bool`
     Bool,
@@ -589,7 +592,7 @@ pub enum Elem {
     Int64,
 }
 
-/// Names of element types in `array<..>`, and what the reference says of them.
+/// Names of element types in `array<..>`, and their text in the reference.
 const ELEMS: [(&str, Elem, &str); 9] = [
     ("", Elem::T, ""),
     ("U", Elem::U, " of `U`"),
@@ -603,12 +606,12 @@ const ELEMS: [(&str, Elem, &str); 9] = [
 ];
 
 impl Elem {
-    /// The element type of this name; nothing is the row's dtype.
+    /// The element type of this name; an empty name is the row's dtype.
     pub fn of(name: &str) -> Option<Elem> {
         ELEMS.iter().find(|(known, ..)| *known == name).map(|(_, elem, _)| *elem)
     }
 
-    /// The names of all but the row's dtype, which needs none.
+    /// The names of all element types but the row's dtype, which has no name.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ELEMS.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty())
     }
@@ -617,23 +620,23 @@ impl Elem {
         ELEMS.iter().find(|(_, elem, _)| *elem == self).map_or(("", ""), |(name, _, doc)| (name, doc))
     }
 
-    /// Its name; `T` of the row's dtype.
+    /// Its name; `T` for the row's dtype.
     pub fn name(self) -> &'static str {
         if self == Elem::T { "T" } else { self.row().0 }
     }
 
-    /// What the reference says of it, after "array".
+    /// The text of the reference after "array".
     pub fn describe(self) -> &'static str {
         self.row().1
     }
 
-    /// The dtype that it is whatever the row's is.
+    /// The dtype, if it does not depend on the row's dtype.
     pub fn dtype(self) -> Option<&'static str> {
         matches!(self, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64).then(|| self.name())
     }
 }
 
-/// What an op gives.
+/// The result of an op.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Out {
     /// An array.
@@ -646,7 +649,7 @@ pub enum Out {
     Plain(Plain),
 }
 
-/// One of several arrays that an op gives.
+/// One of several arrays in a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// Its name.
@@ -656,7 +659,7 @@ pub struct Field {
 }
 
 impl Out {
-    /// The element types of the arrays in it; of a list, of all of them.
+    /// The element types of the arrays in the result; a list has one for all of its arrays.
     pub fn elems(&self) -> Vec<Elem> {
         match self {
             Out::One(e) | Out::List(e) => vec![*e],
@@ -665,7 +668,7 @@ impl Out {
         }
     }
 
-    /// The element type of the first array, which is all of them for one array and for lists.
+    /// The element type of the first array, which for one array and for lists is the only one.
     pub fn elem(&self) -> Elem {
         self.elems().first().copied().unwrap_or(Elem::T)
     }
@@ -682,14 +685,14 @@ impl Model {
         self.sets.iter().find(|s| s.name == name)
     }
 
-    /// The conformance cases of a row: its own, else those of the kinds of its positional parameters.
+    /// The conformance cases of a row: its own, or else those of the kinds of its positional parameters.
     pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
         let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
         let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));
         cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
     }
 
-    /// The NumPy expression, or the name of NumPy's function, that a row is compared with.
+    /// The reference of a row: a NumPy expression or the name of NumPy's function.
     pub fn reference_of(&self, op: &Op) -> String {
         match (op.golden.as_str(), op.numpy.as_str()) {
             ("", "") => format!("np.{}", op.name),
@@ -698,7 +701,7 @@ impl Model {
         }
     }
 
-    /// What reference data carry to tell whether they are of a row as it is now.
+    /// The signature stored in reference data, to detect that the row has changed since.
     pub fn signature_of(&self, op: &Op) -> String {
         let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
         let result = format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op));
@@ -711,15 +714,15 @@ impl Model {
         }
     }
 
-    /// The dtypes of a set, by name.
+    /// The dtypes of a set, by the name of the set.
     pub fn dtypes_of(&self, set: &str) -> &[String] {
         self.set(set).map_or(&[], |s| &s.dtypes)
     }
 }
 
 impl Model {
-    /// Of a table with mistakes, what can be generated all the same: rows with a mistake keep their methods, and nothing
-    /// that runs them; a composition of one that cannot be called goes too.
+    /// Removes what cannot be generated from a table with mistakes: rows with a mistake keep their methods but lose
+    /// their mappings; compositions of removed rows go too.
     pub fn keep_what_is_right(&mut self) {
         let (broken, sets) = (&self.broken, &self.sets);
         let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());
@@ -728,7 +731,7 @@ impl Model {
         self.ops.retain(|op| {
             let elems = op.result.elems();
             let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
-            // code with a name that clashes would be a second mistake
+            // generated code with a clashing name would be a second mistake
             let clashes = self.clashing.contains(&op.name);
             op.params_are_whole && has_dtypes && has_group(&op.group) && !clashes
         });
@@ -743,7 +746,7 @@ impl Model {
     }
 }
 
-/// The dtype that an element type stands for, where `T` is `dtype`.
+/// The dtype of an element type if `T` is `dtype`.
 pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     match (elem, dtype) {
         (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),
@@ -757,7 +760,7 @@ pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     }
 }
 
-/// The smallest and the largest value of an integer dtype; `bool` is 0 or 1.
+/// The smallest and largest value of an integer dtype; `bool` is 0 or 1.
 pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     if dtype == "bool" {
         return Some((0, 1));
@@ -770,7 +773,7 @@ pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
 }
 
-/// `cumulative_sum` as `CumulativeSum`.
+/// Converts a name to camel case: `cumulative_sum` to `CumulativeSum`.
 pub fn camel(name: &str) -> String {
     name.split('_').map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or("")).collect()
 }

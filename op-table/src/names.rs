@@ -1,6 +1,6 @@
-//! Syntax of names, paths and numbers in a table. A string that passes these checks can be printed as Rust.
+//! The syntax of names, paths and numbers in a table. A string that passes these checks can be written into Rust code.
 
-/// The keywords of Rust, which need `r#` as names.
+/// The keywords of Rust, which need `r#` to be names.
 pub const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
     "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
@@ -8,11 +8,11 @@ pub const KEYWORDS: [&str; 52] = [
     "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "Self",
 ];
 
-/// What a name has to be, for messages.
+/// The rule for names, for messages.
 pub const NAME_RULE: &str = "a name begins with a lower-case ASCII letter; then come lower-case letters, digits and `_`; it is \
                              not `self`, `super` or `crate`";
 
-/// Whether it can be the name of an op, a parameter, a library.
+/// Returns whether a text is a valid name of an op, a parameter or a library.
 pub fn is_name(text: &str) -> bool {
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -20,7 +20,7 @@ pub fn is_name(text: &str) -> bool {
         && !["self", "super", "crate"].contains(&text)
 }
 
-/// Whether it is a path such as `crate::kernels::lerp`.
+/// Returns whether a text is a path such as `crate::kernels::lerp`.
 pub fn is_path(text: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split("::").enumerate().all(|(i, part)| {
@@ -29,7 +29,8 @@ pub fn is_path(text: &str) -> bool {
     })
 }
 
-/// Whether it is the path of a function, whose name is that of its row and may be a keyword: `indexing::where`.
+/// Returns whether a text is the path of a function. The function has the name of its row, which may be a keyword:
+/// `indexing::where`.
 pub fn is_function(text: &str) -> bool {
     match text.rsplit_once("::") {
         Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
@@ -37,12 +38,12 @@ pub fn is_function(text: &str) -> bool {
     }
 }
 
-/// Whether it can be the name of a type of its own, such as `PadMode`.
+/// Returns whether a text is a valid name of a type, such as `PadMode`.
 pub fn is_type_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase()) && is_path(text) && !text.contains("::")
 }
 
-/// Whether it is a type such as `f64` or `Complex<f32>`.
+/// Returns whether a text is a type such as `f64` or `Complex<f32>`.
 pub fn is_type(text: &str) -> bool {
     match text.strip_suffix('>').and_then(|t| t.split_once('<')) {
         Some((outer, inner)) => is_path(outer) && is_path(inner),
@@ -50,7 +51,7 @@ pub fn is_type(text: &str) -> bool {
     }
 }
 
-/// A finite decimal number.
+/// Parses a finite decimal number.
 pub fn decimal(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {

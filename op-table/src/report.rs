@@ -1,39 +1,39 @@
-//! Mistakes in a table, collected and shown together, each with its place.
+//! Mistakes in a table, collected and shown together, each with its position.
 
 use crate::text::Span;
 use std::fmt::Write;
 
-/// The text of one table, and the name it is reported under.
+/// The text of one table, and the name under which it is reported.
 pub struct SourceFile {
     /// The name of the file.
     pub name: String,
-    /// What is in it.
+    /// The text of the table.
     pub text: String,
 }
 
-/// One mistake and its place.
+/// One mistake and its position.
 #[derive(Clone, Debug)]
 pub struct Mistake {
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// What.
+    /// The message.
     pub message: String,
-    /// What to do.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
-/// Most mistakes that are shown; after so many the table is another thing than it is taken for.
+/// The largest number of mistakes shown; after more than these the file is probably something else.
 const MOST: usize = 100;
 
 /// The mistakes found so far.
 #[derive(Default)]
 pub struct Report {
     errors: Vec<(usize, String)>,
-    /// How many more there are.
+    /// The number of mistakes that are not shown.
     further: usize,
-    /// How many were found, shown or not.
+    /// The number of mistakes, shown or not.
     found: usize,
-    /// Whether those that come now may only follow from those that are there.
+    /// Whether later mistakes may only be consequences of earlier ones.
     sealed: bool,
 }
 
@@ -78,17 +78,17 @@ impl Report {
         self.at(source, mistake.span, mistake.message, mistake.help);
     }
 
-    /// Whether nothing was wrong.
+    /// Returns whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// How many were found.
+    /// The number of mistakes.
     pub(crate) fn len(&self) -> usize {
         self.found
     }
 
-    /// Takes up no more: what is found from now on may only follow from what was found.
+    /// Ignores all further mistakes if there are some already, because they may only be consequences.
     pub(crate) fn seal(&mut self) {
         self.sealed = true;
     }
@@ -104,21 +104,21 @@ impl Report {
     }
 }
 
-/// Of a long line the part around a column, and how many characters before it are left out.
+/// The part of a long line around a column, and the number of characters removed before it.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
     const MOST: usize = 160;
     let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
-    // what has no form of its own, or turns the direction of the text, would move the marks below it
+    // control characters, and those that change the direction of the text, would misalign the marks below the line
     let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
     (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 
-/// The legal name nearest to `name` if near enough to be a slip, else the legal names if they are few.
+/// The legal name nearest to `name` if it is near enough to be a slip, or else the legal names if they are few.
 pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let legal: Vec<&str> = legal.into_iter().collect();
     let most = 1 + name.len() / 3;
-    // a name of another length is no slip, and comparing a very long one would take long
+    // a name of another length is not a slip, and comparing a very long name would take long
     let alike = legal.iter().filter(|l| l.len().abs_diff(name.len()) <= most);
     match alike.map(|l| (distance(name, l), *l)).min() {
         Some((d, near)) if d <= most => Some(format!("did you mean `{near}`?")),
@@ -127,7 +127,7 @@ pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Edits that turn one word into the other.
+/// The edit distance of two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,10 +1,11 @@
-//! What runs on a backend when a row is called, and what it does with arrays on ranks, in words.
+//! The description of what runs on a backend for a row, and of how ranks split its arrays.
 
 use crate::model::*;
 
 impl Op {
-    /// What it does with arrays that are split over ranks: the word of its column `split`; without one `each` and `lanes` of what has scalar
-    /// expressions, `parts` of what is made of other ops, else `whole`. A composition beside kernels is one of parts, too.
+    /// The way in which ranks split the arrays of the op: the word of its column `split`. Without one, it is `each` or
+    /// `lanes` for ops with scalar expressions, `parts` for ops made of other ops, or else `whole`. A composition
+    /// besides kernels also counts as `parts`.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {
@@ -16,7 +17,8 @@ impl Op {
         }
     }
 
-    /// What a backend runs, in a line, by the names that users of the libraries know; none where the row has nothing for it.
+    /// A line on what a backend runs, with names that users of the libraries know; `None` if the row has no mapping for
+    /// it.
     pub fn runs(&self, backend: &Backend) -> Option<String> {
         let map = self.maps.get(&backend.name)?;
         let library =
@@ -41,7 +43,7 @@ impl Op {
 }
 
 impl Aten {
-    /// The op as Python calls it: `fft_fft` is `torch.fft.fft`.
+    /// The name in Python: `fft_fft` is `torch.fft.fft`.
     pub fn python_name(&self) -> String {
         let aten = &self.name;
         match aten.strip_prefix("fft_").or(aten.strip_prefix("special_")).or(aten.strip_prefix("linalg_")) {

@@ -1,4 +1,5 @@
-//! The arrays that conformance cases name. `golden.py` makes them, and holds its own to these names; `docs/table.md` says what they are.
+//! The names of the arrays in conformance cases. `golden.py` makes the arrays and checks its names against these;
+//! `docs/table.md` describes them.
 
 use crate::model::Elem;
 
@@ -11,10 +12,10 @@ pub const SAMPLES: &[&str] = &[
     "ct3", "c4", "c6", "c8", "c0",
 ];
 
-/// Samples of int64, to be used as indices.
+/// Samples of int64 that serve as indices.
 pub const INDICES: [&str; 8] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4"];
 
-/// Whether a sample of this name has such elements.
+/// Returns whether there is a sample of this name and element type.
 pub fn is_sample(name: &str, elem: Elem) -> bool {
     SAMPLES.contains(&name) || elem == Elem::Int64 && INDICES.contains(&name)
 }

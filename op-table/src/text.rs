@@ -1,35 +1,35 @@
-//! A string of a table, and where each part of it stands in the file.
+//! A string of a table, with the position of each part in the file.
 
 use std::ops::Range;
 
 /// A range of bytes of a table's text.
 pub type Span = Range<usize>;
 
-/// A string and its place.
+/// A string and its position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
     /// The string, escapes resolved.
     pub text: String,
-    /// Its place in the table, quotes included.
+    /// Its position in the table, quotes included.
     pub span: Span,
-    /// Where the parts between escapes stand: offset in the string, offset in the table.
+    /// The starts of the parts between escapes: offset in the string, offset in the table.
     joints: Vec<(usize, usize)>,
 }
 
 impl Text {
-    /// The string that stands at `span` of `table`.
+    /// The string at `span` of `table`.
     pub fn new(text: String, span: Span, table: &str) -> Text {
         let joints = joints(&text, span.clone(), table);
         Text { text, span, joints }
     }
 
-    /// The place of a part of the string.
+    /// The position of a range of the string.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))
     }
 
-    /// The place of a slice of the string: one that was split off it.
+    /// The position of a slice of the string, found by its address.
     pub fn place_of(&self, part: &str) -> Span {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start > self.text.len() || part.is_empty() {
@@ -38,7 +38,7 @@ impl Text {
         self.place(start..(start + part.len()).min(self.text.len()))
     }
 
-    /// A part of the string as a text of its own.
+    /// A slice of the string as a separate text.
     pub fn part(&self, part: &str) -> Text {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start + part.len() > self.text.len() {
@@ -59,14 +59,14 @@ impl Text {
     }
 }
 
-/// Follows string and source side by side; a new joint where an escape, or a line end, makes them part.
+/// Walks string and source side by side; starts a new joint where an escape or a line end makes them differ.
 fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     let raw = table.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| raw.starts_with(q)).unwrap_or("");
     let escapes = quotes.starts_with('"');
     let mut at = quotes.len();
     if quotes.len() == 3 {
-        // the line end after the quotes is none of the string's
+        // a line end after the opening quotes is not part of the string
         at += raw[at..].len() - raw[at..].trim_start_matches('\r').strip_prefix('\n').unwrap_or(&raw[at..]).len();
     }
     let mut joints: Vec<(usize, usize)> = Vec::new();
@@ -100,7 +100,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
             at += found.len_utf8();
             decoded.next();
         } else {
-            // a carriage return that the string has not
+            // a carriage return that is not in the string
             at += found.len_utf8();
             join(i, span.start + at);
         }

@@ -1,4 +1,4 @@
-//! A TOML table as plain data with places: what `parse` reads.
+//! A TOML table as plain data with positions, the input of `parse`.
 
 use crate::{
     report::{Report, SourceFile},
@@ -32,8 +32,8 @@ impl Value {
     }
 }
 
-/// Reads a table. What is no TOML is reported, once for each section, and then nothing that may only follow from it; the
-/// rest is read all the same.
+/// Reads a table. Invalid TOML is reported once for each section, without consequences of the first mistake; the rest
+/// is read anyway.
 pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let sections: Vec<usize> = source.text.match_indices("\n[").map(|(i, _)| i).collect();
@@ -56,7 +56,7 @@ pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     entries(table.get_ref(), &source.text)
 }
 
-/// Characters that change the direction of the text that follows, and so can hide what a text says.
+/// Returns whether a character changes the direction of the following text, and so can hide a part of it.
 pub(crate) fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,7 +1,7 @@
-//! Tables with one mistake each, and all that is said about it: one error, at its place.
+//! Tables with one mistake each, and the exact report: one error, with its position.
 //!
-//! `testdata/broken.txt` has an entry for each: the table it is made of, what is replaced by what, and the error. With
-//! `UPDATE=1` the errors are written anew; git shows what changed.
+//! `testdata/broken.txt` has an entry for each: the table it is based on, the replacement, and the error. `UPDATE=1`
+//! writes the errors anew; git shows what changed.
 
 use op_table::{Model, Report, Role, SourceFile, check, parse};
 use std::{fmt::Write, path::Path};

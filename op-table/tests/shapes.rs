@@ -1,4 +1,4 @@
-//! What the form of an expression says, for which there are loops of their own.
+//! Tests the properties of expressions for which there are special loops.
 
 use op_table::{
     Model, Report, Role, SourceFile, check,
@@ -6,7 +6,7 @@ use op_table::{
     parse,
 };
 
-/// Rows of a user that look like those.
+/// Rows of a user's table that resemble those rows.
 const USER: &str = r#"
 [op.second_root]
 summary = "The root of the second of two arrays."
@@ -39,7 +39,7 @@ fold    = { map = "x > 1", join = "a.maximum(b)", identity = "0" }
 torch   = { compose = "count_nonzero(greater(x, 1.0), axis, keepdims = keepdims)" }
 "#;
 
-/// The rows of the base table, and of the user's, for which something is true.
+/// The rows of the base table and the user's table for which a condition is true.
 fn rows(is: impl Fn(&Op) -> bool) -> Vec<String> {
     let (mut model, mut report) = (Model::default(), Report::default());
     let base = SourceFile { name: "ops.toml".into(), text: include_str!("../../ops.toml").into() };

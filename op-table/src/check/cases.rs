@@ -1,4 +1,4 @@
-//! The conformance cases of rows: whether they give the parameters that the row has.
+//! Checks that the conformance cases of rows match the parameters of the rows.
 
 use crate::{
     model::{Absent, Elem, Kind, Model, Op, Param},
@@ -7,7 +7,7 @@ use crate::{
     text::Text,
 };
 
-/// Reports cases that are no calls of their rows.
+/// Reports cases that are not valid calls of their rows.
 pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own && op.params_are_whole) {
@@ -21,7 +21,7 @@ pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report)
     model.broken.extend(broken);
 }
 
-/// What is wrong with a case, and where.
+/// Checks a case; the error is the wrong part, a message, and help.
 fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
     let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
     let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();
@@ -51,7 +51,7 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
     Ok(())
 }
 
-/// Whether the names that a case gives for arrays are those of samples.
+/// Checks that the arrays of a case are names of samples.
 fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
     let elem = match param.kind {
         Kind::Array(elem) | Kind::Operand(elem, _) | Kind::Arrays(elem) | Kind::Target(elem) => elem,
@@ -71,7 +71,7 @@ fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Opti
     Ok(())
 }
 
-/// The parts between commas that are outside brackets and quotes.
+/// Splits at commas outside of brackets and quotes.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_usize, false);
     for (i, c) in text.char_indices() {

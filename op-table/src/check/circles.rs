@@ -1,4 +1,4 @@
-//! Compositions that are made of themselves.
+//! Compositions that contain themselves.
 
 use crate::{
     expr::compose,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A composition that is made of itself, over any number of rows, would never end.
+/// Reports compositions that contain themselves, through any number of rows: they would never end.
 pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
@@ -16,7 +16,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // rows whose calls all end are removed until none is left, or only circles and the rows that lead to them
+        // remove rows whose calls all end, until none is left but circles and the rows that lead to them
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
                 }
             }
         }
-        // along the calls from each of these rows one comes to a circle
+        // following the calls from any of these rows leads to a circle
         let order: BTreeMap<&str, usize> = model.ops.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
         let mut walked: BTreeSet<&str> = BTreeSet::new();
         for start in open.iter().copied() {

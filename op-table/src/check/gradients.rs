@@ -1,4 +1,4 @@
-//! Where the gradients of rows come from: what a row says, its expression, or the ops that it is made of.
+//! The sources of the gradients of rows: what a row says, its expression, or the ops that it is made of.
 
 use crate::{
     expr::{self, Argument, Expr, Node, compose, derive},
@@ -9,10 +9,10 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The column of a rule's mapping.
+/// The column name for the mapping of a gradient rule.
 pub const COLUMN: &str = "grad";
 
-/// Makes the rules of every row, and reports what is wrong with those that are said.
+/// Makes the gradient rules of every row, and reports mistakes in rules that rows give.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     if model.ops.iter().all(|op| op.own) {
         words(source, model, report);
@@ -56,7 +56,7 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     }
 }
 
-/// Reports derivatives of words that are over something else than their operands and their value, or of unknown words.
+/// Reports derivatives of words that use anything but their operands and their value, or unknown words.
 fn words(source: &SourceFile, model: &Model, report: &mut Report) {
     for (name, word) in &model.words {
         let known = &["a", "b", "y"];
@@ -95,7 +95,7 @@ fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
     Ok(if has_parts { Gradient::OfParts } else { Gradient::Unsaid })
 }
 
-/// The rules of an `each` row that follow from its expression; `None` where they do not.
+/// The rules of an `each` row that follow from its expression; `None` if they do not follow.
 fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, complex: None } => Some(&real.expr),
@@ -117,7 +117,7 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-/// The gradients of a row with a scalar expression as such expressions, where all of them are.
+/// The gradients of a row with a scalar expression as scalar expressions, if all of them can be written so.
 fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, .. } => Some(&real.expr),
@@ -189,7 +189,7 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     let (mut expr, path) = match called {
         Some((path, _)) => {
             let call = text.text.strip_prefix(path).unwrap_or_default();
-            // a list of names, which the parser of expressions reads as the arguments of any call
+            // a list of names, which the parser of expressions reads as the arguments of a call
             let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
             (
                 expr::parse(&as_call).map_err(|mut mistake| {
@@ -234,7 +234,7 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     Ok(rule(Ok(Box::new(function))))
 }
 
-/// Checks a composition. Its operands, which may be scalars, are arrays where one of its ops takes arrays only.
+/// Checks a composition. If one of its ops takes arrays only, operands of the row become arrays.
 fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
     let mut of_operands = expr.clone();
     if compose::check(&mut of_operands, function, model).is_empty() {
@@ -285,7 +285,7 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// The function of a rule as a row, without a mapping: its parameters are those of `used`.
+/// The function of a rule as a row without a mapping; `used` are its parameters.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;
@@ -311,7 +311,7 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::Plain(_) => {}
         }
     }
-    // a parameter of the row hides what has its name
+    // a parameter of the row hides another value of the same name
     params.retain(|p| op.param(&p.name).is_none());
     let of_call = op.params.iter().cloned().map(|p| match p.kind {
         Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },

@@ -1,5 +1,4 @@
-//! What rows say of each other: what the parts of expressions are, names that would clash, that no composition is made of
-//! itself.
+//! Checks across rows: the types in expressions, name clashes, and compositions that contain themselves.
 
 mod cases;
 mod circles;
@@ -13,8 +12,8 @@ use crate::{
     report::{Mistake, Report, SourceFile},
 };
 
-/// Checks every row, and settles what the parts of its expressions are. Mistakes of the rows that are read are reported;
-/// those of the base table are none.
+/// Checks every row, and determines the types in its expressions. Reports mistakes of the rows of the read table, not
+/// those of the base table.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     for index in 0..model.ops.len() {
         let mut maps = std::mem::take(&mut model.ops[index].maps);
@@ -24,7 +23,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
             let own = op.own || model.backends.iter().any(|b| b.own && b.name == *column);
             let mistakes = if op.params_are_whole { map_of(op, map, model) } else { Vec::new() };
             if own {
-                // a mapping that several libraries share is checked once
+                // a mapping that several libraries share is reported once
                 seen.extend(
                     mistakes.into_iter().filter(|m| !seen.iter().any(|s| s.span == m.span)).collect::<Vec<_>>(),
                 );
@@ -77,7 +76,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
     }
 }
 
-/// Reports bounds of dtypes that have no order: there is no lowest value.
+/// Reports bounds of dtypes without an order, which have no lowest value.
 fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own) {
@@ -93,7 +92,7 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     model.broken.extend(broken);
 }
 
-/// Whether the complex form of a row is for this dtype.
+/// Returns whether this dtype uses the complex form of a row.
 fn complex_form(dtype: &str) -> bool {
     dtype.starts_with("complex")
 }

@@ -1,4 +1,4 @@
-//! Names that are right by themselves and clash with others.
+//! Names that are valid but clash with others.
 
 use crate::{
     model::{Model, camel},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Methods that every backend has beside its ops, and those of traits that every program sees.
+/// Methods that every backend has besides its ops, and methods of traits that every program sees.
 const METHODS: [&str; 26] = [
     "borrow",
     "borrow_mut",
@@ -36,10 +36,10 @@ const METHODS: [&str; 26] = [
     "try_into",
 ];
 
-/// Functions that every options struct has beside its setters.
+/// Functions that every options struct has besides its setters.
 const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 
-/// Traits and types that the expansion of a base table has beside its groups.
+/// Traits and types in the expansion of a base table besides its groups.
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
 /// Reports names of ops, options, groups and words that clash.
@@ -86,7 +86,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             );
         }
     }
-    // the rows may be missing because they are wrong
+    // the rows may be missing because they have mistakes
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));

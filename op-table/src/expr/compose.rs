@@ -1,4 +1,4 @@
-//! What the parts of a composition are: which op each call is of, whether its arguments fit, what comes out.
+//! Types in a composition: the op of each call, whether its arguments fit, and its result.
 
 use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What the language has, for messages.
+/// The language, for messages.
 const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
                         `let name = ..;` and `option = value`";
 
-/// Finds out what every part of `expr` is, and makes calls of the operators in it. Everything that is wrong comes back.
+/// Determines the type of every part of `expr`, and turns its operators into calls. Returns all mistakes.
 pub fn check(expr: &mut Expr, op: &Op, model: &Model) -> Vec<Mistake> {
     let dtypes = model.dtypes_of(&op.set).to_vec();
     let mut scope = Scope { op, model, dtypes, lets: BTreeMap::new(), mistakes: Vec::new() };
@@ -73,7 +73,7 @@ impl Scope<'_> {
         self.lets.insert(name.text.clone(), ty);
     }
 
-    /// `x * y` is `multiply(x, y)`. Whether every word is known.
+    /// Turns `x * y` into `multiply(x, y)`. Returns whether every word is known.
     fn operators_are_calls(&mut self, e: &mut Expr) -> bool {
         let (op, args) = match &mut e.node {
             Node::Word(word, args) => {
@@ -187,8 +187,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Which argument is for which parameter. Parameters without a default that are given by name become arguments without one, in their
-    /// places, so that whoever reads the call finds them there.
+    /// Matches arguments with parameters. Parameters without a default that are given by name become positional
+    /// arguments, so that readers of the call find them in their places.
     fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
         let wanted: Vec<&Param> = op.positional().collect();
         let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
@@ -242,7 +242,7 @@ impl Scope<'_> {
         wanted.iter().copied().chain(options).enumerate().map(|(i, param)| (param, i)).collect()
     }
 
-    /// The dtypes of `T` in a call, if an argument says them; an error if that is wrong or not known.
+    /// The dtypes of `T` in a call, if an argument determines them; an error if they are wrong or unknown.
     fn dtypes_of_call(
         &mut self,
         op: &Op,
@@ -283,7 +283,7 @@ impl Scope<'_> {
         Ok(t)
     }
 
-    /// Whether an argument fits its parameter.
+    /// Checks that an argument fits its parameter.
     fn argument(&mut self, op: &Op, param: &Param, value: &Expr, t: &Result<Dtypes, ()>) {
         let Ok(t) = t else { return };
         if value.ty == Ty::Unknown {
@@ -294,7 +294,7 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // the same parameter handed on, `none` included
+        // a parameter of the same type handed on, `none` included
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {
@@ -330,7 +330,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A number as an element of the dtypes of a call, or of the row's where none are known.
+    /// Checks a number as an element of the dtypes of a call, or of the row's dtypes if those of the call are unknown.
     fn number(&mut self, value: &Expr, t: &Dtypes) {
         let Node::Number(n) = value.node else { return };
         let dtypes: Vec<&str> = t.as_ref().unwrap_or(&self.dtypes).iter().map(String::as_str).collect();
@@ -360,7 +360,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether the composition gives what the row promises.
+    /// Checks that the composition gives the result that the row promises.
     fn result(&mut self, e: &Expr) {
         let e = last(e);
         let fit = match (&e.ty, &self.op.result) {
@@ -384,7 +384,7 @@ impl Scope<'_> {
     }
 }
 
-/// An operand may be a scalar, which is no array.
+/// Returns whether a parameter is an operand, which may be a scalar and not an array.
 fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
@@ -401,7 +401,7 @@ fn array(ty: &Ty) -> Option<&Dtypes> {
     if let Ty::Array(d) = ty { Some(d) } else { None }
 }
 
-/// Two dtypes that ought to be one, where both are known.
+/// Two dtypes that should be equal but differ; unknown dtypes never conflict.
 fn conflict<'d>(a: &'d Dtypes, b: &'d Dtypes) -> Option<(&'d str, &'d str)> {
     let (a, b) = (a.as_ref()?, b.as_ref()?);
     a.iter().zip(b).find(|(a, b)| a != b).map(|(a, b)| (a.as_str(), b.as_str()))
@@ -411,7 +411,7 @@ fn is_none(e: &Expr) -> bool {
     matches!(&e.node, Node::Name(name) if name == "none")
 }
 
-/// The ops that a composition calls, each with the place of the call.
+/// The ops that a composition calls, each with the position of the call.
 pub fn calls(e: &Expr) -> Vec<Name> {
     let mut calls = Vec::new();
     e.walk(&mut |e| {
@@ -422,7 +422,7 @@ pub fn calls(e: &Expr) -> Vec<Name> {
     calls
 }
 
-/// The default of an option that a value equals, which then needs not be set.
+/// Returns whether a value equals the default of an option, which then need not be set.
 pub fn is_default(param: &Param, value: &Expr) -> bool {
     param.default == Some(DefaultValue::None) && is_none(value)
 }

@@ -1,9 +1,9 @@
-//! A checked scalar expression in CUDA C++, over the functions of the prelude.
+//! Writes a checked scalar expression in CUDA C++, with the functions of the prelude.
 
 use super::{Expr, Node, Number, Ty};
 use crate::model::{Elem, Op};
 
-/// The expression of a row; its parameters have the names of [`Op::cuda_name`], `T` is the dtype.
+/// The CUDA text of a row's expression. Parameters have the names of [`Op::cuda_name`]; `T` is the dtype.
 pub fn text(e: &Expr, op: &Op) -> String {
     let all = |list: &[Expr]| list.iter().map(|e| text(e, op)).collect::<Vec<_>>().join(", ");
     match &e.node {
@@ -18,7 +18,7 @@ pub fn text(e: &Expr, op: &Op) -> String {
         Node::Number(n) => number(*n, dtype(&e.ty)),
         Node::Bool(b) => b.to_string(),
         Node::Word(word, args) => {
-            // what gives an element of the second dtype takes it from the kernel's result
+            // a word that returns an element of the second dtype takes that dtype from the kernel's result
             let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
             format!("op_{word}{to}({})", all(args))
         }
@@ -26,12 +26,12 @@ pub fn text(e: &Expr, op: &Op) -> String {
         Node::Logic(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
         Node::Not(x) => format!("!({})", text(x, op)),
         Node::If(parts) => format!("({} ? {} : {})", text(&parts[0], op), text(&parts[1], op), text(&parts[2], op)),
-        // not in the language of scalar expressions: the check says so
+        // not part of the language of scalar expressions: the check reports them
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }
 
-/// The C++ type that a number takes: that of the elements beside it.
+/// The C++ type of a number: the type of the elements next to it.
 fn dtype(ty: &Ty) -> &'static str {
     match ty {
         Ty::Element(Elem::Real) => "typename Types<T>::Real",
@@ -49,7 +49,7 @@ fn dtype(ty: &Ty) -> &'static str {
 fn number(n: Number, dtype: &str) -> String {
     match n {
         Number::Decimal(value) => format!("op_of<{dtype}>({value:?})"),
-        // C++ reads the sign as an operator, of a number that has to fit by itself
+        // in C++ the sign is an operator, and the number without it must fit
         Number::Integer(value) if value == i64::MIN.into() => format!("cast<{dtype}>({}LL - 1)", value + 1),
         Number::Integer(value) if value > i64::MAX.into() => format!("cast<{dtype}>({value}ULL)"),
         Number::Integer(value) => format!("cast<{dtype}>({value}LL)"),

@@ -1,27 +1,29 @@
-//! Derivatives of scalar expressions, as compositions of ops: from the gradient of a result to that of an operand.
+//! Derivatives of scalar expressions, as compositions of ops: the gradient of an operand from the gradient of the
+//! result.
 
 use super::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
 use crate::model::{Model, WordResult};
 
-/// The gradient of the operand `of` of an expression, over the gradient `g` of its result and the result `y`; `None` if it is zero.
+/// The gradient with respect to the operand `of` of an expression, given the gradient `g` of its result and the result
+/// `y`; `None` if it is zero.
 ///
-/// An `if` is differentiated branch by branch, so that a branch that is not taken adds nothing, NaN included.
+/// An `if` is differentiated branch by branch, so a branch that is not taken adds nothing, not even NaN.
 ///
 /// # Errors
-/// The word that has no derivative.
+/// The error is a word without a derivative.
 pub fn gradient(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
     Ok(by_element(e, of, model)?.map(as_ops))
 }
 
-/// The same as a scalar expression.
+/// As `gradient`, but the result is a scalar expression.
 ///
 /// # Errors
-/// The word that has no derivative.
+/// The error is a word without a derivative.
 pub fn by_element(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
     Derive { of, model }.pull(e, &name("y"), name("g"))
 }
 
-/// A composition of ops as a scalar expression, where there is a word for each.
+/// Turns a composition of ops into a scalar expression, if there is a word for each op.
 pub fn as_words(e: Expr, model: &Model) -> Option<Expr> {
     let Node::Call(op, arguments) = e.node else {
         let parts = std::cell::Cell::new(true);
@@ -61,7 +63,7 @@ impl Derive<'_> {
         found
     }
 
-    /// What the gradient `g` of `e`, whose value is `y`, adds to that of the operand.
+    /// The contribution of the gradient `g` of `e`, whose value is `y`, to the gradient of the operand.
     fn pull(&self, e: &Expr, y: &Expr, g: Expr) -> Result<Option<Expr>, String> {
         if !self.has(e) {
             return Ok(None);
@@ -92,7 +94,7 @@ impl Derive<'_> {
     }
 }
 
-/// A derivative of a word, with the word's operands for `a` and `b`, and its value for `y`.
+/// Fills the derivative of a word in: the word's operands for `a` and `b`, and its value for `y`.
 fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
     if let Node::Name(name) = &e.node {
         return match name.as_str() {
@@ -105,7 +107,7 @@ fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
     mapped(e.clone(), &|part| filled(&part, args, y))
 }
 
-/// The expression with its parts changed.
+/// Applies `change` to the direct parts of an expression.
 fn mapped(mut e: Expr, change: &dyn Fn(Expr) -> Expr) -> Expr {
     let both = |parts: Box<[Expr; 2]>| Box::new(parts.map(change));
     e.node = match e.node {
@@ -139,7 +141,7 @@ fn call(op: &str, args: Vec<Expr>) -> Expr {
     of_node(Node::Call(op.into(), arguments))
 }
 
-/// The value of a number as it is written, a sign before it included.
+/// The value of a literal number, including a sign before it.
 fn number(e: &Expr) -> Option<f64> {
     match &e.node {
         Node::Number(Number::Integer(n)) => Some(*n as f64),
@@ -149,7 +151,7 @@ fn number(e: &Expr) -> Option<f64> {
     }
 }
 
-/// `g` times a derivative, in the form that costs least.
+/// `g` times a derivative, in the cheapest form.
 fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     match number(by) {
         Some(0.0) => return None,
@@ -168,7 +170,8 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     })
 }
 
-/// Whether a numerator is a number, or a quotient of one: `g` times it is in the range of the dtype where `g` is.
+/// Returns whether an expression is a number, or a quotient whose numerator is one: `g` times the numerator is in the
+/// dtype's range if `g` is.
 fn is_over(e: &Expr) -> bool {
     match &e.node {
         Node::Word(of, _) if of == "reciprocal" => true,
@@ -184,7 +187,7 @@ fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-/// One of two gradients, either of which may be zero.
+/// A choice between two gradients, either of which may be zero.
 fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr> {
     if yes.is_none() && no.is_none() {
         return None;
@@ -194,7 +197,7 @@ fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr>
     Some(of_node(Node::If(Box::new(parts))))
 }
 
-/// What compositions do not have, as calls of ops: choices and logic.
+/// Turns choices and logic, which compositions do not have, into calls of ops.
 fn as_ops(e: Expr) -> Expr {
     let e = mapped(e, &as_ops);
     match e.node {
@@ -209,7 +212,7 @@ fn as_ops(e: Expr) -> Expr {
                 Logic::Equal => call("logical_not", vec![call("logical_xor", parts)]),
             }
         }
-        // a number before the sign: the op takes it there, too
+        // a number on the left: move it to the right, where the op takes numbers too
         Node::Compare(how, parts) if number(&parts[0]).is_some() => {
             let turned = match how {
                 Comparison::Less => Comparison::Greater,

@@ -1,4 +1,4 @@
-//! What the parts of a scalar expression are: elements, truth values, numbers.
+//! Types in a scalar expression: elements, truth values, numbers.
 
 use super::{Expr, Node, Number, Ty};
 use crate::{
@@ -7,14 +7,14 @@ use crate::{
     text::Span,
 };
 
-/// Most arrays that the loops and kernels take, and most numbers.
+/// The largest numbers of arrays and of other parameters that the loops and kernels take.
 const MOST_ARRAYS: usize = 3;
 const MOST_OTHERS: usize = 8;
 
-/// What the language has, for messages.
+/// The language, for messages.
 const LANGUAGE: &str = "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
 
-/// What is wrong with the parameters of a row with a scalar expression.
+/// The mistakes in the parameters of a row with a scalar expression.
 pub fn check_params(op: &Op) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for param in &op.params {
@@ -42,7 +42,7 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     mistakes
 }
 
-/// Finds out what every part of `expr` is, for the dtypes of the row that it is for; the first mistake ends it.
+/// Determines the type of every part of `expr` for the given dtypes of the row; returns the first mistake.
 pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     let wanted = op.result.elem();
@@ -72,8 +72,8 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     Err(bad(&expr.span, message, Some(help)))
 }
 
-/// As [`check`], of an expression whose value is converted to that of the row: a truth value, or an element of the row's
-/// dtype, may become any.
+/// As [`check`], for an expression whose value is converted to the row's result: a truth value, or an element of the
+/// row's dtype, may become any dtype.
 pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     scope.check(expr)?;
@@ -209,7 +209,7 @@ impl Scope<'_> {
         })
     }
 
-    /// The type of all of them, where some may be bare numbers: these take it.
+    /// The common type of all expressions; bare numbers among them take that type.
     fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
         let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
         let Some(strong) = strong else {
@@ -238,7 +238,7 @@ impl Scope<'_> {
         Ok(strong)
     }
 
-    /// Gives the numbers of an expression without a dtype of its own the one that stands beside it.
+    /// Gives the numbers in an untyped expression the dtype of the elements next to it.
     fn settle(&self, e: &mut Expr, elem: Elem) -> Result<(), Mistake> {
         if e.ty != Ty::Number {
             return Ok(());
@@ -262,7 +262,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The dtypes of an element type: one for each of the row, or all of the second set.
+    /// The dtypes of an element type: one for each dtype of the row, or all dtypes of the second set.
     fn dtypes(&self, elem: Elem) -> Vec<&str> {
         match (elem, &self.op.second_set) {
             (Elem::U, Some(set)) => self.model.dtypes_of(set).iter().map(String::as_str).collect(),
@@ -270,12 +270,12 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether two element types are one dtype for every dtype of the row.
+    /// Returns whether two element types are the same dtype for every dtype of the row.
     fn same(&self, a: Elem, b: Elem) -> bool {
         (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
 
-    /// The first dtype of the row for which two element types are different ones, and what they are.
+    /// The first dtype of the row for which two element types differ, and the two dtypes.
     fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
         if (a == Elem::U) != (b == Elem::U) {
             return ("the two dtypes of the row", a.name(), b.name());
@@ -295,10 +295,10 @@ impl Scope<'_> {
     }
 }
 
-/// Whether a number is one of all these dtypes; else a message, and help.
+/// Checks that all these dtypes have a number; the error is a message and help.
 ///
-/// An integer has to be one of every integer dtype (of `bool`: 0 or 1), a decimal number is none of them; float dtypes take
-/// the nearest value they have.
+/// Every integer dtype must contain an integer exactly (`bool`: 0 or 1), and contains no decimal number; float dtypes
+/// round to the nearest value.
 pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> {
     let mut integers = dtypes.iter().filter_map(|d| Some((d, integer_range(d)?)));
     match n {

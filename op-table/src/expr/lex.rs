@@ -1,11 +1,11 @@
-//! The signs and words of an expression.
+//! The tokens of an expression.
 
 use crate::{
     report::Mistake,
     text::{Span, Text},
 };
 
-/// A token: its text, and its place in the table.
+/// A token: its text and its position in the table.
 #[derive(Clone, Debug)]
 pub(super) struct Token<'t> {
     pub kind: TokenKind,
@@ -21,13 +21,13 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// Longer signs first.
+/// The signs, longer ones first.
 const SIGNS: [&str; 26] = [
     "&&", "||", "==", "!=", "<=", ">=", "::", "..", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{",
     "}", ",", ";", ".", ":",
 ];
 
-/// The tokens of a text, with one for its end.
+/// Splits a text into tokens, followed by an end token.
 pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
     let whole = text.text.as_str();
     let mut tokens = Vec::new();
@@ -60,7 +60,8 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
     Ok(tokens)
 }
 
-/// Digits, a point with digits, an exponent; what is stuck to them belongs to the number, to be refused as a whole.
+/// The length of a number: digits, a point with digits, an exponent. Characters that follow directly belong to the
+/// number, which is then rejected as a whole.
 fn number_len(rest: &str) -> usize {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut len = rest.find(|c| !word(c)).unwrap_or(rest.len());

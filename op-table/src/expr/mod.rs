@@ -1,7 +1,8 @@
-//! The one language of expressions in a table: `each`, `compose`, and what reads its trees.
+//! The expression language of tables: `each`, `compose`, and the passes over their trees.
 //!
-//! [`parse`](parse()) makes a tree whose every part knows its place; [`each`] and [`compose`] find out what each part is;
-//! [`cuda`] writes a scalar expression in CUDA C++, [`mod@derive`] differentiates it. The generator writes the same trees in Rust.
+//! [`parse`](parse()) makes a tree whose every part has a position; [`each`] and [`compose`] determine the types;
+//! [`cuda`] writes a scalar expression in CUDA C++, [`mod@derive`] differentiates it. The generator writes the same
+//! trees in Rust.
 
 pub mod compose;
 pub mod cuda;
@@ -17,26 +18,26 @@ use crate::{
     text::Span,
 };
 
-/// Largest depth of nested expressions, which bounds the recursion of every pass over a tree.
+/// The largest depth of nested expressions, which bounds the recursion of every pass over a tree.
 pub const MOST_NESTED: usize = 128;
 
-/// An expression and its place in the table.
+/// An expression and its position in the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is made of.
+    /// The kind and parts of the expression.
     pub node: Node,
-    /// Where it stands; of an operator or a call, the sign or the name.
+    /// The position; for an operator or a call, that of the sign or the name.
     pub span: Span,
-    /// What it stands for; known once it was checked.
+    /// The type, known after the check.
     pub ty: Ty,
 }
 
-/// A name and its place.
+/// A name and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Where it stands.
+    /// The position.
     pub span: Span,
 }
 
@@ -70,22 +71,22 @@ pub enum Node {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The option that it is for; the next parameter without one.
+    /// The option that it sets; `None` for a positional argument.
     pub option: Option<Name>,
     /// The value.
     pub value: Expr,
 }
 
-/// A number as it is written.
+/// A literal number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Without a point: exact in every integer dtype.
+    /// A number without a point: exact in every integer dtype.
     Integer(i128),
-    /// With a point or an exponent; finite.
+    /// A number with a point or an exponent; finite.
     Decimal(f64),
 }
 
-/// Comparisons, which have an order of elements to go by.
+/// A comparison, for dtypes with an order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Comparison {
     /// `<`
@@ -120,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// What joins two truth values. Both sides are always computed, so that loops vectorise.
+/// An operator on two truth values. Both sides are always computed, so that loops vectorise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Logic {
     /// `&&`
@@ -145,13 +146,13 @@ impl Logic {
     }
 }
 
-/// The dtypes of a value, one for each dtype of the row; `None` where only the place it goes to says it.
+/// The dtypes of a value, one for each dtype of the row; `None` if the place of use determines them.
 pub type Dtypes = Option<Vec<String>>;
 
-/// What an expression stands for.
+/// The type of an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ty {
-    /// Not known; a mistake was reported.
+    /// Unknown; a mistake was reported.
     #[default]
     Unknown,
     /// In `each`: an element.
@@ -168,12 +169,12 @@ pub enum Ty {
     Several(Vec<Dtypes>),
     /// In `compose`: a list of arrays.
     Arrays(Dtypes),
-    /// In `compose`: a parameter, or a literal for one, that is no array.
+    /// In `compose`: a parameter that is not an array, or a literal for one.
     Other,
 }
 
 impl Expr {
-    /// The expressions right below it.
+    /// The direct parts of the expression.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.node {
             Node::Name(_) | Node::Number(_) | Node::Bool(_) => Vec::new(),
@@ -186,7 +187,7 @@ impl Expr {
         }
     }
 
-    /// Whether it has a word that reduces its argument to a range, in dtypes of this kind.
+    /// Returns whether the expression contains a word with range reduction in dtypes of this kind.
     pub fn needs_range_reduction(&self, dtypes: RangeReduction, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -197,7 +198,7 @@ impl Expr {
         found
     }
 
-    /// Whether it has a word that computes so much in vectors that wider ones pay.
+    /// Returns whether the expression contains a word with enough computation to gain from wider vectors.
     pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -208,7 +209,7 @@ impl Expr {
         found
     }
 
-    /// The truth value that a choice between two expressions is made by, if it is that alone.
+    /// The name of the truth value that decides between two expressions, if the condition is a name alone.
     pub fn chosen_by(&self) -> Option<&str> {
         match &self.node {
             Node::If(parts) => match &parts[0].node {
@@ -219,8 +220,8 @@ impl Expr {
         }
     }
 
-    /// Whether it computes much less for a positive, normal and finite number of this name than for others: a word that does is in it, or it is a choice
-    /// between what is cheap above 0 and what is not.
+    /// Returns whether the expression is much cheaper if the named number is positive, normal and finite: it contains a
+    /// word that is, or is a choice between a cheap expression above 0 and an expensive one.
     pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
         let mut has_word = false;
         self.walk(&mut |expr| {
@@ -232,7 +233,7 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// The magnitude of the number of this name below which it computes much less: the least of those that its words say.
+    /// The magnitude of the named number below which the expression is much cheaper: the least bound of its words.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {
@@ -254,8 +255,8 @@ impl Expr {
         is_of && is_0 && !above.gains_from_wide_vectors(model) && other.gains_from_wide_vectors(model)
     }
 
-    /// Whether it is one of its parameters, or a choice among some by truth values that are parameters too: `visit` is called
-    /// with the names of those that are chosen from.
+    /// Returns whether the expression is a parameter, or a choice between parameters by truth values that are
+    /// parameters too. `visit` is called with the name of each parameter that can be chosen.
     pub fn is_choice(&self, visit: &mut impl FnMut(&str)) -> bool {
         match &self.node {
             Node::Name(name) => {
@@ -269,7 +270,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is a truth value that parameters alone are in, with no comparison of numbers.
+    /// Returns whether the expression is a truth value of parameters only, without a comparison of numbers.
     pub fn is_truth_of_parameters(&self) -> bool {
         match &self.node {
             Node::Name(_) | Node::Bool(_) => self.ty == Ty::Truth,
@@ -278,7 +279,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` with it and with everything below it.
+    /// Calls `visit` with the expression and all expressions in it.
     pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);
         self.children().into_iter().for_each(|child| child.walk(visit));

@@ -1,4 +1,4 @@
-//! Text to tree: operators by precedence, on a bounded stack.
+//! Parses text to a tree: operators by precedence, with a bounded stack.
 
 use super::{
     Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
@@ -10,7 +10,7 @@ use crate::{
     text::{Span, Text},
 };
 
-/// The tree of an expression, or the first thing that is wrong with the text.
+/// The tree of an expression, or the first mistake in the text.
 pub fn parse(text: &Text) -> Result<Expr, Mistake> {
     let tokens = lex::tokens(text)?;
     let mut parser = Parser { tokens, at: 0, depth: 0 };
@@ -21,22 +21,22 @@ pub fn parse(text: &Text) -> Result<Expr, Mistake> {
     }
 }
 
-/// An expression and how many expressions stand within each other in it.
+/// An expression and its depth of nesting.
 type Tree = (Expr, usize);
 
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
-    /// How many calls of [`Parser::expr`] are open.
+    /// The number of open calls of [`Parser::expr`].
     depth: usize,
 }
 
-/// How operators bind, from the loosest on.
+/// The operators by precedence, from the loosest level to the tightest.
 const COMPARISONS: usize = 2;
 const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<", "<=", ">", ">="], &["+", "-"], &["*", "/"]];
 
 impl<'t> Parser<'t> {
-    /// The last token is the end, which is never passed.
+    /// The next token; the last one is the end token, which is never passed.
     fn peek(&self) -> &Token<'t> {
         &self.tokens[self.at]
     }
@@ -63,7 +63,7 @@ impl<'t> Parser<'t> {
         if self.is(sign) { Ok(self.next().span) } else { Err(unexpected(self.peek(), &format!("`{sign}`"))) }
     }
 
-    /// An expression of operators that bind at least as tightly as those of `level`.
+    /// Parses operators that bind at least as tightly as those of `level`.
     fn expr(&mut self, level: usize) -> Result<Tree, Mistake> {
         self.depth += 1;
         if self.depth > MOST_NESTED {
@@ -85,14 +85,14 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// The level of the operator that comes next, if it binds tightly enough.
+    /// The level of the next operator, if it binds tightly enough.
     fn operator(&self, level: usize) -> Option<usize> {
         let token = self.peek();
         let is_next = |i: &usize| token.kind == TokenKind::Sign && LEVELS[*i].contains(&token.text);
         (level..LEVELS.len()).find(is_next)
     }
 
-    /// Signs before an operand bind tighter than every operator but `.`.
+    /// Parses signs before an operand, which bind tighter than every operator but `.`.
     fn prefix(&mut self) -> Result<Tree, Mistake> {
         if !(self.is("-") || self.is("!")) {
             return self.postfix();
@@ -120,7 +120,7 @@ impl<'t> Parser<'t> {
         self.words(operand)
     }
 
-    /// `.word(..)`, as often as it comes.
+    /// Parses any number of `.word(..)`.
     fn words(&mut self, mut tree: Tree) -> Result<Tree, Mistake> {
         while self.takes(".") {
             let word = self.next();
@@ -199,7 +199,7 @@ impl<'t> Parser<'t> {
         over(Node::List(items), start..end, height)
     }
 
-    /// `op(x, option = y)`, from the bracket on.
+    /// Parses `op(x, option = y)` from the bracket on.
     fn call(&mut self, op: &Token) -> Result<Tree, Mistake> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
@@ -275,7 +275,7 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// A node over parts that are `height` deep.
+/// Makes a node over parts of depth `height`.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }
@@ -316,7 +316,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
     over(node, sign.span, height)
 }
 
-/// The number that a token says, or what is wrong with it and what to do.
+/// The number of a token, or a message and help.
 fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> {
     let shown = format!("{}{text}", if negative { "-" } else { "" });
     let is_decimal = text.contains(['.', 'e', 'E']);
@@ -431,7 +431,7 @@ mod tests {
             deep("x.a(", ")", 800),
             deep("", ".a()", 5000),
             chain,
-            // each bracket holds a chain
+            // each bracket contains a chain
             deep("(x + x + x + x + ", " + x + x + x + x)", 60),
         ] {
             let said = read(&text).unwrap_err();

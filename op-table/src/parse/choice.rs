@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Words that mean something else where a choice is named: in cases, in compositions, as a default.
+/// Words with another meaning where the value of a choice may stand: in cases, in compositions, as a default.
 const OTHER_WORDS: [&str; 4] = ["all", "false", "none", "true"];
 
 impl Parser<'_> {

@@ -1,4 +1,4 @@
-//! Columns that a table declares: `[column.split]` says which words its rows may say in `split = ".."`.
+//! Columns that a table declares: `[column.split]` lists the words that its rows may use in `split = ".."`.
 
 use super::*;
 use crate::model::Column;
@@ -26,7 +26,7 @@ impl Parser<'_> {
         self.model.columns.push(Column { name: name.text.clone(), summary, words });
     }
 
-    /// What a row says in the columns that are declared.
+    /// The words of a row in the declared columns.
     pub(super) fn columns(&mut self, row: &Table) -> Vec<(String, String)> {
         let mut said = Vec::new();
         for column in self.model.columns.clone() {

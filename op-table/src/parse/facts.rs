@@ -1,5 +1,6 @@
-//! Facts of single rows that the tests hold backends to: which signs of zero are right, for how much an op may wait, what
-//! NumPy refuses too, the seed of random numbers, what reduces a formula, and what is compared of results that are not unique.
+//! Facts of single rows that the tests check on backends: whether signs of zero matter, the bytes that an op may wait
+//! for, calls that NumPy rejects too, the seed of random numbers, the function that reduces a formula, and the values
+//! compared if results are not unique.
 
 use super::*;
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 pub(super) const FACTS: [&str; 6] = ["zero", "waits", "raises", "seed", "fused", "compared"];
 
 impl Parser<'_> {
-    /// The facts of a row; `reason` is whether it gives one.
+    /// The facts of a row; `reason` is whether the row gives a reason.
     pub(super) fn facts(&mut self, row: &Table, reason: bool) -> Facts {
         let zero = self.word(row, "zero");
         if let Some(word) = &zero {
@@ -67,7 +68,7 @@ impl Parser<'_> {
         self.whole(value, "seed")
     }
 
-    /// An integer that a float holds too.
+    /// A nonnegative integer that a float represents exactly.
     fn whole(&mut self, value: &Value, key: &str) -> Option<u64> {
         match value {
             Value::Number(x, _) if x.fract() == 0.0 && (0.0..9e15).contains(x) => Some(*x as u64),

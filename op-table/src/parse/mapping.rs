@@ -1,4 +1,4 @@
-//! How each library runs a row.
+//! The mappings by which libraries run a row.
 
 use super::*;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 pub(super) const MAPPINGS: [&str; 5] = ["each", "fold", "call", "compose", "generic"];
 
 impl Parser<'_> {
-    /// The mapping of every library: its column, else the row's own.
+    /// Reads the mapping of every library: its column, or else the row's own.
     pub(super) fn mappings(&mut self, name: &Text, row: &Table, op: &mut Op, all_known: bool) {
         let shared: Vec<&(Text, Value)> = row.iter().filter(|(k, _)| MAPPINGS.contains(&k.text.as_str())).collect();
         if let [_, second, ..] = shared[..] {
@@ -23,7 +23,7 @@ impl Parser<'_> {
             let map = self.mapping(key, value)?;
             self.function_of_all(&name.text, value, &map).then_some((key, map))
         });
-        // an expression over parameters that cannot be read says nothing more
+        // an expression with unreadable parameters is not reported as well
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
@@ -110,14 +110,15 @@ impl Parser<'_> {
                     return None;
                 }
                 let path = word.text.clone();
-                // a function over any backend is of the table's crate, whether the path says so or not
+                // a function over any backend belongs to the table's crate, whether the path says so or not
                 let within = path.strip_prefix("crate::").unwrap_or(&path).to_string();
                 Some(if kind == "call" { Map::Call(path) } else { Map::Generic(within) })
             }
         }
     }
 
-    /// Whether the function that a row of a user's table names for every library can be there: those of all libraries are the base rows'.
+    /// Returns whether the function that a row of a user's table names for every library can exist: functions of all
+    /// libraries are those of base rows.
     fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
         let Map::Call(path) = map else { return true };
         let is_of_library = |op: &Op| op.maps.values().any(|map| matches!(map, Map::Call(known) if known == path));
@@ -183,7 +184,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `name.overload(argument, ..)`; where the parameters could not be read, any name is one.
+    /// Parses `name.overload(argument, ..)`; if the parameters could not be read, any name is accepted.
     fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
         let Value::Text(word) = value else {
             self.bad(value.span(), "`aten` is a string", None);
@@ -217,7 +218,7 @@ impl Parser<'_> {
         Some(Map::Aten(Aten { name: name.into(), overload: overload.into(), args, via }))
     }
 
-    /// A parameter, or a literal: a finite number (an integer of 64 bits), a truth value, or nothing.
+    /// A parameter, or a literal: a finite number (integers have 64 bits), a truth value, or none.
     fn aten_argument(&mut self, word: &Text, params: Option<&[Param]>) -> Option<AtenArg> {
         let text = word.text.as_str();
         let Some(params) = params else {
@@ -246,10 +247,11 @@ impl Parser<'_> {
     }
 }
 
-/// What the name of an op of libtorch tells: whether it changes memory that another handle may show.
+/// Returns whether an op of libtorch writes to its arguments, judging by its name: another handle may share that
+/// memory.
 ///
-/// Names that end in `_` work in place, but for Python's operators (`__and__`, and `__iand__` in place); overloads
-/// `out` and `.._out` write into an argument. The schemas say the rest when libtorch is there.
+/// Names that end in `_` work in place, except for Python's operators (`__and__`, with `__iand__` in place); overloads
+/// `out` and `.._out` write into an argument. If libtorch is available, its schemas decide the rest.
 fn writes_its_arguments(name: &str, overload: &str) -> bool {
     let in_place = match name.strip_prefix("__").and_then(|n| n.strip_suffix("__")) {
         Some(operator) => ["iand", "ior", "ixor", "ilshift", "irshift"].contains(&operator),

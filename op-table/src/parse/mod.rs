@@ -1,4 +1,4 @@
-//! TOML to model. What can be wrong in one row alone is found here; `check` looks at what rows say of each other.
+//! Converts TOML to the model. Mistakes within one row are found here; `check` finds mistakes across rows.
 
 mod choice;
 mod column;
@@ -77,7 +77,7 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
         parser.group(name, value);
     }
     if !parser.report.is_empty() {
-        // rows use the vocabulary above: errors in them would only follow from those already found
+        // rows use the vocabulary above: after mistakes there, mistakes in rows may only be their consequences
         parser.report.seal();
     }
     for (name, value) in sections(&table, "op") {
@@ -96,7 +96,7 @@ struct Parser<'a> {
     role: Role,
     /// Whether the table is read on top of a base table.
     has_base: bool,
-    /// Whether the parameters of the row have a mistake: what its expressions are about is not known then.
+    /// Whether the parameters of the row have a mistake, so that its expressions cannot be checked.
     row_is_lost: bool,
     model: &'a mut Model,
     report: &'a mut Report,
@@ -128,7 +128,7 @@ impl Parser<'_> {
         self.word(row, key).map(|w| w.text)
     }
 
-    /// A string of a row, with its place.
+    /// The string of a key of a row, with its position.
     fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
@@ -161,7 +161,7 @@ impl Parser<'_> {
         Some(self.strings(value, key))
     }
 
-    /// Whether the word can be a name; `what` it is to be the name of is said where it cannot.
+    /// Returns whether the word is a valid name, and reports it if not; `what` says what it names.
     fn name(&mut self, word: &Text, what: &str) -> bool {
         let legal = is_name(&word.text);
         if !legal {
@@ -171,7 +171,7 @@ impl Parser<'_> {
         legal
     }
 
-    /// Whether the name is new; the first of two counts.
+    /// Returns whether the name is new, and reports it if not.
     fn new_name(&mut self, word: &Text, is_there: bool, what: &str) -> bool {
         if is_there {
             self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text.escape_debug()), None);
@@ -195,7 +195,7 @@ impl Parser<'_> {
         self.tolerance(value)
     }
 
-    /// A number that results may be off by.
+    /// Parses an error bound: a finite number that is not negative.
     fn tolerance(&mut self, value: &Value) -> Option<f64> {
         match value {
             Value::Number(x, _) if x.is_finite() && *x >= 0.0 => Some(*x),
@@ -226,7 +226,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Reports keys that are not legal; whether there are none. A key that is missing may be one of them.
+    /// Reports unknown keys; returns whether there are none. An unknown key may be a misspelt required one.
     fn known_keys(&mut self, row: &Table, legal: &[&str], of: &str) -> bool {
         let before = self.report.len();
         for (key, _) in row {

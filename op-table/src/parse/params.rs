@@ -4,7 +4,7 @@ use super::*;
 use crate::model::*;
 
 impl Parser<'_> {
-    /// The parameters, if all of them can be read.
+    /// The parameters, if all of them can be parsed.
     pub(super) fn params(&mut self, row: &Table) -> Option<Vec<Param>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == "params")?;
         let before = self.report.len();
@@ -93,7 +93,7 @@ impl Parser<'_> {
         known
     }
 
-    /// What a row gives, and how it is told; an array where the row says nothing.
+    /// Parses the key `result`; returns the result and its text. The default is one array.
     pub(super) fn result(&mut self, row: &Table) -> (Out, String) {
         let array = || (Out::One(Elem::T), "array".to_string());
         match row.iter().find(|(key, _)| key.text == "result") {

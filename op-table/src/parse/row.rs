@@ -9,7 +9,7 @@ const KEYS: [&str; 24] = [
     "reason", "cases", "example", "note", "returns", "errors", "runs", "also", "grad", "linear", "domain", "extremes",
 ];
 
-/// The keys of rows of every table.
+/// The keys that rows of every table may have.
 pub(super) fn keys() -> Vec<&'static str> {
     KEYS.into_iter().chain(MAPPINGS).chain(FACTS).collect()
 }
@@ -95,7 +95,7 @@ impl Parser<'_> {
         self.model.ops.push(op);
     }
 
-    /// Whether the row has what its result says: a second dtype, or an array that it changes.
+    /// Checks that the row has what its result needs: a second dtype, or an array that it changes.
     fn fits_result(&mut self, row: &Table, result: &Out, params: Option<&[Param]>) {
         let find = |key: &str| row.iter().find(|(k, _)| k.text == key);
         let has_u = result.elems().contains(&Elem::U);
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The example is run as a test, so it has to be one that can fail.
+    /// The example, which runs as a test and so must contain an assertion.
     fn example(&mut self, row: &Table) -> String {
         let Some(word) = self.word(row, "example") else {
             return String::new();
@@ -121,13 +121,13 @@ impl Parser<'_> {
         word.text
     }
 
-    /// `[1.1, 3]`: between which numbers the gradients are tested.
-    /// `["x1", "x2"]`, or `["x, values"]` of inputs that go together.
+    /// Parses `["x1", "x2"]`, or `["x, values"]` for inputs in which the op is jointly linear.
     fn linear(&mut self, row: &Table) -> Vec<Vec<String>> {
         let groups = self.list(row, "linear").unwrap_or_default();
         groups.into_iter().map(|group| group.text.split(',').map(|name| name.trim().to_owned()).collect()).collect()
     }
 
+    /// Parses `[1.1, 3]`, the interval in which the gradients are tested.
     fn domain(&mut self, row: &Table) -> (f64, f64) {
         const USUAL: (f64, f64) = (0.1, 0.9);
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "domain") else { return USUAL };
@@ -172,7 +172,7 @@ impl Parser<'_> {
         Gradient::Said(said)
     }
 
-    /// A row that gives an op of the base table its mapping for a new backend.
+    /// Adds the mapping of a new backend to an op of the base table.
     fn overlay(&mut self, name: &Text, row: &Table) {
         let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
             let help = did_you_mean(&name.text, self.model.ops.iter().map(|o| o.name.as_str()));
@@ -201,7 +201,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A set by name, or a list of dtypes and sets.
+    /// The name and bound of a set: a set by name, or a list of dtypes and sets.
     fn set(&mut self, name: &Text, row: &Table, key: &str) -> Option<(String, String)> {
         if let Some((_, Value::List(_, span))) = row.iter().find(|(k, _)| k.text == key) {
             let (span, members) = (span.clone(), self.list(row, key)?);

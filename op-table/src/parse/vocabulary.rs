@@ -1,4 +1,4 @@
-//! What rows are written in: libraries, dtypes and their sets, words, accuracies, groups.
+//! The vocabulary of rows: libraries, dtypes and their sets, words, accuracies, groups.
 
 use super::*;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A set as it is given: name, bound, members.
+/// A set in the table: name, bound, members.
 type Given = (Text, String, Vec<Text>);
 
 impl Parser<'_> {
@@ -70,7 +70,7 @@ impl Parser<'_> {
         for part in word.text.split(',') {
             let (name, bound) = part.split_once(':').unwrap_or((part, ""));
             let (name, bound) = (name.trim(), bound.trim());
-            // methods have type parameters of their own
+            // methods have type parameters of their own, which would clash
             let is_free = is_type_name(name) && !["T", "U"].contains(&name) && !name.starts_with('K');
             if is_free && is_path(bound) {
                 generics.push((name.into(), bound.into()));
@@ -99,7 +99,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Sets may name dtypes and earlier or later sets.
+    /// Reads the sets, which may name dtypes and earlier or later sets.
     pub(super) fn sets<'t>(&mut self, rows: impl Iterator<Item = (&'t Text, &'t Value)>) {
         let mut given: Vec<Given> = Vec::new();
         for (name, value) in rows {
@@ -142,7 +142,7 @@ impl Parser<'_> {
         self.model.sets.push(Set { name, bound: bound.into(), dtypes, is_narrower: more, own });
     }
 
-    /// A set that is written in its place: one that is there with these dtypes, else a new one of that name.
+    /// The set for a list of dtypes in a row: an existing set with these dtypes, or else a new one named `name`.
     pub(super) fn set_in_place(&mut self, name: &str, members: Vec<Text>, span: Span) -> Option<(String, String)> {
         let before = self.report.len();
         let list = Text::new(name.into(), span.clone(), "");
@@ -162,7 +162,7 @@ impl Parser<'_> {
         Some((name.into(), bound.into()))
     }
 
-    /// The dtypes of a set, in the order in which they are named; each set on the way is entered once.
+    /// The dtypes of a set, in the order in which they are named; each nested set is entered once.
     fn members(&mut self, set: &Text, given: &[Given]) -> Vec<String> {
         let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
         let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
