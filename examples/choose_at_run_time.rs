@@ -1,10 +1,10 @@
-//! A program whose user chooses backend and dtype.
+//! A program whose user chooses the backend and the dtype.
 //!
 //! `cargo run --example choose_at_run_time -- torch float32`
 
 use backends::{expr, prelude::*};
 
-/// The library's name to a backend.
+/// Opens the backend of this name.
 fn backend(name: &str) -> Result<AnyBackend> {
     Ok(match name {
         "numpyish" => Numpyish::new().into(),
@@ -15,7 +15,7 @@ fn backend(name: &str) -> Result<AnyBackend> {
     })
 }
 
-/// Root of the mean square, in any real dtype, on any backend.
+/// The root mean square, in any real dtype, on any backend.
 fn rms<B: Backend, T: Real>(b: &B, n: usize) -> Result<f64> {
     let x = b.linspace(T::ZERO, T::ONE, n)?;
     let y = expr!(b, sqrt(mean(square(x), ..)))?;

@@ -1,8 +1,8 @@
-//! Compiles the Cuda backend's kernels ahead of time, on a machine that needs no GPU: `compile_kernels sm_90`.
+//! Compiles the Cuda backend's kernels ahead of time, on a machine without a GPU: `compile_kernels sm_90`.
 //!
-//! They come into `$BACKENDS_CACHE`; on the GPU's machine the same folder saves the time of compiling them at first use.
-//! `PART/PARTS` as a second argument compiles one part of them, for several processes beside each other; a folder as a third argument
-//! adds the kernels that `BACKENDS_CUDA_KERNELS` has noted there, those of formulas among them.
+//! The kernels go to `$BACKENDS_CACHE`; on the GPU's machine this folder saves compiling them at first use.
+//! `PART/PARTS` as a second argument compiles one part of them, for several processes in parallel; a folder as a third
+//! argument adds the kernels that `BACKENDS_CUDA_KERNELS` has recorded there, including those of formulas.
 
 use backends::{
     OPS,

@@ -4,7 +4,7 @@
 
 use backends::{expr, ix, lazy, prelude::*};
 
-/// Points within `radius` of the origin, as a fraction of all: an estimate of pi / 4 for the unit square.
+/// The fraction of random points in the unit square within `radius` of the origin; for radius 1 an estimate of pi / 4.
 fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {
     let (x, y) = (b.random_uniform::<T>([n])?, b.random_uniform::<T>([n])?);
     let count = expr!(b, count_nonzero(hypot(x, y) < radius, ..))?;
@@ -33,10 +33,10 @@ fn main() -> Result<()> {
     println!("last column = {}", b.get(&x, ix![.., -1])?);
     println!("spectrum =\n{:.2}", b.fft(&x)?);
 
-    // mistakes are errors that say what was given
+    // mistakes are errors that say what was passed
     println!("error: {}", b.add(&x, b.zeros::<f64>([2])?).unwrap_err());
 
-    // the same function on every backend that is here, with the same random numbers from the same seed
+    // the same function on every available backend, with the same random numbers from the same seed
     println!("pi = {} on {}", 4.0 * inside(&b, 100_000, 1.0_f64)?, b.device());
     match Torch::cpu() {
         Ok(torch) => {

@@ -1,4 +1,4 @@
-//! A calculator over the op table: reads lines, calls ops by name, prints what they give.
+//! A calculator on the op table: reads lines, calls ops by name, and prints the results.
 //!
 //! ```text
 //! cargo run --example calculator
@@ -11,7 +11,8 @@
 //! > help std
 //! ```
 //!
-//! `--backend torch` or `--backend cuda` computes there. Nothing here names an op: every row of the table can be called.
+//! `--backend torch` or `--backend cuda` selects another backend. The program names no op: every row of the table can
+//! be called.
 
 use backends::{prelude::*, runtime::dispatch};
 use std::{
@@ -46,7 +47,7 @@ fn run(b: &AnyBackend) -> io::Result<()> {
         let answer = answer(b, &mut variables, &line?).unwrap_or_else(|why| format!("error: {why}"));
         let written = if answer.is_empty() { Ok(()) } else { writeln!(out, "{answer}") };
         match written.and_then(|()| ask(&mut out)) {
-            // who reads has read enough
+            // the reader of the output has closed it
             Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break,
             other => other?,
         }
@@ -54,7 +55,7 @@ fn run(b: &AnyBackend) -> io::Result<()> {
     Ok(())
 }
 
-/// What a line gives; nothing for an empty one and for an assignment.
+/// The text of a line's result; empty for an empty line and for an assignment.
 fn answer(b: &AnyBackend, variables: &mut Variables<AnyBackend>, line: &str) -> Result<String> {
     if let Some(op) = line.trim().strip_prefix("help ") {
         let found = help(op.trim())?;

@@ -3,7 +3,7 @@
 use lexopt::Error;
 use std::{ffi::OsString, path::PathBuf};
 
-/// The path that an option has been given.
+/// The path given to an option.
 pub fn path(option: &str, value: OsString) -> Result<PathBuf, Error> {
     if value.is_empty() {
         return Err(Error::Custom(format!("--{option}: the path is empty").into()));

@@ -1,10 +1,10 @@
-//! What the program says while it works.
+//! The output of the program while it works.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 
-/// Lines on standard output. Whoever reads them may be gone, or the disk full: the work goes on, and its results are
-/// written.
+/// Lines on standard output. If they cannot be written, because the reader is gone or the disk is full, the work goes
+/// on, and its results are written.
 #[derive(Default)]
 pub struct Console {
     failed: Option<io::Error>,
@@ -12,17 +12,17 @@ pub struct Console {
 }
 
 impl Console {
-    /// One that says nothing: of all ranks of a program, one speaks.
+    /// A console without output, for all ranks of a program but one.
     pub fn silent() -> Console {
         Console { failed: None, is_silent: true }
     }
 
-    /// Whether somebody may hear what is said.
+    /// Returns whether there is output.
     pub fn is_heard(&self) -> bool {
         !self.is_silent
     }
 
-    /// Says a line, unless one could not be said before.
+    /// Prints a line, unless an earlier one could not be printed.
     pub fn say(&mut self, line: impl Display) {
         if self.failed.is_none() && self.is_heard() {
             let mut out = io::stdout().lock();
@@ -30,7 +30,7 @@ impl Console {
         }
     }
 
-    /// A bar on the terminal, where there is one.
+    /// A progress bar on the terminal, if there is one.
     pub fn progress(&self, name: &'static str, steps: usize) -> ProgressBar {
         if self.is_silent {
             return ProgressBar::hidden();
@@ -40,7 +40,7 @@ impl Console {
         ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
     }
 
-    /// The error of a line that was lost. That a reader has read enough, as `head` does, is none.
+    /// The error of a line that was lost. A reader that stops early, as `head` does, is not an error.
     pub fn finish(self) -> io::Result<()> {
         match self.failed {
             Some(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -51,12 +51,12 @@ impl Console {
     }
 }
 
-/// Says why there is no result. Where there is no standard error either, the exit status says that much.
+/// Prints the reason of a failure. If standard error cannot be written either, only the exit status tells of it.
 fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
 }
 
-/// The whole of a program: says the help, or runs what the command line asks for, and says what went wrong.
+/// The main function of a program: prints the help, or runs as the command line asks, and reports errors.
 pub fn main<O>(
     parsed: Result<Option<O>, impl Display>,
     help: &str,

@@ -1,22 +1,24 @@
-//! Pictures of curves, on a logarithmic scale upwards.
+//! Pictures of curves, with a logarithmic vertical axis.
 
 use crate::figure::{self, Numbers, Picture};
 use plotters::{prelude::*, style::text_anchor::HPos};
 use std::error::Error;
 
-/// Points that are joined by lines.
+/// Points connected by lines.
 pub struct Curve {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// Places along the horizontal and the vertical axis; those that are not finite, or not positive upwards, are left out.
+    /// Horizontal and vertical coordinates; points that are not finite, or whose vertical coordinate is not positive,
+    /// are left out.
     pub points: Vec<[f64; 2]>,
 }
 
-/// Colours of the curves: the first is thin, for there may be many points, the others are thick.
+/// Colours and widths of the curves: the first is thin, as it may have many points, the others are thick.
 const COLORS: [(RGBColor, u32); 4] =
     [(RGBColor(150, 178, 220), 1), (RGBColor(200, 60, 40), 3), (RGBColor(40, 130, 70), 3), (RGBColor(120, 70, 160), 3)];
 
-/// Curves in one picture of this size (width, height). `labels` are the names of the horizontal and the vertical axis.
+/// Draws curves in one picture of this size (width, height). `labels` are the names of the horizontal and the vertical
+/// axis.
 pub fn draw(title: &str, labels: [&str; 2], curves: &[Curve], size: [u32; 2]) -> Result<Picture, Box<dyn Error>> {
     figure::prepare();
     let seen = |curve: &Curve| -> Vec<[f64; 2]> {

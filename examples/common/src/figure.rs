@@ -1,4 +1,4 @@
-//! Pictures of arrays: colour maps side by side, with axes and a colour bar, in one scale of colour; and animated ones.
+//! Pictures of arrays, also animated: colour maps side by side, with axes and one common colour bar.
 
 use colorgrad::{BasisGradient, Gradient};
 use ndarray::ArrayD;
@@ -12,29 +12,30 @@ use plotters::{
 };
 use std::{error::Error, sync::Once};
 
-/// A matrix with its place in the world.
+/// A matrix with its coordinates.
 pub struct Panel {
-    /// Row 0 is drawn at the bottom.
+    /// The values; row 0 is drawn at the bottom.
     pub values: ArrayD<f64>,
-    /// What is written above; may be empty.
+    /// The title above the panel; may be empty.
     pub title: String,
     /// Names of the vertical and the horizontal axis.
     pub labels: [String; 2],
-    /// Where each of them begins and ends.
+    /// The first and the last coordinate of each axis.
     pub extents: [[f64; 2]; 2],
-    /// Places that get a ring: along the vertical and the horizontal axis.
+    /// The coordinates of ring marks, vertical and horizontal.
     pub marks: Vec<[f64; 2]>,
 }
 
-/// Values to colours.
+/// A map from values to colours.
 pub struct Colors {
-    /// The colours, of 0 to 1.
+    /// The colours for 0 to 1.
     pub gradient: BasisGradient,
-    /// Whether the gradient's last colour stands for the first of the range.
+    /// Whether the gradient's last colour stands for the start of the range.
     pub reversed: bool,
-    /// Which values have the first and the last colour; those beyond have these too, and the picture says how many.
+    /// The values with the first and the last colour. Values beyond them have these colours too, and the picture states
+    /// how many there are.
     pub range: [f64; 2],
-    /// What the values are, with their unit.
+    /// The name of the values, with their unit.
     pub name: String,
 }
 
@@ -51,15 +52,15 @@ pub(crate) const TITLE: u32 = 26;
 pub(crate) const NAME: u32 = 19;
 pub(crate) const NUMBER: u32 = 17;
 
-/// Room around each panel: for the labels at its left and below it, and beside the next.
+/// Space around each panel: for the labels at its left and below it, and beside the next panel.
 const LEFT: u32 = 96;
 const BELOW: u32 = 66;
 const RIGHT: u32 = 30;
-/// Room above for the title, and for those of the panels; below for the remark on values beyond the colours.
+/// Space above for the title and the panels' titles; below for the remark on values outside of the range.
 const ABOVE: u32 = 58;
 const PANEL_TITLE: u32 = 32;
 const REMARK: u32 = 28;
-/// The colour bar, and the room for its labels and its name.
+/// The width of the colour bar, and the space for its labels and name.
 const BAR: u32 = 24;
 const BAR_LABELS: u32 = 120;
 
@@ -67,14 +68,14 @@ pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, BitMapBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 impl Colors {
-    /// From the least to the greatest value of the panels.
+    /// The range from the smallest to the largest value of the panels.
     pub fn of(panels: &[Panel], gradient: BasisGradient, name: &str) -> Colors {
         let all = || panels.iter().flat_map(|p| p.values.iter().copied());
         let range = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// The range; where it is a point, one around it.
+    /// The range; if it is a single value, an interval around it.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {
@@ -93,7 +94,7 @@ impl Colors {
         RGBColor(r, g, b)
     }
 
-    /// What is to be said of values beyond the range.
+    /// The remark on values outside of the range, if there are any.
     fn remark(&self, panels: &[Panel]) -> Option<String> {
         let [from, to] = self.bounds();
         let all = panels.iter().flat_map(|p| &p.values);
@@ -103,7 +104,8 @@ impl Colors {
     }
 }
 
-/// Panels side by side, in one scale of length: the tallest has `highest` pixels, unless the widest had more than 900.
+/// Draws panels side by side at one scale of length: the tallest has `highest` pixels, unless the widest would exceed
+/// 900.
 pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) -> Result<Picture, Box<dyn Error>> {
     let length = |p: &Panel, axis: usize| p.extents[axis][1] - p.extents[axis][0];
     let longest = |axis| panels.iter().map(|p| length(p, axis)).fold(0.0, f64::max);
@@ -112,7 +114,7 @@ pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) ->
     draw(title, panels, &panels.iter().map(size).collect::<Vec<_>>(), colors)
 }
 
-/// Panels of these sizes (width, height) side by side, and the colour bar.
+/// Draws panels of these sizes (width, height) side by side, and the colour bar.
 pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) -> Result<Picture, Box<dyn Error>> {
     prepare();
     let highest = sizes.iter().map(|s| s[1]).max().unwrap_or(0);
@@ -144,7 +146,7 @@ pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) 
     })
 }
 
-/// Makes the font known, once.
+/// Registers the font, once.
 pub(crate) fn prepare() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -153,7 +155,7 @@ pub(crate) fn prepare() {
     });
 }
 
-/// About how broad a text is, with some room at both sides.
+/// The approximate width of a text, with some space at both sides.
 fn breadth(text: &str, size: u32) -> u32 {
     (text.chars().count() as u32 + 3) * size * 6 / 10
 }
@@ -164,14 +166,14 @@ pub(crate) fn text(root: &Area<'_>, text: &str, at: [u32; 2], size: u32, across:
     Ok(())
 }
 
-/// The name of an axis, centred.
+/// Draws the name of an axis, centred.
 fn name(area: &Area<'_>, name: &str, at: [u32; 2], turned: FontTransform) -> Result<(), Box<dyn Error>> {
     let style = (FONT, NAME).into_font().transform(turned).color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
     area.draw(&Text::new(name.to_owned(), (at[0] as i32, at[1] as i32), style))?;
     Ok(())
 }
 
-/// The colour of each pixel of a chart, by its place: parts of the way from the left and from the bottom.
+/// Sets the colour of each pixel of a chart from its position: fractions of the way from the left and from the bottom.
 fn paint(root: &Area<'_>, chart: &Chart<'_, '_>, color: impl Fn(f64, f64) -> RGBColor) -> Result<(), Box<dyn Error>> {
     let (columns, rows) = chart.plotting_area().get_pixel_range();
     let part = |at: i32, of: i32| (f64::from(at) + 0.5) / f64::from(of);
@@ -226,7 +228,7 @@ fn draw_panel(
     let ring = |radius: i32, color: RGBColor, thick: u32| {
         panel.marks.iter().map(move |&[up, across]| Circle::new((across, up), radius, color.stroke_width(thick)))
     };
-    // dark around light is seen on any colour
+    // a white ring with a dark edge is visible on any colour
     chart.draw_series(ring(9, BLACK, 4))?;
     chart.draw_series(ring(9, WHITE, 2))?;
     Ok(())
@@ -252,14 +254,14 @@ fn draw_bar(root: &Area<'_>, area: &Area<'_>, colors: &Colors) -> Result<(), Box
     paint(root, &chart, |_, up| colors.color(from + up * (to - from)))
 }
 
-/// How the numbers along an axis are written: all alike.
+/// The format of the numbers along an axis, which all have the same form.
 pub(crate) struct Numbers {
     digits: usize,
     powers: bool,
 }
 
 impl Numbers {
-    /// Enough digits to tell apart a twentieth of the way.
+    /// Enough digits to distinguish values a twentieth of the range apart.
     pub(crate) fn over([from, to]: [f64; 2]) -> Numbers {
         let digits = -((to - from) / 20.0).log10().floor();
         let powers = digits > 5.0 || from.abs().max(to.abs()) >= 1e6;
@@ -277,7 +279,7 @@ impl Numbers {
 }
 
 impl Picture {
-    /// What is painted on an area of this size.
+    /// A picture of this size, painted by a function.
     pub(crate) fn painted(
         width: u32,
         height: u32,
@@ -292,12 +294,12 @@ impl Picture {
         Ok(Picture { width, height, pixels })
     }
 
-    /// The bytes of a PNG file.
+    /// Encodes the picture as a PNG file.
     pub fn png(&self) -> Result<Vec<u8>, Box<dyn Error>> {
         self.encode(|_| Ok(()), &[])
     }
 
-    /// The bytes of an animated PNG file, which browsers show: this picture, and then the others, which have its size.
+    /// Encodes an animated PNG file, which browsers show: this picture, then the others, which must have its size.
     pub fn animated(&self, others: &[Picture], per_second: u16) -> Result<Vec<u8>, Box<dyn Error>> {
         if let Some(other) = others.iter().find(|p| (p.width, p.height) != (self.width, self.height)) {
             let sizes = (self.width, self.height, other.width, other.height);

@@ -1,4 +1,4 @@
-//! What the example programs share: the choice of a backend, pictures, files of results, and what is said meanwhile.
+//! Shared parts of the example programs: choice of a backend, pictures, files of results, and output on the console.
 
 pub mod cli;
 pub mod console;
@@ -12,6 +12,6 @@ pub mod ranks;
 pub mod trial;
 pub mod workers;
 
-/// Large arrays come and go in every step of the programs: their pages are kept for the next ones.
+/// The programs allocate and free large arrays in every step: their pages are kept for reuse.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();

@@ -1,9 +1,9 @@
-//! The backend that a command line asks for.
+//! The backend selected on the command line.
 
 use backends::{AnyBackend, Cuda, Numpyish, Torch};
 use std::{error::Error, str::FromStr};
 
-/// Which library runs the program.
+/// The library that runs the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// The CPU, on ndarray.
@@ -12,7 +12,7 @@ pub enum Library {
     Torch,
     /// An NVIDIA GPU.
     Cuda,
-    /// The first GPU where there is one, else the CPU.
+    /// The first GPU if there is one, otherwise the CPU.
     Auto,
 }
 
@@ -31,8 +31,8 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// The backend, on the device asked for or on the usual one: of GPUs the first, or of several ranks on a machine, the one of this rank's
-    /// number there, `local_rank`; where there are fewer GPUs, they are dealt out again.
+    /// Opens the backend on the requested device, or on the default one. The default GPU is the first; with several
+    /// ranks on a machine it is the one with the rank's number there, `local_rank`, modulo the number of GPUs.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));
@@ -53,7 +53,7 @@ impl Library {
     }
 }
 
-/// The GPU of this number, counted again from the first where there are fewer.
+/// Opens the GPU of this number, modulo the number of GPUs.
 fn gpu(number: usize) -> Result<AnyBackend, Box<dyn Error>> {
     let own = Cuda::new(number);
     if own.is_ok() || number == 0 {

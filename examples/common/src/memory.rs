@@ -1,8 +1,9 @@
-//! The memory that is left.
+//! The available memory.
 
 use std::fs;
 
-/// The memory that programs can have without swapping, as Linux estimates it, and what is left to this group of processes.
+/// The memory in bytes that is available without swapping, as Linux estimates it, limited to the remainder of this
+/// control group.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok()?;
     let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

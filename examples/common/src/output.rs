@@ -1,4 +1,4 @@
-//! Results to disk: all of them or none.
+//! Writes results to disk: all of them or none.
 
 use std::{
     error::Error,
@@ -7,27 +7,27 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file to be written.
+/// A file to write.
 pub struct File {
     /// Its name in the folder.
     pub name: String,
-    /// What is in it.
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 
-/// The files to be written, if somebody writes them: of all ranks of a program, one does.
+/// The files to write; only one rank of a program writes them.
 pub struct Files {
     files: Vec<File>,
     are_wanted: bool,
 }
 
 impl Files {
-    /// None yet. Where they are not wanted, there will be none either.
+    /// No files yet. If `are_wanted` is false, none are ever added.
     pub fn new(are_wanted: bool) -> Files {
         Files { files: Vec::new(), are_wanted }
     }
 
-    /// Adds a file, whose bytes are only made where it is wanted.
+    /// Adds a file; its bytes are made only if files are wanted.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -39,13 +39,13 @@ impl Files {
         Ok(())
     }
 
-    /// Those that were added.
+    /// The files added so far.
     pub fn as_slice(&self) -> &[File] {
         &self.files
     }
 }
 
-/// Writes a file under another name and then gives it its own, so that there is always one that is whole.
+/// Writes a file under a temporary name and then renames it, so that there is always a complete file.
 pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     let waiting = Waiting::begin(folder, &name).map_err(|e| explain(path, &e))?.0;
@@ -53,7 +53,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::
     fs::rename(&waiting.0, path).map_err(|e| explain(path, &e))
 }
 
-/// An error where [`replace`] could not write, which is to be known before hours of work.
+/// Returns an error if [`replace`] could not write, to report that before hours of work.
 pub fn try_to_replace(path: &Path) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     if path.is_dir() {
@@ -68,10 +68,10 @@ fn folder_and_name(path: &Path) -> io::Result<(&Path, String)> {
     Ok((folder, name.to_string_lossy().into_owned()))
 }
 
-/// The folder of the results. Those that had to be made and are empty in the end are removed again.
+/// The folder of the results. On drop, folders that were created for it and are still empty are removed.
 pub struct Output {
     folder: PathBuf,
-    /// The folders made, innermost first.
+    /// The created folders, innermost first.
     made: Vec<PathBuf>,
 }
 
@@ -80,7 +80,7 @@ fn explain(path: &Path, e: &io::Error) -> io::Error {
 }
 
 impl Output {
-    /// Makes the folder if need be and tries to write into it, which is to be known before hours of work, not after.
+    /// Creates the folder if necessary and tries to write into it, to report errors before hours of work, not after.
     pub fn prepare(folder: &Path, names: &[String]) -> io::Result<Output> {
         let absent = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let made = absent.map(Path::to_owned).collect();
@@ -94,14 +94,14 @@ impl Output {
         Ok(output)
     }
 
-    /// Begins a file that is too large to be kept in memory. It has another name until [`Output::write`] is called.
+    /// Starts a file that is too large to be kept in memory. It has a temporary name until [`Output::write`] is called.
     pub fn begin(&self, name: &str) -> io::Result<(fs::File, Begun)> {
         let (waiting, file) = Waiting::begin(&self.folder, name).map_err(|e| explain(&self.folder.join(name), &e))?;
         Ok((file, Begun { name: name.to_owned(), waiting }))
     }
 
-    /// Writes the files: under other names first, so that a full disk leaves no half result. Those begun before get their
-    /// names, too.
+    /// Writes the files under temporary names first, so that a full disk leaves no partial results, then renames them
+    /// and the files started before.
     pub fn write(&self, files: &[File], begun: Vec<Begun>) -> io::Result<()> {
         let wait = |file: &File| {
             let waiting = Waiting::write(&self.folder, &file.name, &file.bytes);
@@ -116,14 +116,14 @@ impl Output {
     }
 }
 
-/// A file that has another name until all are written, and is removed if that does not happen.
+/// A file that has a temporary name until all are written, and is removed if that does not happen.
 pub struct Begun {
     name: String,
     waiting: Waiting,
 }
 
 impl Begun {
-    /// Where it is for now.
+    /// The temporary path.
     pub fn path(&self) -> &Path {
         &self.waiting.0
     }
@@ -132,17 +132,17 @@ impl Begun {
 impl Drop for Output {
     fn drop(&mut self) {
         for folder in &self.made {
-            // one that is not empty stays
+            // folders that are not empty stay
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// A file under a name of its own, removed if it still has that in the end.
+/// A file under a temporary name, removed on drop if it still has that name.
 struct Waiting(PathBuf);
 
 impl Waiting {
-    /// A new file: never one that is there already, nor what a link leads to.
+    /// Creates a new file: never opens an existing file or the target of a link.
     fn begin(folder: &Path, name: &str) -> io::Result<(Waiting, fs::File)> {
         let process = std::process::id();
         let mut number = 0;

@@ -1,17 +1,18 @@
-//! What a program would take on many ranks, before there are any: `program --plan 4096`.
+//! Predicts time and memory of a program on many ranks, before there are any: `program --plan 4096`.
 //!
-//! The program runs as one rank of so many, with that rank's parts and nothing sent. What others would send is taken to be elements of what this rank sends, or ones: the
-//! numbers mean nothing, what is computed and sent is that of a real run as long as the course of the program does not depend on values.
+//! The program runs as one of many ranks, with that rank's parts, and sends nothing. Data from other ranks are replaced
+//! by elements that this rank sends, or ones. The values are meaningless, but computation and communication are those
+//! of a real run, as long as the control flow does not depend on values.
 
 use crate::{console::Console, ranks::Ranks};
 use backends::{AnyBackend, Arrays};
 use backends_sharded::{World, world::plan::Report};
 use std::{env, error::Error, fmt::Write};
 
-/// The most ranks of a plan.
+/// The largest number of ranks of a plan.
 const MOST: usize = 1 << 20;
 
-/// What the command line says of plans.
+/// The options for plans on the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plans {
     most: Option<usize>,
@@ -19,7 +20,7 @@ pub struct Plans {
     bandwidth: Option<f64>,
 }
 
-/// What was found of a program on a number of ranks.
+/// The findings for a number of ranks.
 struct Found {
     report: Report,
     largest: u64,
@@ -27,12 +28,12 @@ struct Found {
 }
 
 impl Plans {
-    /// Whether an option is one of a plan.
+    /// Returns whether an option is one of a plan.
     pub fn has(name: &str) -> bool {
         ["plan", "latency", "bandwidth"].contains(&name)
     }
 
-    /// Sets such an option.
+    /// Sets an option of a plan.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         if name == "plan" {
             let ranks = value.parse().ok().filter(|ranks| (1..=MOST).contains(ranks));
@@ -49,7 +50,7 @@ impl Plans {
         Ok(())
     }
 
-    /// What is wrong with the options together.
+    /// Checks that the options fit together.
     pub fn check(&self, on_ranks: bool) -> Result<(), String> {
         match self.most {
             None if self.latency.is_some() => Err("--latency is for --plan".into()),
@@ -59,18 +60,18 @@ impl Plans {
         }
     }
 
-    /// Whether a plan is asked for.
+    /// Returns whether a plan is requested.
     pub fn are_asked_for(&self) -> bool {
         self.most.is_some()
     }
 
-    /// The threads of a rank that is planned: one, unless RAYON_NUM_THREADS says another number. Nothing without a plan.
+    /// The number of threads of a planned rank: one, unless RAYON_NUM_THREADS is set. `None` without a plan.
     pub fn threads(&self) -> Option<usize> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
         (self.are_asked_for() && !is_said).then_some(1)
     }
 
-    /// The numbers of ranks that are tried.
+    /// The numbers of ranks to try.
     fn numbers(most: usize) -> Vec<usize> {
         let powers = (0..).map(|k| if k == 0 { 2 } else { 1_usize << (2 * k) }).take_while(|&n| n < most);
         let mut all: Vec<usize> = std::iter::once(1).chain(powers).chain([most]).collect();
@@ -78,7 +79,8 @@ impl Plans {
         all
     }
 
-    /// Runs a program as one rank of each number, and says what was found. `program` gives the bytes of the largest part. Without a plan nothing is run.
+    /// Runs a program as one rank of each number, and prints the findings. `program` returns the bytes of the largest
+    /// part. Without a plan nothing runs.
     pub fn run(
         &self,
         backend: &AnyBackend,
@@ -90,7 +92,8 @@ impl Plans {
         let bandwidth = self.bandwidth.unwrap_or(10.0) * 1e9;
         let before = backend.memory().ok().map(|memory| memory.in_use);
         let mut all = Vec::new();
-        // from the smallest parts on, so that what a run leaves to the allocator is not more than the next one takes
+        // from the smallest parts on, so that memory left to the allocator by one run is not more than the next run
+        // uses
         for ranks in Plans::numbers(most).into_iter().rev() {
             let (world, plan) = World::plan(ranks);
             let counts_memory = backend.reset_peak_memory().is_ok();
@@ -111,7 +114,7 @@ impl Plans {
     }
 }
 
-/// What a rank sends in each op.
+/// A table of the data that a rank sends in each op.
 fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     let mut text = format!("rank {} of {}\n\n", report.rank, report.size);
     text.push_str("| op | calls | messages | MiB sent | MiB received | s between ranks |\n|---|--:|--:|--:|--:|--:|\n");
@@ -125,7 +128,7 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// What the program takes on each number of ranks, and where more of them do not help.
+/// A table of time and memory for each number of ranks, with the number beyond which more ranks do not help.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

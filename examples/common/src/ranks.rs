@@ -1,6 +1,7 @@
 //! Programs on many ranks: `mpiexec -n 4 program --ranks`.
 //!
-//! Every rank runs the whole of the program. One of them, the first, speaks and writes; what it says and writes may need others, so all of them compute it.
+//! Every rank runs the whole program. Only the first rank prints and writes; its output may need other ranks, so all of
+//! them compute it.
 
 use crate::{
     console::{self, Console},
@@ -14,15 +15,17 @@ use backends_sharded::{
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
-/// How long another rank than the first waits before it says what went wrong: where all of them meet the same error, the first ends them meanwhile.
+/// How long other ranks wait before they report an error: if all ranks meet the same error, the first rank reports it
+/// and ends them meanwhile.
 const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 
-/// The ranks of a program: those that an MPI launcher has started if `--ranks` asks for them, else this process alone.
+/// The ranks of a program: those that an MPI launcher has started if `--ranks` is given, otherwise this process alone.
 pub struct Ranks(Option<World>);
 
-/// The whole of a program that may run on many ranks: as [`console::main`], and on ranks if `are_asked_for` says so of the options.
+/// The main function of a program that may run on many ranks: as [`console::main`], and on ranks if `are_asked_for`
+/// returns true for the options.
 ///
-/// An error is said once, by the first rank that has it, and ends all.
+/// An error is printed once, by the first rank that has it, and ends all ranks.
 pub fn main<O>(
     parsed: Result<Option<O>, impl fmt::Display>,
     help: &str,
@@ -31,7 +34,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // the help, and what is wrong with the arguments, are said once, too
+        // the help and mistakes in the arguments are also printed once
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {
@@ -58,12 +61,12 @@ pub fn main<O>(
 }
 
 impl Ranks {
-    /// The ranks of a world that is there already, or planned.
+    /// The ranks of an existing or planned world.
     pub fn of(world: World) -> Ranks {
         Ranks(Some(world))
     }
 
-    /// What they speak through; nothing where this process is alone.
+    /// The world of the ranks; `None` if this process is alone.
     pub fn world(&self) -> Option<&World> {
         self.0.as_ref()
     }
@@ -73,17 +76,17 @@ impl Ranks {
         self.0.as_ref().map_or(0, World::rank)
     }
 
-    /// How many there are.
+    /// The number of ranks.
     pub fn size(&self) -> usize {
         self.0.as_ref().map_or(1, World::size)
     }
 
-    /// Whether this is the one that speaks and writes.
+    /// Returns whether this is the rank that prints and writes.
     pub fn is_first(&self) -> bool {
         self.rank() == 0
     }
 
-    /// The number of this rank among those on its machine, and how many these are.
+    /// The number of this rank among the ranks of its machine, and their number.
     fn local(&self) -> Result<(usize, usize), Box<dyn Error>> {
         match &self.0 {
             None => Ok((0, 1)),
@@ -91,8 +94,8 @@ impl Ranks {
         }
     }
 
-    /// Sets with how many threads the CPU's loops run, before the first of them: `asked` if it is given, else what `RAYON_NUM_THREADS` says, else the ranks on a machine
-    /// share its processors.
+    /// Sets the number of threads of the CPU's loops, before any loop runs: `asked` if it is given, else the number in
+    /// `RAYON_NUM_THREADS`, else an equal share of the machine's processors for each of its ranks.
     pub fn set_threads(&self, asked: Option<usize>) -> Result<(), Box<dyn Error>> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
         let shared = || -> Result<Option<usize>, Box<dyn Error>> {
@@ -109,17 +112,17 @@ impl Ranks {
         Ok(())
     }
 
-    /// The backend of this rank.
+    /// Opens the backend of this rank.
     pub fn open(&self, library: Library, device: Option<&str>) -> Result<AnyBackend, Box<dyn Error>> {
         library.open(device, self.local()?.0)
     }
 
-    /// A backend whose arrays are split over the ranks; nothing where this process is alone.
+    /// A backend whose arrays are split over the ranks; `None` if this process is alone.
     pub fn sharded(&self, within: &AnyBackend) -> backends::Result<Option<Sharded<AnyBackend>>> {
         self.0.as_ref().map(|world| Sharded::new(within.clone(), world.clone())).transpose()
     }
 
-    /// Where the program runs: the library, the device, and the ranks.
+    /// The place where the program runs: the library, the device, and the ranks.
     pub fn place(&self, b: &AnyBackend) -> String {
         let (library, device) = (b.name(), b.device());
         match &self.0 {
@@ -131,7 +134,7 @@ impl Ranks {
         }
     }
 
-    /// The least number that a rank gives.
+    /// The minimum of a number over the ranks.
     pub fn least(&self, number: u64) -> Result<u64, Box<dyn Error>> {
         let mut least = [number];
         if let Some(world) = &self.0 {
@@ -140,8 +143,8 @@ impl Ranks {
         Ok(least[0])
     }
 
-    /// The memory that each rank can have, the same number on all ranks: those on a machine share what is left there. Nothing where no machine
-    /// says what is left.
+    /// The memory in bytes that each rank can use, the same on all ranks: ranks on one machine share its available
+    /// memory. `None` if no machine reports its memory.
     pub fn memory(&self) -> Result<Option<u64>, Box<dyn Error>> {
         let share =
             memory::available().map_or(u64::MAX, |bytes| bytes / self.local().map_or(1, |(_, ranks)| ranks as u64));
@@ -149,7 +152,7 @@ impl Ranks {
         Ok((least < u64::MAX).then_some(least))
     }
 
-    /// Says what the first rank spent in speaking with others, and how often ops had to gather whole arrays.
+    /// Prints the communication of the first rank, and how often ops had to gather whole arrays.
     pub fn report(&self, b: Option<&Sharded<AnyBackend>>, console: &mut Console) {
         let Some(world) = &self.0 else { return };
         let (spent, gathered) = (world.spent(), b.map(Sharded::gathered).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! An example program run as a user runs it, for its tests.
+//! Runs an example program as a user would, for its tests.
 
 use backends::{Error, runtime::available};
 use mpiexec::{Finished, Mpi};
@@ -10,17 +10,17 @@ use std::{
     time::Duration,
 };
 
-/// The longest that a job on ranks may take; it is ended then.
+/// The longest time of a job on ranks, after which it is ended.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The folder of MPI libraries and their launchers, for one test; where there is none, it says so.
+/// The folder of MPI libraries and their launchers, for one test; prints a message if there is none.
 pub fn mpi() -> Option<PathBuf> {
     let why =
         || Error::unavailable("mpi", "`cargo xtask setup` fetches it; BACKENDS_MPI names the folder that it is in");
     available("mpi", mpiexec::folder().ok_or_else(why))
 }
 
-/// The names of the files in a folder, in order.
+/// The sorted names of the files in a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder).expect("the folder is there");
     let mut names: Vec<String> =
@@ -29,7 +29,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Two folders have the same files, byte for byte.
+/// Checks that two folders have the same files, byte for byte.
 #[track_caller]
 pub fn same_files(found: &Path, expected: &Path) {
     assert_eq!(names(found), names(expected));
@@ -39,16 +39,16 @@ pub fn same_files(found: &Path, expected: &Path) {
     }
 }
 
-/// A program, and the folder that its tests write to.
+/// A program, and the folder for its tests.
 pub struct Program {
     /// The path of the program.
     pub path: &'static str,
-    /// A folder of this program's tests alone.
+    /// A folder for the tests of this program alone.
     pub folder: PathBuf,
 }
 
 impl Program {
-    /// A folder of its own for each test, empty.
+    /// Makes an empty folder for one test.
     pub fn folder(&self, name: &str) -> PathBuf {
         let path = self.folder.join(name);
         let _ = fs::remove_dir_all(&path);
@@ -56,7 +56,7 @@ impl Program {
         path
     }
 
-    /// What the program did; on the CPU if no backend is asked for.
+    /// Runs the program, on the CPU unless a backend is given.
     pub fn run(&self, arguments: &[&str], out: &Path) -> Output {
         let mut command = Command::new(self.path);
         if !arguments.contains(&"--backend") {
@@ -65,7 +65,7 @@ impl Program {
         command.arg("--out").arg(out).args(arguments).output().expect("the program starts")
     }
 
-    /// What the program said; it must not fail.
+    /// The output of the program, which must succeed.
     #[track_caller]
     pub fn succeeds(&self, arguments: &[&str], out: &Path) -> String {
         let output = self.run(arguments, out);
@@ -73,7 +73,7 @@ impl Program {
         String::from_utf8(output.stdout).expect("the program says text")
     }
 
-    /// What a plan of 4096 ranks says, which writes nothing: the lines of the table by ranks, each a list of numbers.
+    /// The table of a plan for 4096 ranks: the numbers of each line. Checks that the plan writes no files.
     #[track_caller]
     pub fn plans(&self, arguments: &[&str]) -> Vec<Vec<f64>> {
         let out = self.folder("plan").join("out");
@@ -87,12 +87,12 @@ impl Program {
         let lines: Vec<Vec<f64>> = by_ranks.lines().filter_map(cells).collect();
         let ranks: Vec<f64> = lines.iter().map(|line| line[0]).collect();
         assert_eq!(ranks, [1.0, 2.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0], "{text}");
-        // one rank has nobody to send to
+        // one rank sends nothing
         assert_eq!(lines[0][2], 0.0, "{text}");
         lines
     }
 
-    /// What the program did on so many ranks, of an MPI in this folder.
+    /// Runs the program on several ranks, with the MPI in this folder.
     pub fn run_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> Finished {
         let mut command = mpiexec::mpiexec(Mpi::Standard, mpi, ranks);
         command.arg(self.path).arg("--ranks");
@@ -102,7 +102,7 @@ impl Program {
         mpiexec::finish(command.arg("--out").arg(out).args(arguments), LIMIT).expect("mpiexec starts")
     }
 
-    /// What the program said on so many ranks; it must not fail.
+    /// The output of the program on several ranks, where it must succeed.
     #[track_caller]
     pub fn succeeds_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> String {
         let finished = self.run_on_ranks(mpi, ranks, arguments, out);
@@ -111,7 +111,7 @@ impl Program {
         text
     }
 
-    /// The program says why on so many ranks, once, and leaves nothing.
+    /// Checks that the program fails on several ranks, prints `why` once, and leaves no files.
     #[track_caller]
     pub fn fails_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], why: &str) {
         static FAILURES: AtomicUsize = AtomicUsize::new(0);
@@ -124,10 +124,10 @@ impl Program {
         assert!(!out.exists(), "{arguments:?} leaves a folder");
     }
 
-    /// The program says why in its own words, and leaves nothing.
+    /// Checks that the program fails with the message `why`, and leaves no files.
     #[track_caller]
     pub fn fails(&self, arguments: &[&str], why: &str) {
-        // tests run at the same time
+        // tests run concurrently
         static FAILURES: AtomicUsize = AtomicUsize::new(0);
         let out = self.folder(&format!("failure_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
         let output = self.run(arguments, &out);

@@ -1,21 +1,21 @@
-//! Parts of the work in threads of their own.
+//! Runs parts of the work in separate threads.
 
 use std::{panic, thread};
 
-/// How many threads the CPU's loops have.
+/// The number of threads of the CPU's loops.
 pub fn count() -> usize {
     rayon::current_num_threads()
 }
 
-/// Does the parts of some work at the same time, each in a thread of its own, where the loops of the CPU's backend have that thread alone; in the
-/// caller's, with all threads for its loops, where there is but one part.
+/// Runs the parts of some work at the same time, each in its own thread, in which the loops of the CPU's backend use
+/// that thread alone. A single part runs in the caller's thread, and its loops use all threads.
 pub fn each<P: Send, R: Send>(parts: impl IntoIterator<Item = P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let mut parts: Vec<P> = parts.into_iter().collect();
     if parts.len() < 2 {
         return parts.pop().map(work).into_iter().collect();
     }
     let alone = |part| {
-        // a pool of the one thread that it is made in; where there is none, loops share the threads of the program
+        // a pool of the current thread only; if it cannot be made, loops share the threads of the program
         let _pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
         work(part)
     };

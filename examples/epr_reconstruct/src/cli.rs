@@ -5,7 +5,7 @@ use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const HELP: &str = "\
 Reconstructs the image of an electron paramagnetic resonance measurement.
 
@@ -33,7 +33,7 @@ usage: epr_reconstruct [OPTIONS]
   --help              this text
 ";
 
-/// What is asked for.
+/// The options.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
@@ -53,13 +53,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// The lengths of the image, to be read.
+    /// The lengths of the image as text.
     pub fn shape_text(&self) -> String {
         self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
     }
 }
 
-/// Reads the arguments; nothing where help is asked for.
+/// Parses the arguments; `None` if help is requested.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
         backend: Library::Auto,

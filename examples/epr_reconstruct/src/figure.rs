@@ -27,7 +27,7 @@ pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Er
 
 const NAME: &str = "arbitrary units";
 
-/// An image, or the three central slices of a volume, in one scale of length and of colour.
+/// Draws an image, or the three central slices of a volume, at one scale of length and colour.
 pub fn image(title: &str, values: &ArrayD<f64>, delta: f64) -> Result<Vec<u8>, Box<dyn Error>> {
     let panels = panels(values, delta);
     let colors = Colors::of(&panels, preset::inferno(), NAME);

@@ -59,7 +59,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     Ok(())
 }
 
-/// What the program would send and take on ranks that are not there.
+/// Predicts the communication and memory of the program on ranks that do not exist.
 fn plan(
     options: &Options,
     backend: &AnyBackend,

@@ -5,7 +5,7 @@ use backends_npz::Npz;
 use ndarray::ArrayD;
 use std::{error::Error, fmt, path::Path};
 
-/// Projections and how they were taken, checked to fit together.
+/// The projections and the scan that they come from, checked for consistency.
 pub struct Measurement {
     name: String,
     pub scan: Scan,

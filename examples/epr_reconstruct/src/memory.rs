@@ -1,11 +1,12 @@
-//! Whether there is memory enough, known before hours of work.
+//! Checks before hours of work that there is enough memory.
 
 use crate::cli::Options;
 use examples_common::ranks::Ranks;
 use std::error::Error;
 
-/// An error if the images asked for do not fit into the memory that this machine has left, where it can be asked. The
-/// system may grant more than it has and end the program in the midst of its work. Ranks have a part of the images each.
+/// Returns an error if the requested images do not fit into the machine's available memory, if that is known. The
+/// system may grant more memory than it has, and end the program in the middle of its work. Each rank holds a part of
+/// the images.
 pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
     let left = ranks.memory()?.map_or(u64::MAX, |bytes| bytes.saturating_mul(ranks.size() as u64));
     let needed = needed(options, element);
@@ -19,10 +20,10 @@ pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box
         .into())
 }
 
-/// The least that must be held at the same time, of elements of so many bytes.
+/// The least memory in bytes that is used at the same time, for elements of `element` bytes.
 fn needed(options: &Options, element: usize) -> u64 {
     let pixels = options.shape.iter().fold(element as u64, |n, &length| n.saturating_mul(length as u64));
-    // the image, and two of the terms it is a sum of
+    // the image, and two of the terms of its sum
     let fbp = pixels.saturating_mul(3);
     // a complex grid four times as fine along each axis, and its FFT: the kernel is twice as long as the image, and its
     // non-uniform FFT works on a grid twice as fine as that

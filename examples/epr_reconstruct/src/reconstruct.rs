@@ -1,4 +1,4 @@
-//! The program proper: generic over the backend and the precision.
+//! The main part of the program, generic over the backend and the precision.
 
 use crate::{cli::Options, figure, measurement::Measurement, reference::References};
 use backends::{Backend, Precision, Real};
@@ -8,10 +8,10 @@ use examples_common::{console::Console, output::Files};
 use ndarray::{ArrayD, arr1};
 use std::{error::Error, time::Instant};
 
-/// The error of the non-uniform FFTs; a coarser dtype gets what it can hold.
+/// The relative error of the non-uniform FFTs; a coarser dtype gets the smallest error it can reach.
 const NUFFT_EPS: f64 = 1e-13;
 
-/// The energy is computed once in so many iterations.
+/// The number of iterations between computations of the energy.
 const ENERGY_EVERY: usize = 20;
 
 /// The names of the files that [`run`] makes.
@@ -38,7 +38,7 @@ pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
     all.into_iter().filter_map(|(wanted, name, shape)| wanted.then_some((name, shape))).collect()
 }
 
-/// An error where the image asked for has not the axes of the measurement.
+/// Returns an error if the requested image does not have as many axes as the measurement.
 pub fn check(options: &Options, measured: &Measurement) -> Result<(), Box<dyn Error>> {
     let (axes, dims) = (options.shape.len(), measured.scan.dims());
     if axes != dims {
@@ -47,7 +47,7 @@ pub fn check(options: &Options, measured: &Measurement) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Reconstructs, and makes the files to write.
+/// Reconstructs the image, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -103,7 +103,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// The array, unless a number in it is none; those of a plan mean nothing.
+/// Checks that all numbers of an array are finite; those of a plan are meaningless and not checked.
 fn finite<T: Real>(options: &Options, name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let all = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());
     if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }

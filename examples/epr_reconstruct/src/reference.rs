@@ -1,4 +1,4 @@
-//! Results of others, to compare with.
+//! Reference results from other programs, for comparison.
 
 use backends_npz::Npz;
 use examples_common::console::Console;
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The arrays to compare with.
+/// The reference arrays.
 #[derive(Default)]
 pub struct References(Vec<Reference>);
 
@@ -19,8 +19,8 @@ struct Reference {
     values: ArrayD<f64>,
 }
 
-/// Reads the arrays of these names, in an `.npz` file or in a folder of `.npz` and `.npy` files. Those of another shape
-/// than the results will have are an error, or in a folder where others do fit, left out with a word.
+/// Reads the arrays of these names from an `.npz` file or a folder of `.npz` and `.npy` files. Arrays of another shape
+/// than the results are an error; in a folder with other matching arrays they are skipped with a message.
 pub fn read(
     path: &Path,
     expected: &[(&'static str, Vec<usize>)],
@@ -53,7 +53,7 @@ pub fn read(
     Ok(References(found))
 }
 
-/// The file, or the `.npz` files of the folder and the folder itself.
+/// The file itself; for a folder, its `.npz` files and the folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files: Vec<PathBuf> = Vec::new();
     if path.is_dir() {
@@ -69,7 +69,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 impl References {
-    /// Says how far a result is from each reference of its name.
+    /// Prints the difference between a result and each reference of its name.
     pub fn compare(&self, key: &str, result: &ArrayD<f64>, console: &mut Console) {
         for Reference { file, values, .. } in self.0.iter().filter(|reference| reference.key == key) {
             let difference = result - values;

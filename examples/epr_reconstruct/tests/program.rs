@@ -1,4 +1,4 @@
-//! The program as a user runs it.
+//! Runs the program as a user would.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -55,7 +55,7 @@ fn results_are_compared_with_a_reference() {
     let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
     let text = PROGRAM.succeeds(&tv, &out);
     assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
-    // of a folder those that fit are compared, and the others named
+    // in a folder, matching references are compared, and the others are named
     let folder = PROGRAM.folder("references");
     fs::copy(phalanx, folder.join("a.npz")).unwrap();
     fs::copy(data("pyepri_fbp2d_small"), folder.join("b.npz")).unwrap();
@@ -64,7 +64,7 @@ fn results_are_compared_with_a_reference() {
     assert!(text.contains("fbp of a.npz: ") && text.contains("b.npz: `fbp` has the shape [24, 24]"), "{text}");
 }
 
-/// The image on another backend is that of PyEPRI: in single precision within three times what float32 changes there.
+/// The image on another backend equals PyEPRI's: in single precision within three times the rounding of float32 there.
 fn gives_the_image(backend: &str) {
     let expected = Npz::open(data("pyepri_phalanx_tv_small")).unwrap();
     let small = ["--backend", backend, "--shape", "100x50", "--delta", "0.032", "--iterations", "200"];
@@ -231,7 +231,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }
 
-/// In the kernel's own folders nobody can make a file, whatever the permissions say.
+/// In the kernel's own folders nobody can create a file, whatever the permissions say.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_is_tried_before_the_work() {
@@ -248,7 +248,7 @@ fn a_failure_leaves_no_folders() {
     assert!(!output.status.success() && fs::read_dir(&here).unwrap().next().is_none());
 }
 
-/// Who reads what the program says may be gone, or the disk full that it is kept on: the results are written.
+/// If the reader of the output is gone, or the disk for it is full, the results are still written.
 #[cfg(target_os = "linux")]
 #[test]
 fn results_do_not_depend_on_who_listens() {
@@ -294,12 +294,12 @@ fn pipes_and_devices_are_no_data() {
     }
 }
 
-/// The same numbers in another notation give the same image, bit for bit.
+/// The same numbers in another encoding give the same image, bit for bit.
 #[test]
 fn data_are_read_in_every_notation() {
     let here = PROGRAM.folder("notations");
     let measured = Npz::open(data("pyepri_fbp2d_small")).unwrap();
-    // version 3.0, big-endian, in Fortran's order, with white space of its own
+    // version 3.0, big-endian, in Fortran order, with unusual white space
     let write = |name: &str| {
         let x = measured.get::<f64>(name).unwrap();
         let shape: String = x.shape().iter().map(|n| format!(" {n} ,")).collect();

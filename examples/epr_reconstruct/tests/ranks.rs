@@ -1,4 +1,4 @@
-//! The program on many ranks: what it makes is what it makes alone.
+//! Runs the program on many ranks: the results equal those of one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -15,7 +15,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
 /// Large enough to be split.
 const SMALL: [&str; 6] = ["--shape", "80x72", "--delta", "0.04", "--iterations", "20"];
 
-/// Sums over ranks are joined in another order than alone.
+/// Compares images; sums over ranks are joined in another order than in one process.
 fn has_the_images(found: &Path, alone: &Path) {
     assert_eq!(names(found), names(alone));
     assert_eq!(fs::read(found.join("sinogram.png")).unwrap(), fs::read(alone.join("sinogram.png")).unwrap());
@@ -33,7 +33,7 @@ fn ranks_make_the_same_images() {
     for ranks in [1, 2, 3] {
         let out = PROGRAM.folder(&format!("ranks_{ranks}")).join("new");
         let text = PROGRAM.succeeds_on_ranks(&mpi, ranks, &SMALL, &out);
-        // one rank speaks
+        // only one rank prints
         for once in ["113 projections of 2000 samples", "tv    ", "wrote sinogram.png", "rank 0: "] {
             assert_eq!(text.matches(once).count(), 1, "{once:?} in: {text}");
         }
@@ -53,7 +53,7 @@ fn what_is_wrong_is_said_once() {
     ] {
         PROGRAM.fails_on_ranks(&mpi, 3, arguments, why);
     }
-    // what the first rank alone finds ends all
+    // an error on the first rank alone ends all ranks
     let file = PROGRAM.folder("occupied").join("file");
     fs::write(&file, "x").unwrap();
     let finished = PROGRAM.run_on_ranks(&mpi, 3, &SMALL, &file);
@@ -66,7 +66,7 @@ fn a_plan_says_what_ranks_would_send() {
     let lines = PROGRAM.plans(&SMALL);
     let (messages, largest) = (1, 3);
     assert!(lines[1][messages] > 0.0, "{lines:?}");
-    // half of the rows on each of two ranks
+    // each of two ranks holds half of the rows
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
     PROGRAM.fails(&["--latency", "1"], "--latency is for --plan");
 }

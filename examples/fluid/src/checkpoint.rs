@@ -1,4 +1,5 @@
-//! The state of a simulation in an `.npz` file, from which it goes on: with the same numbers as if it had never stopped, on any number of ranks.
+//! The state of a simulation in an `.npz` file. A restarted simulation gives the same numbers as one that never
+//! stopped, on any number of ranks.
 
 use crate::{
     cli::Options,
@@ -11,15 +12,15 @@ use examples_common::{console::Console, output};
 use ndarray::{ArrayD, arr0, arr1};
 use std::{error::Error, fmt::Display, path::Path};
 
-/// A simulation after some of its steps, on disk.
+/// A simulation on disk, after some of its steps.
 ///
-/// | array | is |
+/// | array | contents |
 /// |---|---|
-/// | `scene` | the name of the scene, as bytes; none if the velocity was given |
-/// | `dt`, `step` | how long a step takes, and how many were made |
-/// | `velocity_0`, `velocity_1` | the velocity along both axes, where the scene has it: of cells or of faces |
-/// | `density` | the smoke, where there is any |
-/// | `pressure` | of fluids around obstacles, from which the next solve begins |
+/// | `scene` | the name of the scene, as bytes; absent if the velocity was given |
+/// | `dt`, `step` | the length of a step, and the number of steps made |
+/// | `velocity_0`, `velocity_1` | the velocity along both axes, at the cells or at the faces, as the scene needs |
+/// | `density` | the smoke, if any |
+/// | `pressure` | for fluids around obstacles, the start of the next solve |
 pub struct Checkpoint {
     file: Npz,
     pub scene: Option<Scene>,
@@ -29,7 +30,7 @@ pub struct Checkpoint {
     pub step: usize,
 }
 
-/// What is kept of a simulation.
+/// The state to save.
 pub struct State<'a, B: Backend, T: Precision> {
     pub velocity: &'a [B::Array<T>; 2],
     pub pressure: Option<&'a B::Array<T>>,
@@ -40,7 +41,7 @@ pub struct State<'a, B: Backend, T: Precision> {
 const VELOCITY: [&str; 2] = ["velocity_0", "velocity_1"];
 
 impl Checkpoint {
-    /// Reads what the file says of its arrays.
+    /// Opens a file and checks its arrays.
     pub fn open(path: &Path) -> Result<Checkpoint, Box<dyn Error>> {
         let file = Npz::open(path)?;
         let wrong = |why: &dyn Display| format!("{}: {why}", path.display());
@@ -64,7 +65,7 @@ impl Checkpoint {
         Ok(Checkpoint { file, scene, dtype, size, dt, step })
     }
 
-    /// The options of the simulation that was stopped, with what may be other than it was then.
+    /// The options of the stopped simulation, with those that may change taken from `options`.
     pub fn options(&self, options: &Options) -> Result<Options, Box<dyn Error>> {
         let (scene, dtype, size, dt) = (self.scene, self.dtype, self.size, self.dt);
         if self.step >= options.steps {
@@ -98,7 +99,7 @@ impl Checkpoint {
         self.array::<B, T>(b, "density")
     }
 
-    /// The flow as it was.
+    /// Restores the saved flow.
     pub fn restore<B: Backend, T: Precision>(&self, b: &B, flow: &mut Flow<B, T>) -> Result<(), Box<dyn Error>> {
         let velocity = self.velocity::<B, T>(b)?;
         match flow {
@@ -112,12 +113,12 @@ impl Checkpoint {
     }
 }
 
-/// Whether a simulation is to be kept after this step: every so many, and after the last.
+/// Returns whether the state is saved after this step: after every `every` steps, and after the last.
 fn is_kept(options: &Options, step: usize) -> bool {
     step.is_multiple_of(options.every) || step == options.steps
 }
 
-/// Writes the state, if a file is asked for and it is time to. All ranks give it; the one that is heard writes.
+/// Writes the state, if a file is requested and the step is due. All ranks must call it; the first one writes.
 pub fn keep<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

@@ -6,7 +6,7 @@ use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const HELP: &str = "\
 Simulates an incompressible fluid in a periodic box, with smoke in it.
 
@@ -40,7 +40,7 @@ usage: fluid [OPTIONS]
   --help              this text
 ";
 
-/// What is asked for.
+/// The options.
 #[derive(Clone)]
 pub struct Options {
     pub backend: Library,
@@ -48,7 +48,7 @@ pub struct Options {
     pub ranks: bool,
     pub plans: Plans,
     pub dtype: DType,
-    /// None where the velocity is given.
+    /// `None` if the velocity is given.
     pub scene: Option<Scene>,
     pub initial: Option<PathBuf>,
     pub size: [usize; 2],
@@ -63,13 +63,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether an inflow is looked for.
+    /// Returns whether the program searches for an inflow.
     pub fn is_inverse(&self) -> bool {
         self.scene == Some(Scene::Inflow)
     }
 }
 
-/// Reads the arguments; nothing where help is asked for.
+/// Parses the arguments; `None` if help is requested.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
         backend: Library::Auto,
@@ -132,7 +132,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     Ok(Some(options))
 }
 
-/// Options that do not go together.
+/// Checks that the options fit together.
 fn check(options: &Options, given: &[String]) -> Result<(), String> {
     let has = |name: &str| given.iter().any(|given| given == name);
     if options.restart.is_some()
@@ -155,7 +155,7 @@ fn check(options: &Options, given: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The value of an argument, or an error that names both.
+/// Parses the value of an argument; the error names both.
 fn set_to<V>(name: &str, value: String, parse: fn(&str) -> Result<V, String>) -> Result<V, lexopt::Error> {
     parse(&value).map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))
 }

@@ -6,8 +6,9 @@ use backends::{
 use ndarray::{Array2, ArrayD, IxDyn};
 use std::f64::consts::TAU;
 
-/// How far the velocity may carry things is not limited: what a cell has in the next step is taken from where it comes
-/// from (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is found by Fourier transforms.
+/// The time step is not limited by the velocity: the next value of a cell is read at the place from which its fluid
+/// comes (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is computed by Fourier
+/// transforms.
 ///
 /// Lengths are in cells; axis 0 points up. Arrays have the shape of the grid.
 pub struct Fluid<B: Backend, T: Precision> {
@@ -15,17 +16,17 @@ pub struct Fluid<B: Backend, T: Precision> {
     shape: [usize; 2],
     /// The coordinates of the cells along both axes.
     cells: [B::Array<T>; 2],
-    /// The wave numbers along both axes, of shapes (n, 1) and (1, m / 2 + 1). That of the highest frequency of an even
-    /// length is 0: it has no derivative that is real.
+    /// The wave numbers along both axes, of shapes (n, 1) and (1, m / 2 + 1). For even lengths the highest frequency
+    /// has wave number 0, because its derivative is not real.
     waves: [B::Array<T::Complex>; 2],
-    /// 1 over the square of a wave's length, and 0 for the constant one.
+    /// 1 / |k|^2 for each wave vector k, and 0 for k = 0.
     inverse: B::Array<T::Complex>,
-    /// Cells per unit of time along both axes.
+    /// The velocity along both axes, in cells per unit of time.
     pub velocity: [B::Array<T>; 2],
 }
 
 impl<B: Backend, T: Precision> Fluid<B, T> {
-    /// A fluid of this velocity, in cells per unit of time along both axes.
+    /// A fluid with this velocity, in cells per unit of time along both axes.
     pub fn new(b: &B, velocity: [B::Array<T>; 2]) -> Result<Self> {
         let &[rows, columns] = b.shape(&velocity[0]) else {
             return Err(Error::shape("fluid", b.shape(&velocity[0]), "of the velocity must have two axes"));
@@ -56,15 +57,15 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         })
     }
 
-    /// What is carried along with the fluid, after a time `dt`: the values at the places from which each cell's fluid comes,
-    /// between cells by linear interpolation.
+    /// The arrays `carried` after the fluid has carried them for a time `dt`: each cell gets the value at the place
+    /// from which its fluid comes, by linear interpolation between cells.
     pub fn advect<const N: usize>(&self, carried: [&B::Array<T>; N], dt: f64) -> Result<[B::Array<T>; N]> {
         let b = &self.backend;
         let [i, j] = &self.cells;
         let [up, right] = &self.velocity;
         let last = StackOptions::new().axis(-1);
         let origins = b.stack_with([expr!(b, i - dt * up)?, expr!(b, j - dt * right)?], last)?;
-        // a batch of one grid, with a channel for each array
+        // one batch with one grid, and a channel for each array
         let grid = b.expand_dims(b.stack_with(carried, last)?, 0)?;
         let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
         let moved = b.grid_sample_with(grid, b.expand_dims(origins, 0)?, periodic)?;
@@ -74,14 +75,14 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         Ok(carried.map(|_| moved.next().expect("a channel for each array")))
     }
 
-    /// The velocity, carried along with itself.
+    /// Advects the velocity by itself.
     pub fn advect_velocity(&mut self, dt: f64) -> Result<()> {
         let [up, right] = &self.velocity;
         self.velocity = self.advect([up, right], dt)?;
         Ok(())
     }
 
-    /// Takes away what is not free of divergence: the gradient of the pressure.
+    /// Makes the velocity free of divergence by subtracting the gradient of the pressure.
     pub fn project(&mut self) -> Result<()> {
         let b = &self.backend;
         let [k, l] = &self.waves;
@@ -93,7 +94,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         Ok(())
     }
 
-    /// How fast fluid comes out of each cell.
+    /// The divergence: how fast fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [k, l] = &self.waves;
@@ -101,7 +102,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         self.turned(expr!(b, k * up + l * right)?)
     }
 
-    /// Twice the angular velocity of each cell, counterclockwise where axis 0 points up and axis 1 to the right.
+    /// Twice the angular velocity of each cell, counterclockwise if axis 0 points up and axis 1 to the right.
     pub fn vorticity(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [k, l] = &self.waves;
@@ -109,7 +110,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         self.turned(expr!(b, l * up - k * right)?)
     }
 
-    /// The array of this spectrum times i, which wave numbers lack to be derivatives.
+    /// The array whose spectrum is `spectrum` times i, the factor that makes wave numbers derivatives.
     fn turned(&self, spectrum: B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let (re, im) = (b.real(&spectrum)?, b.imag(&spectrum)?);

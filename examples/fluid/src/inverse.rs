@@ -1,5 +1,6 @@
-//! An inverse problem: which inflow of smoke at the ground makes a given picture, after it has risen around an obstacle? The simulation is over any backend,
-//! so its gradient is too: from the picture through all steps, and through the linear solve in each, to the inflow.
+//! An inverse problem: which inflow of smoke at the ground produces a given picture, after rising around an obstacle?
+//! The simulation runs on any backend, so its gradient does too: from the picture back through all steps, and through
+//! the linear solve in each, to the inflow.
 
 use crate::{
     cli::Options,
@@ -17,16 +18,17 @@ use std::{error::Error, ops::ControlFlow, time::Instant};
 /// The names of the files that [`run`] makes.
 pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 
-/// How fast smoke rises, per unit of time.
+/// The speed at which smoke rises, per unit of time.
 const BUOYANCY: f64 = 0.6;
 
-/// What is left of the divergence, as a part of what was there: gradients go through many solves.
+/// The remaining divergence relative to the initial one: small, because gradients go through many solves.
 const TOLERANCE: f64 = 1e-5;
 
-/// How many times the gradient is taken at most.
+/// The largest number of gradient evaluations.
 const ITERATIONS: usize = 60;
 
-/// The picture that an inflow makes: the smoke after so many steps, of so much of it per unit of time, cell by cell along the ground.
+/// The picture of an inflow: the smoke after the given number of steps. The inflow is smoke per unit of time in each
+/// cell along the ground.
 pub fn smoke<B: Backend, T: Precision>(
     b: &B,
     inflow: &B::Array<T>,
@@ -50,14 +52,14 @@ pub fn smoke<B: Backend, T: Precision>(
     Ok(density)
 }
 
-/// What is looked for, and is only known to who makes the picture.
+/// The inflow to be found, which only the maker of the picture knows.
 fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array<T>> {
     let [_, x] = middles::<B, T>(b, shape)?;
     let inflow = expr!(b, 0.10 * exp(-((x - 0.36) / 0.07) * *2) + 0.06 * exp(-((x - 0.66) / 0.10) * *2))?;
     b.reshape(inflow, [shape[1]])
 }
 
-/// Makes the picture, looks for its inflow, and makes the files to write.
+/// Makes the picture, searches for its inflow, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

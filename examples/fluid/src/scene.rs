@@ -1,19 +1,20 @@
-//! What the fluid does at first, and what acts on it.
+//! The initial state of the fluid, and the forces on it.
 
 use crate::{fluid::Fluid, walls::Walled};
 use backends::{Backend, Precision, RandomNormalOptions, Result, expr};
 use std::{f64::consts::TAU, str::FromStr};
 
-/// The scenes there are.
+/// The available scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scene {
     /// Warm smoke rises from a source near the ground.
     Plume,
-    /// A stream between two of the other direction, which roll up where they meet.
+    /// A stream between two in the opposite direction; the layers between them roll up.
     Shear,
-    /// A stream from the left around a cylinder, behind which it sways; stripes of smoke show it.
+    /// A stream from the left around a cylinder, with an oscillating wake; stripes of smoke make it visible.
     Cylinder,
-    /// The inflow of smoke at the ground is looked for that makes a given picture, through the gradient of the simulation: see `inverse`.
+    /// Searches for the inflow of smoke at the ground that produces a given picture, through the gradient of the
+    /// simulation: see `inverse`.
     Inflow,
 }
 
@@ -32,7 +33,7 @@ impl FromStr for Scene {
 }
 
 impl Scene {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Scene::Plume => "plume",
@@ -50,7 +51,7 @@ pub enum Flow<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Flow<B, T> {
-    /// What is in the cells, and the velocity itself, carried along for a time `dt`.
+    /// Advects an array in the cells, and the velocity itself, for a time `dt`.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         match self {
             Flow::Free(fluid) => {
@@ -63,8 +64,8 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// What is lighter than the mean rises, and the rest sinks, so that the box as a whole stays where it is: `push` is the speed of
-    /// a cell full of smoke.
+    /// Lets fluid that is lighter than the mean rise, and the rest sink, so that the box as a whole stays in place:
+    /// `push` is the speed of a cell full of smoke.
     pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
         let mean = b.mean(density, ..)?;
         match self {
@@ -73,7 +74,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
                 expr!(b, *up += push * (density - mean))
             }
             Flow::Walled(fluid) => {
-                // on the face between two cells
+                // the value on the face between two cells
                 let below = b.roll(density, 1, 0)?;
                 let up = &mut fluid.velocity[0];
                 expr!(b, *up += push * (0.5 * (density + below) - mean))
@@ -81,7 +82,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// Makes it free of divergence.
+    /// Makes the velocity free of divergence.
     pub fn project(&mut self) -> Result<()> {
         match self {
             Flow::Free(fluid) => fluid.project(),
@@ -89,7 +90,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// How fast fluid comes out of each cell.
+    /// The divergence: how fast fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         match self {
             Flow::Free(fluid) => fluid.divergence(),
@@ -114,19 +115,19 @@ impl<B: Backend, T: Precision> Flow<B, T> {
     }
 }
 
-/// A fluid with smoke in it, between 0 and 1.
+/// A fluid with smoke of densities between 0 and 1.
 pub struct Smoke<B: Backend, T: Precision> {
     pub flow: Flow<B, T>,
     pub density: B::Array<T>,
     inflow: Inflow<B, T>,
 }
 
-/// Where smoke comes from.
+/// The source of smoke.
 enum Inflow<B: Backend, T: Precision> {
     Nowhere,
-    /// So much of it in a unit of time, warmer than the fluid around.
+    /// An amount of smoke per unit of time, warmer than the fluid around.
     Source(B::Array<T>),
-    /// A stream to the right at this speed, with this smoke in it, holds the fluid with these weights.
+    /// A stream to the right at this speed, with this smoke, which the fluid follows with these weights.
     Stream {
         speed: f64,
         smoke: B::Array<T>,
@@ -134,20 +135,20 @@ enum Inflow<B: Backend, T: Precision> {
     },
 }
 
-/// How fast smoke is made at the source, and how fast it rises, per unit of time.
+/// The rate at which the source makes smoke, and the speed at which smoke rises, per unit of time.
 const RATE: f64 = 0.2;
 const BUOYANCY: f64 = 0.06;
 
-/// What is left of the divergence of a fluid around obstacles, as a part of what was there.
+/// The remaining divergence of a fluid around obstacles, relative to the initial one.
 const TOLERANCE: f64 = 1e-4;
 
-/// The middles of the cells along both axes, in lengths of the box, with an axis of length 1 for the other.
+/// The centres of the cells along both axes, in units of the box, each shaped to broadcast along the other axis.
 pub fn middles<B: Backend, T: Precision>(b: &B, [rows, columns]: [usize; 2]) -> Result<[B::Array<T>; 2]> {
     let line = |n: usize| b.arange(T::of(0.5 / n as f64), T::ONE, T::of(1.0 / n as f64));
     Ok([b.expand_dims(line(rows)?, 1)?, b.expand_dims(line(columns)?, 0)?])
 }
 
-/// 0 in a disc around (y, x) with this radius, 1 around it, in cells.
+/// 0 in a disc with centre (y, x) and this radius, 1 outside of it; lengths are in cells.
 pub fn around_disc<B: Backend, T: Precision>(
     b: &B,
     [rows, columns]: [usize; 2],
@@ -161,7 +162,7 @@ pub fn around_disc<B: Backend, T: Precision>(
 }
 
 impl<B: Backend, T: Precision> Smoke<B, T> {
-    /// The scene at its beginning; its small disturbances are the backend's next random numbers.
+    /// The initial state of a scene; its small disturbances are the backend's next random numbers.
     pub fn new(b: &B, scene: Scene, shape: [usize; 2]) -> Result<Self> {
         let [y, x] = middles::<B, T>(b, shape)?;
         let noise = |std: f64| b.random_normal_with::<T>(shape, RandomNormalOptions::new().std(std));
@@ -195,7 +196,7 @@ impl<B: Backend, T: Precision> Smoke<B, T> {
         }
     }
 
-    /// The scene after a time `dt`.
+    /// Advances the scene by a time `dt`.
     pub fn step(&mut self, b: &B, dt: f64) -> Result<()> {
         self.density = self.flow.advect(&self.density, dt)?;
         match (&self.inflow, &mut self.flow) {

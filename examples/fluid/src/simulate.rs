@@ -1,4 +1,4 @@
-//! The program proper: generic over the backend and the precision.
+//! The main part of the program, generic over the backend and the precision.
 
 use crate::{
     checkpoint::{self, Checkpoint, State},
@@ -32,23 +32,23 @@ fn frame_name(number: usize) -> String {
     format!("smoke_{number:04}.png")
 }
 
-/// How many steps were made before this run.
+/// The number of steps made before this run.
 fn steps_made(restart: Option<&Checkpoint>) -> usize {
     restart.map_or(0, |checkpoint| checkpoint.step)
 }
 
-/// How many pictures there are after a step: they are evenly spread, the last of them is of the last step.
+/// The number of pictures after a step: they are evenly spaced, and the last one shows the last step.
 fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
-/// Iterations of a solve of the pressure in a plan, whose residual says nothing.
+/// Iterations of each solve of the pressure in a plan, in which the residual is meaningless.
 const PLANNED: usize = 12;
 
-/// Pictures of an animation in a second.
+/// Pictures per second of an animation.
 const PER_SECOND: u16 = 20;
 
-/// Simulates, from the beginning or from a checkpoint on, and makes the files to write.
+/// Simulates from the beginning or from a checkpoint, and makes the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -83,7 +83,7 @@ pub fn run<B: Backend, T: Precision>(
     files.add("vorticity.png", || picture::vorticity(vorticity.mapv(Real::to_f64))?.png())
 }
 
-/// A scene, with a picture now and then.
+/// Simulates a scene, with a picture at intervals.
 fn with_smoke<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -135,7 +135,7 @@ fn with_smoke<B: Backend, T: Precision>(
     Ok(smoke.flow)
 }
 
-/// A velocity, left to itself, of which so many steps were made before.
+/// Simulates a given velocity without forces; `made` steps were made before.
 fn alone<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -156,7 +156,7 @@ fn alone<B: Backend, T: Precision>(
     Ok(Flow::Free(fluid))
 }
 
-/// The velocity that a file gives.
+/// Reads the velocity from a file.
 fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T>; 2], Box<dyn Error>> {
     let data = Npz::open(path)?;
     let initial = data.get::<f64>("velocity")?;
@@ -169,7 +169,7 @@ fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T
     Ok([part(0)?, part(1)?])
 }
 
-/// The array in memory, unless a number in it is none; those of a plan mean nothing.
+/// Copies an array to the host and checks that its numbers are finite; those of a plan are meaningless and not checked.
 pub fn host<B: Backend, T: Precision>(b: &B, options: &Options, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());

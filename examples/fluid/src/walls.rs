@@ -5,10 +5,11 @@ use backends_solvers::linear::{Method, Solve};
 use ndarray::ArrayD;
 use std::f64::consts::TAU;
 
-/// A fluid in a periodic box with obstacles in it, through whose sides nothing flows.
+/// A fluid in a periodic box with obstacles, through whose sides nothing flows.
 ///
-/// Velocities are at the middles of the faces that they go through (a staggered, or MAC grid: Harlow and Welch, 1965): element (i, j) of the one along an axis
-/// is on the face between a cell and the one before it along this axis. Lengths are in cells.
+/// Velocities are at the centres of the faces that they pass through (a staggered, or MAC grid: Harlow and Welch,
+/// 1965): element (i, j) of the velocity along an axis is on the face between that cell and the one before it along
+/// this axis. Lengths are in cells.
 pub struct Walled<B: Backend, T: Precision> {
     backend: B,
     shape: [usize; 2],
@@ -16,21 +17,21 @@ pub struct Walled<B: Backend, T: Precision> {
     cells: [B::Array<T>; 2],
     /// 1 in the fluid and 0 in obstacles.
     pub fluid: B::Array<T>,
-    /// 1 on the faces along both axes that have fluid on both sides.
+    /// For both axes, 1 on the faces with fluid on both sides, otherwise 0.
     open: [B::Array<T>; 2],
-    /// 1 over the eigenvalues of the operator of the pressure without obstacles, which make its iterations fewer.
+    /// 1 / the eigenvalues of the pressure operator without obstacles: the preconditioner of the solve.
     inverse: B::Array<T::Complex>,
-    /// Cells per unit of time through the faces along both axes.
+    /// The velocity through the faces along both axes, in cells per unit of time.
     pub velocity: [B::Array<T>; 2],
-    /// Where the next solve begins.
+    /// The start of the next solve.
     pub pressure: Option<B::Array<T>>,
-    /// What is left of the divergence at most, as a part of what was there.
+    /// The largest remaining divergence, relative to the initial one.
     tolerance: f64,
-    /// So many iterations in each solve, whatever is left: of a plan, whose numbers mean nothing.
+    /// A fixed number of iterations in each solve, whatever the residual: for plans, whose values are meaningless.
     pub iterations: Option<usize>,
 }
 
-/// The element before, along an axis of the periodic box; the one after it.
+/// The previous element along an axis of the periodic box (`before`), and the next one (`after`).
 fn before<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     b.roll(x, 1, axis)
 }
@@ -40,7 +41,7 @@ fn after<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Resul
 }
 
 impl<B: Backend, T: Precision> Walled<B, T> {
-    /// A fluid with this velocity on its faces, around the obstacles where `fluid` is 0 and not 1.
+    /// A fluid with this velocity on its faces, around obstacles; `fluid` is 1 in the fluid and 0 in obstacles.
     pub fn new(b: &B, fluid: B::Array<T>, velocity: [B::Array<T>; 2], tolerance: f64) -> Result<Self> {
         let &[rows, columns] = b.shape(&fluid) else {
             return Err(Error::shape("walls", b.shape(&fluid), "of the obstacles must have two axes"));
@@ -74,7 +75,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         })
     }
 
-    /// The values at the places `dt` times a velocity back from those of the elements, by linear interpolation.
+    /// The values of `x` at the place of each element moved back by `dt` times the velocity, by linear interpolation.
     fn carried(&self, x: &B::Array<T>, [up, right]: [&B::Array<T>; 2], dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [i, j] = &self.cells;
@@ -85,7 +86,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         b.reshape(b.grid_sample_with(grid, b.expand_dims(places, 0)?, periodic)?, [rows, columns])
     }
 
-    /// The velocity in the middles of the cells.
+    /// The velocity at the centres of the cells.
     pub fn at_cells(&self) -> Result<[B::Array<T>; 2]> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
@@ -93,11 +94,11 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         Ok([expr!(b, 0.5 * (up + above))?, expr!(b, 0.5 * (right + beyond))?])
     }
 
-    /// What is in the cells, and the velocity itself, carried along for a time `dt`. Nothing is carried into obstacles.
+    /// Advects an array in the cells, and the velocity itself, for a time `dt`. Nothing is carried into obstacles.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
-        // each at the faces of the other
+        // each component at the faces of the other
         let (above, beyond) = (after::<B, T>(b, up, 0)?, after::<B, T>(b, right, 1)?);
         let both_up = expr!(b, up + above)?;
         let both_right = expr!(b, right + beyond)?;
@@ -113,7 +114,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         Ok(moved)
     }
 
-    /// How fast fluid comes out of each cell.
+    /// The divergence: how fast fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
@@ -121,7 +122,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         expr!(b, above - up + beyond - right)
     }
 
-    /// Twice the angular velocity in the middle of each cell, counterclockwise.
+    /// Twice the angular velocity at the centre of each cell, counterclockwise.
     pub fn vorticity(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = self.at_cells()?;
@@ -131,8 +132,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         expr!(b, fluid * 0.5 * (beyond - left - (above - below)))
     }
 
-    /// Stops what would flow into obstacles, and takes away what is not free of divergence: the gradient of the pressure, of which
-    /// `div(open grad p) = div(open u)`.
+    /// Makes the velocity 0 at obstacles and free of divergence, by subtracting the gradient of the pressure p, which
+    /// solves `div(open grad p) = div(open u)`.
     pub fn project(&mut self) -> Result<()> {
         let b = self.backend.clone();
         let b = &b;
@@ -145,7 +146,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
             let up = expr!(b, open_up * (p - below))?;
             let right = expr!(b, open_right * (p - left))?;
             let (above, beyond) = (after::<B, T>(b, &up, 0)?, after::<B, T>(b, &right, 1)?);
-            // in obstacles nothing is asked for
+            // in obstacles there is no equation for p
             expr!(b, up - above + right - beyond + (1 - fluid) * p)
         };
         let (inverse, shape) = (self.inverse.clone(), self.shape);

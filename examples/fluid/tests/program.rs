@@ -1,4 +1,4 @@
-//! The program as a user runs it.
+//! Runs the program as a user would.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -18,7 +18,7 @@ fn reference(name: &str) -> Npz {
     Npz::open(format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Three steps have the velocities of Phi-ML's: within 1e-11 of the greatest, and in single precision 1e-5.
+/// After three steps the velocities equal Phi-ML's: within 1e-11 of the largest, and in single precision 1e-5.
 fn has_the_velocities(backend: &str, name: &str) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}"));
@@ -59,7 +59,7 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file, of which an animated one says how many there are.
+/// The number of pictures in a PNG file, which an animated one declares.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"), "{}", path.display());
@@ -78,7 +78,7 @@ fn smoke_rises_and_stays_in_the_box() {
     let smoke = Npz::open(&out).unwrap().get::<f64>("smoke").unwrap();
     assert_eq!(smoke.shape(), [48, 32]);
     assert!(smoke.iter().all(|s| (0.0..=1.0).contains(s)));
-    // it is made around row 5, and is carried upwards
+    // the smoke is made around row 5, and carried upwards
     let rows = smoke.sum_axis(Axis(1));
     let above = rows.iter().skip(12).take(20).sum::<f64>();
     assert!(above > 0.2 * rows.sum(), "{above} of {}", rows.sum());
@@ -99,7 +99,7 @@ fn what_is_left_has_no_divergence() {
     let velocity = Npz::open(&out).unwrap().get::<f64>("velocity").unwrap();
     assert_eq!(velocity.shape(), [32, 48, 2]);
     assert!(!out.join("animation.png").exists());
-    // streams in both directions, and something between them
+    // streams in both directions, and fluid between them
     let along = velocity.index_axis(Axis(2), 1);
     assert!(along.iter().any(|v| *v > 0.8) && along.iter().any(|v| *v < -0.8), "{along}");
 }
@@ -148,7 +148,7 @@ fn wrong_arguments_are_explained() {
     PROGRAM.fails(&["--initial", folder.to_str().unwrap()], "not finite");
 }
 
-/// A stream around a cylinder stays out of it, and what flows into a cell flows out.
+/// A stream around a cylinder stays outside of it, and the flow into each cell equals the flow out of it.
 fn flows_around(backend: &str, size: &str, steps: &str) {
     let out = PROGRAM.folder(&format!("{backend}_cylinder")).join("new").join("out");
     let arguments = ["--backend", backend, "--scene", "cylinder", "--size", size, "--steps", steps, "--frames", "1"];
@@ -161,7 +161,7 @@ fn flows_around(backend: &str, size: &str, steps: &str) {
     let middle = [rows / 2, columns / 4];
     assert_eq!(smoke[middle], 0.0);
     assert!(velocity.index_axis(Axis(2), 1)[middle].abs() < 1e-6);
-    // the stream goes on to the right, faster beside the cylinder
+    // to the right of the cylinder the stream continues, faster beside it
     let beside = velocity.index_axis(Axis(2), 1)[[rows / 2 + rows / 5, columns / 4]];
     assert!((1.0..2.0).contains(&beside), "{beside}");
     assert!(smoke.iter().all(|s| (-1e-6..=1.0 + 1e-6).contains(s)));
@@ -178,7 +178,7 @@ fn a_stream_flows_around_a_cylinder() {
     }
 }
 
-/// The inflow that is found makes the picture, and is the one that made it.
+/// The inflow that is found reproduces the picture, and is the one that made it.
 fn finds_the_inflow(backend: &str) {
     let out = PROGRAM.folder(&format!("{backend}_inflow")).join("new").join("out");
     let arguments =
@@ -191,7 +191,7 @@ fn finds_the_inflow(backend: &str) {
     assert!(percent("the picture differs by ") < 1.0 && percent("the inflow by ") < 3.0, "{text}");
     let inflow = Npz::open(&out).unwrap().get::<f64>("inflow").unwrap();
     assert_eq!(inflow.shape(), [20]);
-    // two places, the left one stronger
+    // two sources, the left one stronger
     assert!(inflow[[7]] > 0.08 && inflow[[13]] > 0.04 && inflow[[0]].abs() < 0.01, "{inflow}");
     assert_eq!(pictures(&out.join("inverse.png")), 1);
 }

@@ -1,4 +1,4 @@
-//! The program on many ranks, and from checkpoints: its numbers are those of one run alone.
+//! Runs the program on many ranks, and from checkpoints: its numbers equal those of one run in one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -13,14 +13,15 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("fluid_on_ranks"),
 });
 
-/// Lengths that ranks split, one of them into parts of other lengths than the other.
+/// Lengths that ranks split, one of them unevenly.
 const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&SIZE[..], &["--scene", scene, "--steps", steps, "--frames", "3"], more].concat()
 }
 
-/// Sums over ranks are joined in another order than alone; the rest has the same bits.
+/// Compares results: sums over ranks are joined in another order than in one process; everything else has the same
+/// bits.
 #[track_caller]
 fn has_the_numbers(found: &Path, alone: &Path, tolerance: f64) {
     assert_eq!(names(found), names(alone));
@@ -44,7 +45,7 @@ fn ranks_have_the_same_smoke() {
             let out = folder.join(format!("ranks_{ranks}"));
             let text = PROGRAM.succeeds_on_ranks(&mpi, ranks, &arguments(scene, "6", &[]), &out);
             assert_eq!(text.matches("6 steps and the pictures").count(), 1, "{text}");
-            // any number of ranks has the same bits
+            // results have the same bits on any number of ranks
             same_files(&out, &one);
         }
     }
@@ -59,11 +60,12 @@ fn ranks_find_the_inflow() {
     PROGRAM.succeeds(&arguments, &alone);
     let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &out);
     assert_eq!(text.matches("the picture differs by").count(), 1, "{text}");
-    // it is where the search ends, which depends on all that was rounded before
+    // the place where the search ends depends on all rounding before
     has_the_numbers(&out, &alone, 1e-5);
 }
 
-/// Of what a restarted run makes, all is as if it had never stopped; the animation has its own pictures alone.
+/// The results of a restarted run equal those of a run that never stopped, except that the animation has only the new
+/// pictures.
 #[track_caller]
 fn goes_on(out: &Path, whole: &Path) {
     for name in names(out).iter().filter(|name| *name != "animation.png") {
@@ -172,9 +174,9 @@ fn a_plan_says_what_ranks_would_send() {
     let lines = PROGRAM.plans(&["--size", "256x256", "--steps", "2", "--frames", "1"]);
     let (messages, largest) = (1, 3);
     assert!(lines[1][messages] > 0.0, "{lines:?}");
-    // half of the rows on each of two ranks
+    // each of two ranks holds half of the rows
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
-    // steps after which the numbers of a plan may be none
+    // after these steps the numbers of a plan may be NaN
     PROGRAM.plans(&["--size", "64x64", "--steps", "200", "--frames", "1"]);
     for scene in ["cylinder", "shear"] {
         PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);

@@ -6,7 +6,7 @@ use examples_common::{cli, library::Library};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const HELP: &str = "\
 Trains a neural network to read digits, which the program draws itself: turned, moved, slanted and noisy.
 
@@ -28,7 +28,7 @@ usage: learn [OPTIONS]
   --help              this text
 ";
 
-/// What is asked for.
+/// The options.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
@@ -44,7 +44,7 @@ pub struct Options {
     pub out: PathBuf,
 }
 
-/// Reads the arguments; nothing where help is asked for.
+/// Parses the arguments; `None` if help is requested.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
         backend: Library::Auto,

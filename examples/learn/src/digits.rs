@@ -1,4 +1,4 @@
-//! Pictures of digits, drawn as strokes of a pen: each is turned, moved, slanted, and has noise in it.
+//! Pictures of digits, drawn as pen strokes: each is rotated, moved, slanted, and noisy.
 
 use backends::{Backend, Precision, RandomUniformOptions, Result};
 use ndarray::{Array2, Array4};
@@ -6,15 +6,15 @@ use ndarray::{Array2, Array4};
 /// Pixels along both axes.
 pub const SIDE: usize = 16;
 
-/// How strong the noise is, beside strokes of 1.
+/// The strength of the noise; strokes have 1.
 const NOISE: f64 = 0.25;
 
-/// Half of the breadth of a stroke, in pixels.
+/// Half of the width of a stroke, in pixels.
 const PEN: f64 = 0.7;
 
-/// Digits with their names.
+/// Pictures of digits with their labels.
 pub struct Digits<B: Backend, T: Precision> {
-    /// (count, 1, [`SIDE`], [`SIDE`]), about 0 to 1.
+    /// (count, 1, [`SIDE`], [`SIDE`]), with values of about 0 to 1.
     pub pictures: B::Array<T>,
     /// (count), 0 to 9.
     pub names: B::Array<i64>,
@@ -78,7 +78,7 @@ fn strokes(digit: i64) -> &'static [&'static [[f64; 2]]] {
     }
 }
 
-/// The distance of a point from a line between two points.
+/// The distance of a point from the line segment between two points.
 fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let along = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy);
@@ -86,7 +86,7 @@ fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     ((x - x0 - along * dx).powi(2) + (y - y0 - along * dy).powi(2)).sqrt()
 }
 
-/// Draws digits by the backend's next random numbers, which are the same on every backend.
+/// Draws digits from the backend's next random numbers, which are the same on every backend.
 pub fn draw<B: Backend, T: Precision>(b: &B, count: usize) -> Result<Digits<B, T>> {
     let names = b.random_integers::<i64>([count], 0, 10)?;
     let within = RandomUniformOptions::new().low(-1.0).high(1.0);

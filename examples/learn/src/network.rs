@@ -1,16 +1,16 @@
-//! The networks: structs of arrays, and what they compute. Nothing here knows of gradients.
+//! The networks: structs of arrays, and their computation. No code here deals with gradients.
 
 use crate::digits::SIDE;
 use backends::{Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr, grad::Params};
 use backends_npz::{Npz, NpzWriter};
 use std::{io, path::Path, str::FromStr};
 
-/// The networks there are.
+/// The available networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A hidden layer.
+    /// A network with one hidden layer.
     Mlp,
-    /// Convolutions, each with a pool, and a layer.
+    /// Convolutions, each followed by pooling, and one layer.
     Cnn,
 }
 
@@ -26,21 +26,21 @@ impl FromStr for Kind {
     }
 }
 
-/// Weights, (inputs, outputs) or (channels of the result, channels, rows, columns), and what is added.
+/// Weights, of shape (inputs, outputs) or (channels of the result, channels, rows, columns), and a bias.
 #[derive(Params)]
 pub struct Layer<B: Backend, T: Precision> {
     pub weights: B::Array<T>,
     pub bias: B::Array<T>,
 }
 
-/// A network whose last layer gives a number for each digit: the greatest is what it reads.
+/// A network whose last layer gives a score for each digit; the largest score is the digit that it reads.
 #[derive(Params)]
 pub struct Network<B: Backend, T: Precision> {
     pub convolutions: Vec<Layer<B, T>>,
     pub layers: Vec<Layer<B, T>>,
 }
 
-/// The shapes of the weights: convolutions, then layers.
+/// The shapes of the weights: of the convolutions, then of the layers.
 fn shapes(kind: Kind) -> (Vec<[usize; 4]>, Vec<[usize; 2]>) {
     match kind {
         Kind::Mlp => (vec![], vec![[SIDE * SIDE, 64], [64, 10]]),
@@ -49,7 +49,8 @@ fn shapes(kind: Kind) -> (Vec<[usize; 4]>, Vec<[usize; 2]>) {
 }
 
 impl<B: Backend, T: Precision> Network<B, T> {
-    /// Random weights, as large as keeps the size of numbers from layer to layer (He et al., "Delving deep into rectifiers", 2015).
+    /// Random weights, scaled to keep the magnitude of values from layer to layer (He et al., "Delving deep into
+    /// rectifiers", 2015).
     pub fn new(b: &B, kind: Kind) -> Result<Self> {
         let layer = |shape: &[usize], inputs: usize, outputs: usize| -> Result<Layer<B, T>> {
             let std = (2.0 / inputs as f64).sqrt();
@@ -63,11 +64,11 @@ impl<B: Backend, T: Precision> Network<B, T> {
         })
     }
 
-    /// A number for each picture and digit, from pictures (count, 1, rows, columns).
+    /// The scores (count, 10) of pictures (count, 1, rows, columns).
     pub fn read(&self, b: &B, pictures: &B::Array<T>) -> Result<B::Array<T>> {
         let mut x = pictures.clone();
         for Layer { weights, bias } in &self.convolutions {
-            // zeros around the picture, so that it keeps its size; the pool halves it
+            // pad the picture with zeros to keep its size; pooling halves it
             let found = b.conv_with(&x, weights, ConvOptions::new().bias(bias).padding([1]))?;
             x = b.max_pool(expr!(b, maximum(found, 0))?, [2, 2])?;
         }
@@ -82,15 +83,15 @@ impl<B: Backend, T: Precision> Network<B, T> {
         Ok(x)
     }
 
-    /// The mean cross entropy: minus the logarithm of the part that the network gives to the right digit. `right` has a row for each
-    /// picture, with 1 at its digit.
+    /// The mean cross entropy: minus the logarithm of the probability that the network gives to the correct digit.
+    /// `right` is one-hot: a row for each picture, with 1 at its digit.
     pub fn loss(&self, b: &B, pictures: &B::Array<T>, right: &B::Array<T>) -> Result<B::Array<T>> {
         let parts = b.log_softmax(self.read(b, pictures)?, 1)?;
         let count = b.shape(right)[0] as f64;
         expr!(b, -sum(parts * right, ..) / count)
     }
 
-    /// The arrays with names.
+    /// The layers with their names.
     fn named(&self) -> Vec<(String, &Layer<B, T>)> {
         let convolutions = self.convolutions.iter().enumerate().map(|(k, layer)| (format!("convolution_{k}"), layer));
         convolutions.chain(self.layers.iter().enumerate().map(|(k, layer)| (format!("layer_{k}"), layer))).collect()
@@ -106,7 +107,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
         file.finish()
     }
 
-    /// Reads weights that [`Network::save`] wrote, of a network of this kind.
+    /// Reads the weights of a network of this kind that [`Network::save`] wrote.
     pub fn open(b: &B, kind: Kind, path: &Path) -> std::result::Result<Self, Box<dyn std::error::Error>> {
         let file = Npz::open(path)?;
         let layer = |name: String, shape: &[usize], outputs: usize| {

@@ -1,4 +1,4 @@
-//! The program proper: generic over the backend and the precision.
+//! The main part of the program, generic over the backend and the precision.
 
 use crate::{
     cli::Options,
@@ -21,7 +21,7 @@ pub fn file_names(_options: &Options) -> Vec<String> {
     ["weights.npz", "losses.npy", "losses.png", "digits.png"].map(String::from).into()
 }
 
-/// Pictures of the test are read so many at a time.
+/// The number of test pictures that are read at a time.
 const AT_ONCE: usize = 500;
 
 /// Trains the network, tests it, and writes the files.
@@ -36,7 +36,7 @@ pub fn run<B: Backend, T: Precision>(
         Some(path) => Network::<B, T>::open(b, options.model, path)?,
         None => Network::new(b, options.model)?,
     };
-    // of a seed of their own, so that they are the same whatever the network is
+    // drawn from a seed of their own, so that they do not depend on the network
     b.seed(options.seed.wrapping_add(0x5EED));
     let test = digits::draw::<B, T>(b, options.test)?;
     let train = digits::draw::<B, T>(b, options.train)?;
@@ -61,7 +61,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// Goes through all digits in batches, in another order each time: the loss of each step.
+/// Goes through all digits in batches, in another order each time; returns the loss of each step.
 fn learn<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -82,7 +82,7 @@ fn learn<B: Backend, T: Precision>(
             let (pictures, right) = (b.take(&digits.pictures, &batch, 0)?, b.take(&right, &batch, 0)?);
             let (loss, gradient) =
                 value_and_grad(b, |d, network| network.loss(d, &d.constant(pictures), &d.constant(right)), &*network)?;
-            // a tenth of the rate in the end, so that the weights come to rest
+            // the rate falls to a tenth at the end, so that the weights settle
             adam.rate = options.rate * 0.1_f64.powf(losses.len() as f64 / steps as f64);
             adam.step(b, network, &gradient)?;
             let loss = b.item(loss)?.to_f64();
@@ -100,7 +100,7 @@ fn learn<B: Backend, T: Precision>(
     Ok(losses)
 }
 
-/// The part of the digits that the network reads right.
+/// The fraction of the digits that the network reads correctly.
 fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &Digits<B, T>) -> backends::Result<f64> {
     let count = b.shape(&digits.names)[0];
     let mut right = 0;
@@ -113,7 +113,7 @@ fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &D
     Ok(right as f64 / count as f64)
 }
 
-/// The first digits of the test, and what the network reads.
+/// Draws the first digits of the test, and what the network reads.
 fn show<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,

@@ -1,4 +1,4 @@
-//! The program as a user runs it.
+//! Runs the program as a user would.
 
 use backends::{prelude::*, runtime::available};
 use backends_npz::{Npz, encode};
@@ -11,7 +11,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("learn"),
 });
 
-/// The accuracy in training and in the test, of what the program said.
+/// The accuracies in training and in the test, from the output of the program.
 fn accuracies(text: &str) -> [f64; 2] {
     let line = text.lines().find_map(|line| line.strip_prefix("accuracy ")).unwrap_or_else(|| panic!("{text}"));
     let (seen, rest) = line.split_once(" in training, ").unwrap();
@@ -22,7 +22,7 @@ fn losses(out: &Path) -> Vec<f64> {
     Npz::open(out).unwrap().vector("losses").unwrap()
 }
 
-/// Chance is 0.1: the networks are far above it on digits that they have not seen, and read the same with weights from the file.
+/// Checks that the networks are far above chance (0.1) on unseen digits, and read the same with weights from the file.
 fn reads_digits(backend: &str, model: &str, least: f64) {
     let folder = PROGRAM.folder(&format!("{backend}_{model}"));
     let (first, second) = (folder.join("first"), folder.join("second"));
@@ -57,7 +57,7 @@ fn libtorch_reads_digits() {
     }
 }
 
-/// Few steps have the losses of the CPU: a device in software is slow.
+/// A few steps have the same losses as on the CPU; only a few, because a software device is slow.
 #[test]
 fn a_gpu_has_the_losses_of_the_cpu() {
     if available("cuda", Cuda::new(0)).is_none() {

@@ -1,5 +1,5 @@
-//! Makes `examples/data/particle.mrc` and `particles.mrc`, the data that the program has of its own: a particle, and a volume
-//! with six of them in noise. What was put where goes to `particles.csv`.
+//! Makes `examples/data/particle.mrc` and `particles.mrc`, the program's own data: a particle, and a volume with six
+//! copies of it in noise. Their positions and rotations go to `particles.csv`.
 //!
 //!     cargo run --release -p template_match --example make_particles
 
@@ -13,11 +13,11 @@ use std::{error::Error, fmt::Write, fs};
 
 type Outcome = std::result::Result<(), Box<dyn Error>>;
 
-/// Lengths of the particle's and of the volume's edges.
+/// Edge lengths of the particle and of the volume.
 const PARTICLE: usize = 17;
 const VOLUME: usize = 64;
 
-/// Places, widths and weights of the particle's parts, in voxels from its middle: nothing about it is symmetric.
+/// Position, width and weight of the particle's parts, in voxels from its centre: the particle has no symmetry.
 const PARTS: [[f64; 5]; 6] = [
     [0.0, 0.0, 0.0, 1.8, 1.0],
     [4.0, 1.0, 0.0, 1.2, 0.9],
@@ -27,7 +27,7 @@ const PARTS: [[f64; 5]; 6] = [
     [-4.5, 0.5, -2.5, 1.1, 0.9],
 ];
 
-/// The middles of the six, and which rotation each has.
+/// The centres of the six particles, and the index of each one's rotation.
 const PLACES: [([usize; 3], usize); 6] = [
     ([14, 15, 17], 11),
     ([16, 44, 24], 202),
@@ -37,7 +37,7 @@ const PLACES: [([usize; 3], usize); 6] = [
     ([33, 46, 12], 424),
 ];
 
-/// The standard deviation of the noise, where the particle's densest place has 1.
+/// The standard deviation of the noise; the densest place of the particle has 1.
 const NOISE: f64 = 0.45;
 
 fn main() -> Outcome {
@@ -73,7 +73,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// As 8-bit integers, the greatest of which is 127.
+/// Saves values as 8-bit integers, scaled so that the largest is 127.
 fn save(path: &str, values: &ArrayD<f64>) -> Outcome {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let bytes: Vec<i8> = values.iter().map(|v| (v / largest * 127.0).round() as i8).collect();

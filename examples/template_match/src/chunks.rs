@@ -1,8 +1,8 @@
-//! The parts of a volume that are searched one after the other, so that each fits into memory.
+//! The parts of a volume, which are searched one after the other so that each fits into memory.
 //!
-//! Scores at a place depend on what lies around it, as far as the template reaches. Beyond the edges the volume goes on
-//! periodically, with zeros up to a length that is good for Fourier transforms; a part reads what it needs of that, so that
-//! the scores do not depend on the parts.
+//! The score at a place depends on its surroundings, as far as the template reaches. Beyond its edges the volume is
+//! periodic, padded with zeros to a length that is good for Fourier transforms; a part reads what it needs of that, so
+//! that the scores do not depend on the division into parts.
 
 use crate::volume::Volume;
 use ndarray::{ArrayD, SliceInfoElem};
@@ -11,22 +11,22 @@ use std::{error::Error, ops::Range};
 /// A part of a volume.
 #[derive(Clone, Debug)]
 pub struct Chunk {
-    /// The places whose scores it gives.
+    /// The places whose scores the part gives.
     pub places: [Range<usize>; 3],
     /// The lengths of the Fourier transforms.
     pub lengths: [usize; 3],
-    /// Where it begins, in the periodic volume.
+    /// The start of the part in the periodic volume.
     start: [isize; 3],
-    /// The lengths of a period.
+    /// The lengths of the period.
     period: [usize; 3],
 }
 
-/// Arrays of a chunk's size that are held at the same time, in elements: spectra of the volume and of its squares, a
+/// The number of arrays of a chunk's size that are held at the same time: spectra of the volume and of its squares, a
 /// rotated template and mask and their spectra, three correlations, the scores, the best ones and their rotations.
 const ARRAYS: u64 = 12;
 
-/// The parts of a volume of this shape for which `memory` bytes suffice, for a template of that shape and elements of
-/// `size` bytes.
+/// Divides a volume of this shape into parts for which `memory` bytes suffice, for a template of that shape and
+/// elements of `size` bytes.
 pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) -> Result<Vec<Chunk>, String> {
     let period = shape.map(fast_length);
     let mut parts = [1; 3];
@@ -51,7 +51,7 @@ pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) 
             let chunks = all.map(chunk).filter(|c| c.places.iter().all(|r| !r.is_empty()));
             return Ok(chunks.collect());
         }
-        // the axis along which a part is longest, compared with what has to be added to it
+        // the axis along which a part is longest relative to the margin that the template adds
         let gain = |axis: &usize| longest[*axis] as f64 / template[*axis] as f64;
         let axis = (0..3).filter(|&axis| longest[axis] > 1).max_by(|i, j| gain(i).total_cmp(&gain(j)));
         let Some(axis) = axis else {
@@ -62,7 +62,7 @@ pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) 
     }
 }
 
-/// The least product of 2, 3, 5, 7 and at most one 11 or 13 that is at least `n`.
+/// The smallest product of 2, 3, 5, 7 and at most one 11 or 13 that is at least `n`.
 fn fast_length(n: usize) -> usize {
     let fast = |m: usize| {
         let mut rest = m;
@@ -77,7 +77,7 @@ fn fast_length(n: usize) -> usize {
 }
 
 impl Chunk {
-    /// What of the volume belongs to it, of the shape `lengths`.
+    /// Reads the part of the volume, of shape `lengths`.
     pub fn read(&self, volume: &mut Volume) -> Result<ArrayD<f64>, Box<dyn Error>> {
         let shape = volume.shape();
         let pieces = [0, 1, 2].map(|axis| self.pieces(axis, shape[axis]));
@@ -94,7 +94,7 @@ impl Chunk {
         Ok(whole)
     }
 
-    /// The runs of an axis that lie within a volume of length `n`.
+    /// The runs of the part along an axis that lie within a volume of length `n`.
     fn pieces(&self, axis: usize, n: usize) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut to = 0;
@@ -113,7 +113,7 @@ impl Chunk {
     }
 }
 
-/// A run of `len` elements, in the volume and in the chunk.
+/// A run of `len` elements: its start in the volume and in the chunk.
 struct Piece {
     from: usize,
     to: usize,

@@ -6,7 +6,7 @@ use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const HELP: &str = "\
 Finds copies of a template in a volume, in any orientation.
 
@@ -42,14 +42,14 @@ usage: template_match [OPTIONS]
   --help              this text
 ";
 
-/// What ranks divide among themselves.
+/// The work that ranks divide among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     Volume,
     Rotations,
 }
 
-/// What is asked for.
+/// The options.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,
@@ -74,7 +74,7 @@ pub struct Options {
     pub out: PathBuf,
 }
 
-/// Reads the arguments; nothing where help is asked for.
+/// Parses the arguments; `None` if help is requested.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
         backend: Library::Auto,

@@ -42,7 +42,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
-    // a GPU and libtorch have threads of their own, and what is sent to other ranks has one order
+    // a GPU and libtorch have threads of their own, and messages to other ranks need one order
     let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
     let share = Share::new(options, ranks, threads)?;
     dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {
@@ -54,7 +54,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     Ok(())
 }
 
-/// What the program would send and take on ranks that are not there.
+/// Predicts the communication and memory of the program on ranks that do not exist.
 fn plan(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let backend = ranks.open(options.backend, options.device.as_deref())?;
     options.plans.run(&backend, console, |ranks, console| {

@@ -1,4 +1,4 @@
-//! How well rotations of a template fit at each place of a volume, on any backend.
+//! Scores rotations of a template at each place of a volume, on any backend.
 
 use crate::rotations::Matrix;
 use backends::{
@@ -7,14 +7,14 @@ use backends::{
 use ndarray::ArrayD;
 use std::{ops::Range, str::FromStr};
 
-/// What is computed at each place.
+/// The score that is computed at each place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// The correlation of the volume and the template.
     Cc,
-    /// The correlation coefficient of what lies under the mask, which is rotated with the template.
+    /// The correlation coefficient under the mask, which is rotated with the template.
     Flc,
-    /// The same with a mask that does not change when it is rotated.
+    /// The correlation coefficient under a mask that rotation does not change.
     FlcSphericalMask,
 }
 
@@ -31,19 +31,19 @@ impl FromStr for Score {
     }
 }
 
-/// The template and its mask, as they are rotated.
+/// The template and its mask, prepared for rotation.
 pub struct Template<B: Backend, T: Precision> {
     backend: B,
     score: Score,
     order: usize,
-    /// What interpolation reads: the template's spline coefficients.
+    /// The template's spline coefficients, which interpolation reads.
     coefficients: B::Array<T>,
     mask: B::Array<T>,
     /// Each rotation as a matrix.
     rotations: Vec<B::Array<T>>,
 }
 
-/// A rotated template and the mask around it.
+/// A rotated template and its mask.
 struct Rotated<B: Backend, T: Precision> {
     template: B::Array<T>,
     mask: B::Array<T>,
@@ -56,20 +56,20 @@ pub struct Matcher<'a, B: Backend, T: Precision> {
     template: &'a Template<B, T>,
     lengths: [usize; 3],
     spectrum: B::Array<T::Complex>,
-    /// That of the squares, where they are needed.
+    /// The spectrum of the squares, if needed.
     squares: Option<B::Array<T::Complex>>,
-    /// What correlations are multiplied by to be scores, of a mask that is not rotated.
+    /// The factor that turns correlations into scores, for a mask that is not rotated.
     norm: Option<B::Array<T>>,
 }
 
-/// The best scores, and which rotations have them.
+/// The best scores, and the rotations that have them.
 pub struct Best<B: Backend, T: Precision> {
     pub scores: B::Array<T>,
     pub rotations: B::Array<i32>,
 }
 
 impl<B: Backend, T: Precision> Best<B, T> {
-    /// The better of these and others at each place, of equal ones these.
+    /// The better score at each place; of equal scores, that of `self`.
     pub fn or(&self, b: &B, other: &Self) -> Result<Self> {
         let is_better = b.greater(&other.scores, &self.scores)?;
         Ok(Best {
@@ -80,7 +80,7 @@ impl<B: Backend, T: Precision> Best<B, T> {
 }
 
 impl<B: Backend, T: Precision> Template<B, T> {
-    /// A template with a mask of the same shape, for interpolation of order 1 or 3.
+    /// A template with a mask of the same shape, for spline interpolation of order 1 or 3.
     pub fn new(
         b: &B,
         template: &ArrayD<f64>,
@@ -102,7 +102,7 @@ impl<B: Backend, T: Precision> Template<B, T> {
         })
     }
 
-    /// Rotated about its middle; what comes from beyond its edges is 0.
+    /// Rotates the template about its centre; values beyond its edges are 0.
     fn rotated(&self, rotation: &B::Array<T>) -> Result<Rotated<B, T>> {
         let b = &self.backend;
         let rotate =
@@ -111,7 +111,7 @@ impl<B: Backend, T: Precision> Template<B, T> {
         if self.score == Score::Cc {
             return Ok(Rotated { template, mask: self.mask.clone(), weight: 1.0 });
         }
-        // the mask itself is read as if it were coefficients: it becomes smooth, and does not overshoot
+        // the mask is interpolated as if it were coefficients, which smooths it without overshoot
         let mask = if self.score == Score::Flc { rotate(&self.mask)? } else { self.mask.clone() };
         let item = |x: B::Array<T>| Result::Ok(b.item(x)?.to_f64());
         let weight = item(b.sum(&mask, ..)?)?;
@@ -123,7 +123,7 @@ impl<B: Backend, T: Precision> Template<B, T> {
 }
 
 impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
-    /// For a chunk of the volume.
+    /// Prepares a chunk of the volume.
     pub fn new(template: &'a Template<B, T>, chunk: ArrayD<f64>) -> Result<Self> {
         let b = &template.backend;
         let lengths = [0, 1, 2].map(|axis| chunk.shape()[axis]);
@@ -138,18 +138,19 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(matcher)
     }
 
-    /// The sum of the chunk's elements times those of a template, with its first element at each place.
+    /// The correlation: at each place, the sum of the chunk's elements times those of a template whose first element is
+    /// there.
     fn correlate(&self, spectrum: &B::Array<T::Complex>, with: &B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.template.backend;
         b.irfftn_with(expr!(b, spectrum * conj(with))?, IrfftnOptions::new().s(self.lengths))
     }
 
-    /// The spectrum of a template, continued by zeros.
+    /// The spectrum of a template padded with zeros.
     fn transform(&self, x: &B::Array<T>) -> Result<B::Array<T::Complex>> {
         self.template.backend.rfftn_with(x, RfftnOptions::new().s(self.lengths))
     }
 
-    /// Correlations over the deviation of the elements under a mask of this sum.
+    /// Divides correlations by the standard deviation of the elements under a mask with sum `weight`.
     fn normalized(&self, correlations: B::Array<T>, mask: &B::Array<T>, weight: f64) -> Result<B::Array<T>> {
         let mask = self.transform(mask)?;
         let squares = self.squares.as_ref().expect("scores with a mask have the squares");
@@ -171,7 +172,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(scores)
     }
 
-    /// The best score at each place over the rotations of these numbers; of equal ones, the first. `done` is told of each.
+    /// The best score at each place over the rotations with these indices; of equal scores, the first. Calls `done`
+    /// after each rotation.
     pub fn best(&self, rotations: Range<usize>, done: impl Fn()) -> Result<Best<B, T>> {
         let b = &self.template.backend;
         let mut best =

@@ -7,7 +7,7 @@ use ndarray::ArrayViewD;
 pub struct Peak {
     pub place: [usize; 3],
     pub score: f64,
-    /// Which rotation has this score.
+    /// The index of the rotation with this score.
     pub rotation: usize,
 }
 
@@ -19,12 +19,12 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// No peaks yet, and at most so many in the end.
+    /// No peaks yet; keeps at most `most` of them.
     pub fn new(most: usize, distance: f64) -> Peaks {
         Peaks { most, distance, found: Vec::new() }
     }
 
-    /// Takes up the peaks of a part of the volume: `places` are those within the part that no neighbour exceeds.
+    /// Adds the peaks of a part of the volume: `places` are the places in the part that no neighbour exceeds.
     pub fn add(
         &mut self,
         start: [usize; 3],
@@ -50,7 +50,7 @@ impl Peaks {
         self.found = kept;
     }
 
-    /// From the best on.
+    /// The peaks, from the best on.
     pub fn into_vec(self) -> Vec<Peak> {
         self.found
     }

@@ -8,7 +8,7 @@ use std::error::Error;
 
 const AXES: [&str; 3] = ["z", "y", "x"];
 
-/// What is shown: a volume, how it is called, its colours.
+/// The volume to show: its title, the name of its values, its colours.
 pub struct Subject<'a> {
     pub title: &'a str,
     pub values: &'a str,
@@ -26,7 +26,7 @@ impl Subject<'_> {
         Subject { title: "Best score of all rotations", values: "score", gradient: preset::inferno() }
     }
 
-    /// The sections at the best peak, or without any, in the middle.
+    /// Draws the sections at the best peak, or, without peaks, at the centre.
     pub fn picture(self, volume: &mut Volume, peaks: &[Peak]) -> Result<Vec<u8>, Box<dyn Error>> {
         let shape = volume.shape();
         let center = peaks.first().map_or(shape.map(|n| n / 2), |p| p.place);
@@ -55,5 +55,5 @@ fn panel(axis: usize, at: usize, values: ArrayD<f64>, peaks: &[Peak], shape: [us
     }
 }
 
-/// How many elements a peak may be away from a section to be marked in it.
+/// The largest distance in elements between a section and a peak that is marked in it.
 const NEAR: usize = 2;

@@ -1,13 +1,13 @@
-//! Which rotations are tried.
+//! The rotations to try.
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-/// A rotation: row by row, over the axes of arrays. It maps places of the rotated template to those of the template.
+/// A rotation matrix by rows, for the axes of arrays. It maps places of the rotated template to places of the template.
 pub type Matrix = [[f64; 3]; 3];
 
-/// Rotations evenly spread over all of them, so many that neighbours are about `step` degrees apart: on a super-Fibonacci
-/// spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). The first is the identity, if
-/// there is but one.
+/// Rotations evenly spread over all rotations, as many as make neighbours about `step` degrees apart: on a
+/// super-Fibonacci spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). A single
+/// rotation is the identity.
 pub fn uniform(step: f64) -> Vec<Matrix> {
     // the volume of all rotations, with angles as distances, is 8 pi^2
     let n = (8.0 * PI * PI / step.to_radians().powi(3)).round().max(1.0) as usize;
@@ -25,12 +25,12 @@ pub fn uniform(step: f64) -> Vec<Matrix> {
     (0..n).map(rotation).collect()
 }
 
-/// Rotations that tilt axis 0 by at most `cone` degrees, about `step` degrees apart, each with turns about axis 0 before,
-/// `step` degrees apart. The first is the identity.
+/// Rotations that tilt axis 0 by at most `cone` degrees, about `step` degrees apart, each preceded by turns about axis
+/// 0, `step` degrees apart. The first is the identity.
 pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
     let turns = (360.0 / step).round().max(1.0) as usize;
     let cap = 1.0 - cone.to_radians().cos();
-    // the area of a cap, of which each direction has a square of `step`
+    // the area of the cap, divided into squares of side `step` for the directions
     let directions = (TAU * cap / step.to_radians().powi(2)).round().max(1.0) as usize;
     let golden = PI * (3.0 - 5.0_f64.sqrt());
     let tilts = (0..directions).map(|i| {
@@ -38,20 +38,20 @@ pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
         (height.clamp(-1.0, 1.0).acos(), golden * i as f64)
     });
     let turned = |(tilt, direction): (f64, f64)| {
-        // about an axis in the plane of axes 1 and 2, so that the turn itself adds none
+        // about an axis in the plane of axes 1 and 2, so that the tilt adds no turn
         let tilt = from_axis([0.0, -direction.sin(), direction.cos()], tilt);
         (0..turns).map(move |k| product(tilt, from_axis([1.0, 0.0, 0.0], TAU * k as f64 / turns as f64)))
     };
     tilts.flat_map(turned).collect()
 }
 
-/// The rotation about an axis of length 1.
+/// The rotation by `angle` about a unit axis.
 fn from_axis(axis: [f64; 3], angle: f64) -> Matrix {
     let (sin, cos) = (angle / 2.0).sin_cos();
     from_quaternion([cos, axis[0] * sin, axis[1] * sin, axis[2] * sin])
 }
 
-/// The rotation of a quaternion of length 1, its real part first.
+/// The rotation of a unit quaternion, real part first.
 fn from_quaternion([w, x, y, z]: [f64; 4]) -> Matrix {
     [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
@@ -64,7 +64,7 @@ fn product(a: Matrix, b: Matrix) -> Matrix {
     [0, 1, 2].map(|i| [0, 1, 2].map(|j| (0..3).map(|k| a[i][k] * b[k][j]).sum()))
 }
 
-/// Whether rows are of length 1 and at right angles, within what float32 holds.
+/// Returns whether the rows have length 1 and are at right angles, within the precision of float32.
 pub fn is_rotation(m: &Matrix) -> bool {
     let [[a, b, c], [d, e, f], [g, h, i]] = *m;
     let determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
@@ -78,7 +78,7 @@ pub fn is_rotation(m: &Matrix) -> bool {
 mod tests {
     use super::*;
 
-    /// The angle of the rotation from one to the other, in degrees.
+    /// The angle in degrees of the rotation from one to the other.
     fn distance(a: &Matrix, b: &Matrix) -> f64 {
         let trace: f64 = (0..9).map(|k| a[k / 3][k % 3] * b[k / 3][k % 3]).sum();
         ((trace - 1.0) / 2.0).clamp(-1.0, 1.0).acos().to_degrees()
@@ -89,7 +89,7 @@ mod tests {
         let rotations = uniform(30.0);
         assert_eq!(rotations.len(), 550);
         assert!(rotations.iter().all(is_rotation));
-        // any other rotation has one of them within a step
+        // every other rotation has one of them within a step
         for other in uniform(61.0).iter().chain(&cone(180.0, 50.0)) {
             let nearest = rotations.iter().map(|r| distance(r, other)).fold(f64::INFINITY, f64::min);
             assert!(nearest < 30.0, "{nearest}");

@@ -1,4 +1,4 @@
-//! The program proper: generic over the backend and the precision.
+//! The main part of the program, generic over the backend and the precision.
 
 use crate::{
     chunks::{self, Chunk},
@@ -22,12 +22,12 @@ use examples_common::{
 use ndarray::{Array3, ArrayD, SliceInfoElem};
 use std::{error::Error, fmt::Write, io, ops::Range, path::Path, time::Instant};
 
-/// The names of the files that there are in the end.
+/// The names of the result files.
 pub fn file_names() -> Vec<String> {
     ["scores.npy", "rotation.npy", "rotations.npy", "peaks.csv", "target.png", "scores.png"].map(String::from).into()
 }
 
-/// What is read before anything is computed.
+/// The data that are read before the computation.
 pub struct Inputs {
     pub target: Volume,
     template: ArrayD<f64>,
@@ -74,7 +74,7 @@ impl Inputs {
     }
 }
 
-/// 1 within the largest sphere around the middle, else 0.
+/// 1 within the largest sphere around the centre, otherwise 0.
 fn sphere(shape: [usize; 3]) -> ArrayD<f64> {
     let middle = shape.map(|n| (n as f64 - 1.0) / 2.0);
     let radius = shape.into_iter().min().unwrap_or(0) as f64 / 2.0;
@@ -96,18 +96,19 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
     }
 }
 
-/// What this rank has of the work.
+/// This rank's share of the work.
 pub struct Share {
-    /// Ranks that have the other rotations, if they are divided.
+    /// The ranks that search the other rotations, if rotations are divided.
     world: Option<World>,
-    /// How much memory the arrays of a part of the volume may take, over all ranks that they are split over.
+    /// The memory in bytes for the arrays of a part of the volume, over all ranks that they are split over.
     memory: u64,
-    /// Threads among which this rank's rotations are divided: loops over a part of the volume are too short to gain as much by several.
+    /// The number of threads that divide this rank's rotations: loops over a part of the volume are too short to gain
+    /// as much from several threads.
     threads: usize,
 }
 
 impl Share {
-    /// All of it where there is one rank alone.
+    /// The share of this rank; with one rank, the whole work.
     pub fn new(options: &Options, ranks: &Ranks, threads: usize) -> Result<Share, Box<dyn Error>> {
         let half = ranks.memory()?.map_or(u64::MAX, |free| free / 2);
         let memory = options.memory.unwrap_or(half);
@@ -117,8 +118,9 @@ impl Share {
         })
     }
 
-    /// The parts of the volume, and among how many threads rotations are divided. Each thread has arrays of its own: where these would not fit into
-    /// memory without more parts, or there are few rotations, the threads share the loops of one rotation after the other.
+    /// The parts of the volume, and the number of threads that divide the rotations. Each thread has its own arrays: if
+    /// these would not fit into memory without more parts, or there are few rotations, the threads share the loops of
+    /// one rotation after the other.
     fn divided(
         &self,
         shape: [usize; 3],
@@ -148,7 +150,7 @@ fn best<B: Backend, T: Precision>(
     found.try_fold(first, |best, other| best.or(b, &other?))
 }
 
-/// The files of all scores and their rotations, while they are written.
+/// The files of all scores and their rotations, while they are being written.
 struct Volumes<T> {
     scores: NpyWriter<T>,
     rotations: NpyWriter<i32>,
@@ -167,7 +169,7 @@ impl<T: Precision> Volumes<T> {
     }
 }
 
-/// Searches, and writes the files to `output`, which of several ranks one has.
+/// Searches, and writes the files to `output`, which only one of several ranks has.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -201,7 +203,7 @@ pub fn run<B: Backend, T: Precision>(
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
         let scores = b.to_ndarray(&found.scores)?.slice(&part[..]).to_owned();
         let best_rotations = b.to_ndarray(&found.rotations)?.slice(&part[..]).to_owned();
-        // those of a plan mean nothing
+        // the scores of a plan are meaningless
         let is_planned = options.plans.are_asked_for();
         if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite() && !is_planned) {
             return Err(format!("the data lead to the score {score}").into());
@@ -236,7 +238,7 @@ pub fn run<B: Backend, T: Precision>(
     }
 }
 
-/// How many places are said.
+/// The number of peaks printed.
 const SAID: usize = 10;
 
 fn write(mut inputs: Inputs, peaks: &[Peak], output: &Output, begun: Vec<Begun>) -> Result<(), Box<dyn Error>> {
@@ -253,7 +255,7 @@ fn write(mut inputs: Inputs, peaks: &[Peak], output: &Output, begun: Vec<Begun>)
     Ok(())
 }
 
-/// The places, their scores and rotations, as comma-separated values.
+/// A table of the peaks, their scores and rotations, as comma-separated values.
 fn table(peaks: &[Peak], rotations: &[Matrix]) -> String {
     let mut text = String::from("rank,z,y,x,score,rotation,r00,r01,r02,r10,r11,r12,r20,r21,r22\n");
     for (rank, peak) in peaks.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Volumes on disk, read part by part: `.npy` files and the MRC files of electron microscopy.
+//! Volumes on disk, read in parts: `.npy` files and the MRC files of electron microscopy.
 
 use backends_npz::NpyReader;
 use ndarray::{ArrayD, IxDyn};
 use std::{error::Error, fmt, ops::Range, path::Path};
 
-/// A volume of which parts are read. Axis 0 is that of the sections of an MRC file (z), the last that of its columns (x).
+/// A volume that is read in parts. Axis 0 is the section axis (z) of an MRC file, the last one its column axis (x).
 pub struct Volume {
     name: String,
     shape: [usize; 3],
@@ -17,7 +17,7 @@ enum Source {
 }
 
 impl Volume {
-    /// Opens a file; its name says which kind it is.
+    /// Opens a file; its extension determines the format.
     pub fn open(path: &Path) -> Result<Volume, Box<dyn Error>> {
         let name = path.display().to_string();
         let kind = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -33,7 +33,7 @@ impl Volume {
         Volume::new(name, &shape, source)
     }
 
-    /// Opens a `.npy` file, whatever its name.
+    /// Opens a `.npy` file, whatever its extension.
     pub fn open_npy(path: &Path) -> Result<Volume, Box<dyn Error>> {
         let reader = NpyReader::open(path)?;
         let shape = reader.shape().to_vec();
@@ -52,7 +52,7 @@ impl Volume {
         self.shape
     }
 
-    /// The part within these ranges; numbers that are not finite are an error.
+    /// Reads the part within these ranges; numbers that are not finite are an error.
     pub fn read(&mut self, ranges: &[Range<usize>; 3]) -> Result<ArrayD<f64>, Box<dyn Error>> {
         let part = match &mut self.source {
             Source::Npy(reader) => reader.read(ranges)?,
@@ -71,7 +71,7 @@ impl Volume {
         }
     }
 
-    /// All of it.
+    /// Reads the whole volume.
     pub fn whole(&mut self) -> Result<ArrayD<f64>, Box<dyn Error>> {
         self.read(&self.shape.map(|n| 0..n))
     }

@@ -1,4 +1,4 @@
-//! The program on many ranks: what it finds is what it finds alone.
+//! Runs the program on many ranks: the results equal those of one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -13,7 +13,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("template_match_on_ranks"),
 });
 
-/// The rotations of the planted particles, each of them twice: equal scores are found by different ranks.
+/// The rotations of the planted particles, each of them twice, so that different ranks find equal scores.
 fn rotations(folder: &Path) -> String {
     let row = |line: &str| -> Vec<f64> { line.split(',').skip(3).map(|v| v.parse().unwrap()).collect() };
     let matrices: Vec<f64> = include_str!("../../data/particles.csv").lines().skip(1).flat_map(row).collect();
@@ -61,7 +61,7 @@ fn more_ranks_than_rotations() {
     same_files(&out, &alone);
 }
 
-/// A part of the volume at a time, other parts than alone: the scores are the same within rounding.
+/// One part of the volume at a time, other parts than in one process: the scores are equal within rounding.
 #[test]
 fn parts_that_fit_into_the_memory_of_ranks() {
     let Some(mpi) = mpi() else { return };
@@ -95,7 +95,7 @@ fn a_plan_says_what_ranks_would_send() {
     let lines = PROGRAM.plans(&["--step", "180"]);
     let (messages, largest) = (1, 3);
     assert!(lines[1][messages] > 0.0, "{lines:?}");
-    // half of the rows on each of two ranks
+    // each of two ranks holds half of the rows
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
     PROGRAM.plans(&["--step", "180", "--split", "rotations"]);
 }
