@@ -33,7 +33,7 @@ pub struct Report {
     further: usize,
     /// The number of mistakes, shown or not.
     found: usize,
-    /// Whether later mistakes may only be consequences of earlier ones.
+    /// Whether further mistakes are ignored, as possible consequences of earlier ones.
     sealed: bool,
 }
 
@@ -88,7 +88,7 @@ impl Report {
         self.found
     }
 
-    /// Ignores all further mistakes if there are some already, because they may only be consequences.
+    /// Ignores all further mistakes, which may only be consequences of earlier ones.
     pub(crate) fn seal(&mut self) {
         self.sealed = true;
     }
