@@ -1,4 +1,4 @@
-//! Stand-ins for the functions of cuBLAS that the backend calls: its conventions and its errors.
+//! Stand-ins for the functions of cuBLAS that the backend calls, with its conventions and errors.
 
 mod factor;
 mod gemm;
@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What a function gives: a `cublasStatus_t` where it fails.
+/// The result of a function; the error is a `cublasStatus_t`.
 type Result<T> = std::result::Result<T, Status>;
 
 /// A `cublasStatus_t`.
@@ -27,7 +27,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(15);
 }
 
-/// What a handle stands for.
+/// The state behind a handle.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -45,15 +45,15 @@ fn status(result: Result<()>) -> u32 {
     result.map_or_else(|status| status.0, |()| 0)
 }
 
-/// Calls `f` with what the handle stands for.
+/// Calls `f` with the state behind the handle.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(&mut Handle) -> Result<()>) -> u32 {
     status(handles().get_mut(&(handle as u64)).ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
 
-/// A new handle on the current device.
+/// Creates a handle on the current device.
 ///
 /// # Safety
-/// `handle` is null or a place for a handle.
+/// `handle` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cublasCreate_v2(handle: *mut *mut c_void) -> u32 {
     let mut driver = lock();
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn cublasCreate_v2(handle: *mut *mut c_void) -> u32 {
     }
     let new = driver.handle();
     drop(driver);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if unsafe { put(handle, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn cublasCreate_v2(handle: *mut *mut c_void) -> u32 {
     0
 }
 
-/// Ends a handle, waiting for its device.
+/// Destroys a handle, after waiting for its device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasDestroy_v2(handle: *mut c_void) -> u32 {
     let Some(known) = handles().remove(&(handle as u64)) else {
@@ -83,7 +83,7 @@ pub extern "C" fn cublasDestroy_v2(handle: *mut c_void) -> u32 {
     0
 }
 
-/// The stream that products go to.
+/// Sets the stream on which products run.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasSetStream_v2(handle: *mut c_void, stream: *mut c_void) -> u32 {
     with_handle(handle, |handle| {
@@ -93,19 +93,19 @@ pub extern "C" fn cublasSetStream_v2(handle: *mut c_void, stream: *mut c_void) -
     })
 }
 
-/// How exact products are. They always are as exact as they can be here.
+/// Sets the precision of products. Here products always have the highest precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasSetMathMode(handle: *mut c_void, mode: u32) -> u32 {
-    /// The only flag that goes with a mode.
+    /// The only flag that can be combined with a mode.
     const NO_REDUCED_SUMS: u32 = 16;
     let known = matches!(mode & !NO_REDUCED_SUMS, 0..=4 | 8);
     with_handle(handle, |_| if known { Ok(()) } else { Err(Status::INVALID_VALUE) })
 }
 
-/// `C = alpha op(A) op(B) + beta C` for many matrices evenly apart, in column-major order.
+/// `C = alpha op(A) op(B) + beta C` for many equally spaced column-major matrices.
 ///
 /// # Safety
-/// `alpha` and `beta` are null or numbers of the type that is computed in.
+/// `alpha` and `beta` must be null or point to numbers of the compute type.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cublasGemmStridedBatchedEx_64(
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn cublasGemmStridedBatchedEx_64(
             return Err(Status::NOT_SUPPORTED);
         }
         let kind = gemm::kind(a_type, compute).ok_or(Status::NOT_SUPPORTED)?;
-        // SAFETY: the caller's promise; the kind says what type is computed in.
+        // SAFETY: guaranteed by the caller; the kind determines the compute type.
         let scalars = unsafe { Scalars::read(kind, alpha, beta) };
         let gemm = Gemm {
             m,

@@ -1,4 +1,4 @@
-//! Stand-ins for the functions of cuFFT that the backend calls: its conventions and its errors.
+//! Stand-ins for the functions of cuFFT that the backend calls, with its conventions and errors.
 
 mod plan;
 mod transform;
@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What a function gives: a `cufftResult` where it fails.
+/// The result of a function; the error is a `cufftResult`.
 type Result<T> = std::result::Result<T, Status>;
 
 /// A `cufftResult`.
@@ -29,20 +29,20 @@ impl Status {
     const NO_WORKSPACE: Status = Status(13);
 }
 
-/// A plan, made or yet to be made.
+/// A plan, which may not be made yet.
 struct Plan {
     device: usize,
     stream: u64,
-    /// Whether the caller brings the work area.
+    /// Whether the caller provides the work area.
     brings_work: bool,
     made: Option<Layout>,
-    /// Where the work area is, if there is one.
+    /// The address of the work area, or 0.
     work: u64,
-    /// Whether the work area is the plan's own.
+    /// Whether the plan has allocated the work area.
     owns_work: bool,
 }
 
-/// All plans, and how many there were.
+/// All plans, and the last number used.
 struct Plans {
     plans: BTreeMap<c_int, Plan>,
     last: c_int,
@@ -59,7 +59,7 @@ fn with_plan(handle: c_int, f: impl FnOnce(&mut Plan) -> Result<()>) -> u32 {
 }
 
 impl Plan {
-    /// Gives up a work area of its own.
+    /// Frees the work area if the plan has allocated it.
     fn drop_work(&mut self) -> Result<()> {
         if std::mem::take(&mut self.owns_work) {
             lock().free(self.work).map_err(|_| Status::EXEC_FAILED)?;
@@ -69,10 +69,10 @@ impl Plan {
     }
 }
 
-/// A plan that is yet to be made, on the current device.
+/// Creates a plan on the current device, to be made later.
 ///
 /// # Safety
-/// `handle` is null or a place for a number.
+/// `handle` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
     with_plans(|plans| {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
             device
         };
         plans.last += 1;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(handle, plans.last) }.map_err(|_| Status::INVALID_VALUE)?;
         let plan = Plan { device, stream: 0, brings_work: false, made: None, work: 0, owns_work: false };
         plans.plans.insert(plans.last, plan);
@@ -91,13 +91,13 @@ pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
     })
 }
 
-/// Ends a plan. What it has put on its stream runs nevertheless.
+/// Destroys a plan. Transforms already on its stream still run.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftDestroy(handle: c_int) -> u32 {
     with_plans(|plans| plans.plans.remove(&handle).ok_or(Status::INVALID_PLAN)?.drop_work())
 }
 
-/// The stream that transforms go to.
+/// Sets the stream on which transforms run.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetStream(handle: c_int, stream: *mut c_void) -> u32 {
     with_plan(handle, |plan| {
@@ -107,7 +107,7 @@ pub extern "C" fn cufftSetStream(handle: c_int, stream: *mut c_void) -> u32 {
     })
 }
 
-/// Whether the plan makes a work area of its own, which is to be said before it is made.
+/// Sets whether the plan allocates its own work area; call it before the plan is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     with_plan(handle, |plan| {
@@ -116,7 +116,7 @@ pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     })
 }
 
-/// The work area to use from now on: of as many bytes as making the plan has said.
+/// Sets the work area from now on; its size is the one returned when the plan was made.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     with_plan(handle, |plan| {
@@ -129,11 +129,11 @@ pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     })
 }
 
-/// Makes a plan of many transforms in the advanced data layout. Without `embed` a side is dense.
+/// Makes a plan of many transforms in the advanced data layout. A side without `embed` is dense.
 ///
 /// # Safety
-/// `lengths` has `rank` numbers, and so have `from_embed` and `to_embed` where they are not null; `work` is null or a
-/// place for a number.
+/// `lengths` must have `rank` numbers, and so must `from_embed` and `to_embed` unless they are null; `work` must be
+/// null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cufftMakePlanMany64(
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
         if !(1..=3).contains(&rank) || lengths.is_null() || work.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let list = |at: *const i64| unsafe { std::slice::from_raw_parts(at, rank as usize) }.to_vec();
         let lengths = list(lengths);
         let side = |embed: *const i64, stride, distance, of: Vec<i64>| {
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
             plan.owns_work = true;
         }
         plan.made = Some(layout);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(work, bytes) }.map_err(|_| Status::INVALID_VALUE)
     })
 }
@@ -200,37 +200,37 @@ fn execute(handle: c_int, kind: TransformKind, direction: c_int, from: u64, to: 
     })
 }
 
-/// Transforms complex numbers: exponent -1 or 1.
+/// Transforms complex numbers; `direction` is -1 or 1, the sign of the exponent.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecC2C(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
     execute(plan, TransformKind::Complex64, direction, from as u64, to as u64)
 }
 
-/// Transforms complex numbers of double precision: exponent -1 or 1.
+/// Transforms complex numbers of double precision; `direction` is -1 or 1, the sign of the exponent.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecZ2Z(plan: c_int, from: *mut c_void, to: *mut c_void, direction: c_int) -> u32 {
     execute(plan, TransformKind::Complex128, direction, from as u64, to as u64)
 }
 
-/// Transforms real numbers.
+/// Transforms real numbers to the non-negative frequencies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecR2C(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::ToHalf32, -1, from as u64, to as u64)
 }
 
-/// Transforms real numbers of double precision.
+/// Transforms real numbers of double precision to the non-negative frequencies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecD2Z(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::ToHalf64, -1, from as u64, to as u64)
 }
 
-/// Transforms to real numbers.
+/// Transforms non-negative frequencies to real numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecC2R(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::FromHalf32, 1, from as u64, to as u64)
 }
 
-/// Transforms to real numbers of double precision.
+/// Transforms non-negative frequencies to real numbers of double precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecZ2D(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::FromHalf64, 1, from as u64, to as u64)

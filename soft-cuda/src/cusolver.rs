@@ -1,5 +1,6 @@
-//! Stand-ins for the functions of cuSOLVER that the backend calls: its conventions and its errors. Handles, and what all functions
-//! ask of their arguments; `generic` has the functions for all dtypes, `typed` those with one for each.
+//! Stand-ins for the functions of cuSOLVER that the backend calls, with its conventions and errors. This file has the
+//! handles and the checks of arguments that all functions share; `generic` has the functions for all dtypes, `typed`
+//! those that exist once per dtype.
 
 mod generic;
 mod typed;
@@ -17,7 +18,7 @@ use std::{
 };
 pub use typed::*;
 
-/// What a function gives: a `cusolverStatus_t` where it fails.
+/// The result of a function; the error is a `cusolverStatus_t`.
 type Result<T> = std::result::Result<T, Status>;
 
 /// A `cusolverStatus_t`.
@@ -31,7 +32,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(9);
 }
 
-/// What a handle stands for.
+/// The state behind a handle.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -39,7 +40,7 @@ struct Handle {
     stream: u64,
 }
 
-/// All handles: of devices, of parameters of the functions for all dtypes, of settings of Jacobi's method.
+/// All handles: of devices, of parameters for the generic functions, and of settings of Jacobi's method.
 struct Handles {
     devices: BTreeMap<u64, Handle>,
     params: BTreeSet<u64>,
@@ -61,13 +62,13 @@ fn require(valid: bool) -> Result<()> {
     if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Calls `f` with what the handle stands for.
+/// Calls `f` with the state behind the handle.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     let known = handles().devices.get(&(handle as u64)).copied();
     status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
 
-/// The same, of a function that takes parameters too.
+/// As `with_handle`, for a function that also takes parameters.
 fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     with_handle(handle, |handle| {
         require(handles().params.contains(&(params as u64)))?;
@@ -86,10 +87,10 @@ fn submit(
     driver.put_on(stream, what, Work::On(handle.device, Box::new(job)), 0).map_err(|_| Status::EXECUTION_FAILED)
 }
 
-/// A new handle on the current device.
+/// Creates a handle on the current device.
 ///
 /// # Safety
-/// `handle` is null or a place for a handle.
+/// `handle` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnCreate(handle: *mut *mut c_void) -> u32 {
     let (new, device) = {
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn cusolverDnCreate(handle: *mut *mut c_void) -> u32 {
         }
         (driver.handle(), device)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if unsafe { put(handle, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn cusolverDnCreate(handle: *mut *mut c_void) -> u32 {
     0
 }
 
-/// Ends a handle, waiting for its device.
+/// Destroys a handle, after waiting for its device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cusolverDnDestroy(handle: *mut c_void) -> u32 {
     let Some(known) = handles().devices.remove(&(handle as u64)) else {
@@ -120,7 +121,7 @@ pub extern "C" fn cusolverDnDestroy(handle: *mut c_void) -> u32 {
     0
 }
 
-/// The stream that work goes to.
+/// Sets the stream on which work runs.
 #[unsafe(no_mangle)]
 pub extern "C" fn cusolverDnSetStream(handle: *mut c_void, stream: *mut c_void) -> u32 {
     let mut handles = handles();
@@ -134,13 +135,13 @@ pub extern "C" fn cusolverDnSetStream(handle: *mut c_void, stream: *mut c_void) 
     0
 }
 
-/// A new handle, in one of the lists.
+/// Creates a handle in one of the lists.
 ///
 /// # Safety
-/// `at` is null or a place for a handle.
+/// `at` must be null or valid for writing a handle.
 unsafe fn create(at: *mut *mut c_void, list: fn(&mut Handles) -> &mut BTreeSet<u64>) -> u32 {
     let new = lock().handle();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if unsafe { put(at, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -148,39 +149,39 @@ unsafe fn create(at: *mut *mut c_void, list: fn(&mut Handles) -> &mut BTreeSet<u
     0
 }
 
-/// New parameters of the functions for all dtypes, which stay as they are.
+/// Creates parameters for the generic functions, which keep their defaults.
 ///
 /// # Safety
-/// `params` is null or a place for a handle.
+/// `params` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnCreateParams(params: *mut *mut c_void) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { create(params, |handles| &mut handles.params) }
 }
 
-/// Ends parameters.
+/// Destroys parameters.
 #[unsafe(no_mangle)]
 pub extern "C" fn cusolverDnDestroyParams(params: *mut c_void) -> u32 {
     status(require(handles().params.remove(&(params as u64))))
 }
 
-/// New settings of Jacobi's method, which stay as they are: values are sorted, and as exact as they can be.
+/// Creates settings of Jacobi's method, which keep their defaults: sorted values, highest accuracy.
 ///
 /// # Safety
-/// `settings` is null or a place for a handle.
+/// `settings` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnCreateGesvdjInfo(settings: *mut *mut c_void) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { create(settings, |handles| &mut handles.jacobi) }
 }
 
-/// Ends settings.
+/// Destroys settings.
 #[unsafe(no_mangle)]
 pub extern "C" fn cusolverDnDestroyGesvdjInfo(settings: *mut c_void) -> u32 {
     status(require(handles().jacobi.remove(&(settings as u64))))
 }
 
-/// Memory that a function works in.
+/// Work memory of a function.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     device: u64,
@@ -188,10 +189,11 @@ struct Room {
 }
 
 impl Room {
-    /// What a call was given, if that is as much as is needed: on the device and on the host. Host memory is overwritten at once.
+    /// Checks that a call was given enough work memory on the device and on the host. Overwrites the host memory at
+    /// once.
     ///
     /// # Safety
-    /// `host` has `host_bytes` bytes.
+    /// `host` must be valid for writing `host_bytes` bytes.
     unsafe fn of(
         needed: [usize; 2],
         device: *mut c_void,
@@ -202,13 +204,13 @@ impl Room {
         require(bytes >= needed[0] && host_bytes >= needed[1])?;
         require((needed[0] == 0 || !device.is_null()) && (needed[1] == 0 || !host.is_null()))?;
         if !host.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { host.cast::<u8>().write_bytes(POISON, host_bytes) };
         }
         Ok(Room { device: device as u64, bytes })
     }
 
-    /// What is in it afterwards is nothing to rely on.
+    /// Poisons the memory after use, so that nothing relies on its contents.
     fn spoil(self, memory: &mut Memory) -> std::result::Result<(), Fault> {
         if self.bytes > 0 {
             memory.write(&mut Hint::default(), self.device, self.bytes)?.fill(POISON);
@@ -217,12 +219,12 @@ impl Room {
     }
 }
 
-/// Writes how much a function needs, on the device and on the host.
+/// Writes the sizes that a function needs on the device and on the host.
 ///
 /// # Safety
-/// Both are null or places for a number.
+/// Both must be null or valid for writing a number.
 unsafe fn answer(needed: [usize; 2], device: *mut usize, host: *mut usize) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         put(device, needed[0]).map_err(|_| Status::INVALID_VALUE)?;
         put(host, needed[1]).map_err(|_| Status::INVALID_VALUE)

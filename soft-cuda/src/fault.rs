@@ -1,50 +1,50 @@
-//! What a kernel or a copy did wrong on the device.
+//! Faults of kernels and copies on the device.
 
 use std::fmt;
 
-/// Whether memory was read or written.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read.
     Read,
     /// Written.
     Write,
-    /// Read and written at once.
+    /// Read and written in one atomic operation.
     Atomic,
 }
 
-/// A mistake that stops a kernel. As on a GPU it is reported by this and every later call of the context.
+/// A fault that stops a kernel. As on a GPU, this and every later call of the context report it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An access that is not within one live allocation.
     Illegal {
-        /// What was tried.
+        /// The kind of access.
         access: Access,
         /// The device address.
         address: u64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
-        /// What is known of the address: what was allocated around it, or that it was freed.
+        /// The allocations near the address, or the fact that it was freed.
         near: String,
     },
-    /// An access at an address that is no multiple of its size.
+    /// An access at an address that is not a multiple of its size.
     Misaligned {
-        /// What was tried.
+        /// The kind of access.
         access: Access,
         /// The device address.
         address: u64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// Anything else that a GPU stops at, or that has no defined result there.
+    /// Any other fault that stops a GPU, or that has no defined result there.
     Failed(String),
-    /// An instruction this device does not have.
+    /// An instruction that this device does not have.
     Unsupported(String),
-    /// One of the others, and where it happened.
+    /// Another fault with its position.
     At {
         /// The kernel, the thread and the statement.
         place: String,
-        /// What happened.
+        /// The fault.
         fault: Box<Fault>,
     },
 }
@@ -62,7 +62,7 @@ impl Fault {
         }
     }
 
-    /// The same, with where it happened.
+    /// This fault with its position.
     pub(crate) fn at(self, place: String) -> Fault {
         Fault::At { place, fault: Box::new(self) }
     }

@@ -1,9 +1,10 @@
-//! A software CUDA device: `libcuda.so.1`, `libcublas.so.13`, `libcufft.so.12`, `libcusolver.so.12` and `libnccl.so.2` in one library, for tests.
+//! A software CUDA device for tests: `libcuda.so.1`, `libcublas.so.13`, `libcufft.so.12`, `libcusolver.so.12` and
+//! `libnccl.so.2` in one library.
 //!
-//! Data flows one way: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by
-//! thread) -> `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas`,
-//! `cufft` and `cusolver` put work of theirs on the driver's streams; `nccl` also has the sockets between
-//! processes; `dense` has the factorizations of both that have any. See README.md for what it finds and what it cannot show.
+//! Layers: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by thread) ->
+//! `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled; `cublas`, `cufft` and
+//! `cusolver` enqueue their work on the driver's streams; `nccl` also has sockets between processes; `dense` has the
+//! factorizations of cuBLAS and cuSOLVER. README.md says what the device detects and what it cannot show.
 
 pub mod cublas;
 pub mod cufft;

@@ -1,27 +1,27 @@
-//! Device memory. No address of it is one of the host's, none is used twice, and no allocation touches another, so every
-//! access beyond an end, after a free, or by the host's own code is seen.
+//! Device memory. None of its addresses is an address of the host, none is used twice, and allocations never touch each
+//! other, so every access beyond an end, after a free, or by host code is detected.
 
 use crate::fault::{Access, Fault};
 use std::collections::BTreeMap;
 
-/// What new memory holds: NaN as a float, -1 as an integer.
+/// The byte that fills new memory: NaN as a float, -1 as an integer.
 pub const POISON: u8 = 0xff;
 
-/// Where device memory begins: above every address a host has.
+/// The start of device memory: above every host address.
 const BASE: u64 = 0x0200_0000_0000_0000;
 
-/// Allocations begin at multiples of this, as the real driver's do.
+/// The alignment of allocations, as in the real driver.
 const ALIGN: u64 = 512;
 
 /// The memory of a device.
 #[derive(Debug)]
 pub struct Memory {
     blocks: Vec<Block>,
-    /// Index in `blocks` by address of all that is alive.
+    /// Indices in `blocks` of the live allocations, by address.
     alive: BTreeMap<u64, usize>,
     /// Slots of `blocks` that are free.
     vacant: Vec<usize>,
-    /// Where freed blocks were, for messages.
+    /// Freed allocations, for messages.
     freed: BTreeMap<u64, u64>,
     next: u64,
     used: u64,
@@ -34,19 +34,19 @@ struct Block {
     bytes: Vec<u8>,
 }
 
-/// An allocation that nobody sees for a while.
+/// An allocation that is hidden temporarily.
 #[derive(Debug)]
 pub struct Hidden {
     slot: usize,
     block: Block,
 }
 
-/// A block of memory that an access was found in: the next access is likely to be there too.
+/// The block where an access found its memory: the next access is likely to be in the same block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint(usize);
 
 impl Memory {
-    /// Memory of at most `limit` bytes; `device` keeps the addresses of devices apart.
+    /// Memory of at most `limit` bytes; `device` separates the addresses of devices.
     pub fn new(device: usize, limit: u64) -> Memory {
         let next = BASE + ((device as u64) << 48);
         Memory {
@@ -65,12 +65,12 @@ impl Memory {
         self.used
     }
 
-    /// Bytes there are.
+    /// The size of the memory in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// A new allocation of exactly `bytes` poisoned bytes, or nothing where the device is full.
+    /// Allocates exactly `bytes` poisoned bytes; `None` if the device is full.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
         if bytes == 0 || bytes > self.limit - self.used {
             return None;
@@ -79,7 +79,7 @@ impl Memory {
         content.try_reserve_exact(usize::try_from(bytes).ok()?).ok()?;
         content.resize(bytes as usize, POISON);
         let start = self.next;
-        // at least one whole unit between two allocations
+        // at least one whole unit of alignment between two allocations
         self.next = (start + bytes).next_multiple_of(ALIGN) + ALIGN;
         self.used += bytes;
         let block = Block { start, bytes: content };
@@ -97,7 +97,7 @@ impl Memory {
         Some(start)
     }
 
-    /// Frees an allocation. False if none that is alive begins there.
+    /// Frees an allocation. Returns false if no live allocation begins at the address.
     pub fn free(&mut self, address: u64) -> bool {
         let Some(slot) = self.alive.remove(&address) else {
             return false;
@@ -109,7 +109,7 @@ impl Memory {
         true
     }
 
-    /// Makes an allocation as if it were freed, until it is [shown](Memory::show) again.
+    /// Makes an allocation behave as if freed, until it is [shown](Memory::show) again.
     pub fn hide(&mut self, address: u64) -> Option<Hidden> {
         let slot = self.alive.remove(&address)?;
         let block = std::mem::take(&mut self.blocks[slot]);
@@ -125,14 +125,14 @@ impl Memory {
         self.blocks[slot] = block;
     }
 
-    /// Start and size of the live allocation that holds `address`.
+    /// Start and size of the live allocation that contains `address`.
     pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &slot) = self.alive.range(..=address).next_back()?;
         let size = self.blocks[slot].bytes.len() as u64;
         (address - start < size).then_some((start, size))
     }
 
-    /// Starts and sizes of all that is alive: what was not freed.
+    /// Starts and sizes of all live allocations.
     pub fn allocations(&self) -> impl Iterator<Item = (u64, u64)> {
         self.alive.iter().map(|(&start, &slot)| (start, self.blocks[slot].bytes.len() as u64))
     }
@@ -158,14 +158,14 @@ impl Memory {
         }
     }
 
-    /// The `bytes` bytes at `address`, to be read.
+    /// The `bytes` bytes at `address`, for reading.
     #[inline]
     pub fn read(&self, hint: &mut Hint, address: u64, bytes: usize) -> Result<&[u8], Fault> {
         let (slot, offset) = self.locate(hint, Access::Read, address, bytes)?;
         Ok(&self.blocks[slot].bytes[offset..offset + bytes])
     }
 
-    /// The `bytes` bytes at `address`, to be changed.
+    /// The `bytes` bytes at `address`, for writing.
     #[inline]
     pub fn write(&mut self, hint: &mut Hint, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
         let (slot, offset) = self.locate(hint, Access::Write, address, bytes)?;

@@ -1,5 +1,5 @@
-//! Stand-ins for the functions of NCCL that the backend calls: its conventions and its errors, between threads and between processes of
-//! this machine.
+//! Stand-ins for the functions of NCCL that the backend calls, with its conventions and errors, between threads and
+//! between processes of this machine.
 
 mod comm;
 mod group;
@@ -14,50 +14,50 @@ use group::Part;
 use status::{Result, Status};
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version that it says it is: 2.30.3.
+/// The version that it reports: 2.30.3.
 const VERSION: c_int = 23_003;
 
-/// How many datatypes there are.
+/// The number of datatypes.
 const TYPES: u32 = 12;
 
 fn status(result: Result<()>) -> u32 {
     result.map_or_else(|status| status.0, |()| 0)
 }
 
-/// Gives a caller a value.
+/// Writes a value to a caller's address.
 ///
 /// # Safety
-/// `at` is null or a place for a `V`.
+/// `at` must be null or valid for writing a `V`.
 unsafe fn give<V>(call: &str, at: *mut V, value: V) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(at, value) }.map_err(|_| Status::INVALID_ARGUMENT.because(format!("{call}: an argument is NULL")))
 }
 
-/// The version, 10000 times the major one and 100 times the minor one.
+/// Returns the version: 10000 times the major plus 100 times the minor number.
 ///
 /// # Safety
-/// `version` is null or a place for a number.
+/// `version` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     status(unsafe { give("ncclGetVersion", version, VERSION) })
 }
 
-/// A new id, for which this process listens until all ranks have come.
+/// Creates an id; this process listens for its ranks until all have come.
 ///
 /// # Safety
-/// `id` is null or a place for an id.
+/// `id` must be null or valid for writing an id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetUniqueId(id: *mut Id) -> u32 {
     let new = Id::new().map_err(|why| Status::SYSTEM.because(format!("ncclGetUniqueId: {why}")));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     status(new.and_then(|new| unsafe { give("ncclGetUniqueId", id, new) }))
 }
 
-/// A rank's communicator on the current device, when all ranks have come.
+/// Creates a rank's communicator on the current device, after all ranks have come.
 ///
 /// # Safety
-/// `comm` is null or a place for a handle.
+/// `comm` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, id: Id, rank: c_int) -> u32 {
     let open = || {
@@ -73,11 +73,11 @@ pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, 
         let device = device.map_err(|_| Status::UNHANDLED_CUDA.because("ncclCommInitRank: no device is current"))?;
         Comm::open(&id, rank as usize, ranks as usize, device)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     status(open().and_then(|handle| unsafe { give("ncclCommInitRank", comm, handle as *mut c_void) }))
 }
 
-/// Ends a communicator when its device has done all its work.
+/// Destroys a communicator after all work of its device.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclCommDestroy(comm: *mut c_void) -> u32 {
     status(comm::remove(comm as u64).map(|comm| {
@@ -86,49 +86,49 @@ pub extern "C" fn ncclCommDestroy(comm: *mut c_void) -> u32 {
     }))
 }
 
-/// Ends a communicator at once.
+/// Destroys a communicator at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclCommAbort(comm: *mut c_void) -> u32 {
     status(comm::remove(comm as u64).map(|comm| comm.abort()))
 }
 
-/// What has gone wrong since the communicator was made.
+/// Returns the first error since the communicator was created.
 ///
 /// # Safety
-/// `error` is null or a place for a number.
+/// `error` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommGetAsyncError(comm: *mut c_void, error: *mut u32) -> u32 {
     let found = comm::find(comm as u64).map(|comm| comm.error().map_or(0, |status| status.0));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     status(found.and_then(|found| unsafe { give("ncclCommGetAsyncError", error, found) }))
 }
 
-/// What an error says, in English.
+/// Returns the English text of an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGetErrorString(error: u32) -> *const c_char {
     Status(error).words().as_ptr()
 }
 
-/// What went wrong last, in words.
+/// Returns the message of the last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGetLastError(_comm: *mut c_void) -> *const c_char {
     status::last().as_ptr()
 }
 
-/// What is called from here to `ncclGroupEnd` is one piece of work.
+/// Starts a group: all calls until `ncclGroupEnd` are one piece of work.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGroupStart() -> u32 {
     group::start();
     0
 }
 
-/// Puts what was called since `ncclGroupStart` on its streams.
+/// Enqueues the calls since `ncclGroupStart` on their streams.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGroupEnd() -> u32 {
     status(group::end())
 }
 
-/// A send or receive, whose arguments are looked at as NCCL does, and a little more: the buffer has to be one of the communicator's device.
+/// Adds a send or receive. Checks the arguments as NCCL does, and also that the buffer is on the communicator's device.
 fn part(
     call: &str,
     address: u64,
@@ -184,7 +184,7 @@ pub extern "C" fn ncclSend(
     part(SEND, buffer as u64, count, datatype, peer, comm, stream)
 }
 
-/// Receives elements of a rank in device memory.
+/// Receives elements from a rank into device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclRecv(
     buffer: *mut c_void,

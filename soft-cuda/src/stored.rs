@@ -1,4 +1,5 @@
-//! Numbers as they lie in device memory, and the double precision that all products and transforms are computed in.
+//! Numbers in device memory, and their conversion to double precision, in which all products and transforms are
+//! computed.
 
 use crate::{
     exec::alu::rounding::odd,
@@ -8,26 +9,26 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Mul};
 
-/// Refuses an address that is no multiple of `bytes`.
+/// Returns a fault if an address is not a multiple of `bytes`.
 pub(crate) fn aligned(access: Access, address: u64, bytes: usize) -> Result<(), Fault> {
     if address.is_multiple_of(bytes as u64) { Ok(()) } else { Err(Fault::Misaligned { access, address, bytes }) }
 }
 
 /// A type of numbers in device memory.
 pub(crate) trait Stored {
-    /// What is computed in.
+    /// The compute type.
     type In: Computed;
-    /// Its bytes.
+    /// Its size in bytes.
     const SIZE: usize;
-    /// The number of these bytes.
+    /// Reads a number from its bytes.
     fn get(bytes: &[u8]) -> Self::In;
-    /// Rounds a number to these bytes.
+    /// Rounds a number and writes its bytes.
     fn put(x: Self::In, bytes: &mut [u8]);
 }
 
-/// A type that is computed in.
+/// A compute type.
 pub(crate) trait Computed: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> {
-    /// The number, or its real part where this type is real.
+    /// The number, or its real part if this type is real.
     fn of(x: Complex<f64>) -> Self;
     /// The number as a complex one.
     fn complex(self) -> Complex<f64>;
@@ -106,7 +107,7 @@ pub(crate) mod testing {
     use super::Stored;
     use crate::memory::{Hint, Memory};
 
-    /// Puts numbers into new memory. Where they are.
+    /// Copies numbers into newly allocated memory; returns the address.
     pub(crate) fn upload<T: Stored>(memory: &mut Memory, numbers: &[T::In]) -> u64 {
         let bytes = numbers.len() * T::SIZE;
         let address = memory.allocate(bytes as u64).unwrap();
@@ -115,7 +116,7 @@ pub(crate) mod testing {
         address
     }
 
-    /// Numbers in memory.
+    /// Copies numbers from memory.
     pub(crate) fn download<T: Stored>(memory: &Memory, address: u64, count: usize) -> Vec<T::In> {
         let bytes = memory.read(&mut Hint::default(), address, count * T::SIZE).unwrap();
         bytes.chunks_exact(T::SIZE).map(T::get).collect()

@@ -5,8 +5,8 @@ use soft_cuda::{
     exec::Launch,
 };
 
-/// `fill(p, n, x)` writes x to n words, one for each thread; `few` may have 64 threads; `stray` writes where it must not;
-/// `large` has 1 KiB of shared memory of its own.
+/// `fill(p, n, x)` writes x to n words, one for each thread; `few` may have 64 threads; `stray` writes out of bounds;
+/// `large` declares 1 KiB of shared memory.
 const TEXT: &str = "
 .version 9.0
 .target sm_90

@@ -1,4 +1,4 @@
-//! The functions of NCCL, called as C does: between threads of one process, each with a device, and between processes.
+//! Calls the functions of NCCL as C does: between threads of one process, each with a device, and between processes.
 #![cfg(target_os = "linux")]
 
 use soft_cuda::{
@@ -14,16 +14,16 @@ use std::{
     thread,
 };
 
-/// The environment's name of what makes this program a process with several devices.
+/// The environment variable that marks a child process with several devices.
 const CHILD: &str = "SOFT_CUDA_NCCL_CHILD";
 
-/// The id of a communicator whose rank 1 this process is.
+/// The environment variable with the id of a communicator in which this process is rank 1.
 const ID: &str = "SOFT_CUDA_NCCL_ID";
 
 const BYTES: u32 = 1;
 const DOUBLES: u32 = 8;
 
-/// Runs a test of this file in a process with three devices. True within it.
+/// Runs a test of this file in a process with three devices. Returns true inside that process.
 fn with_devices(test: &str) -> bool {
     if env::var_os(CHILD).is_some() {
         assert_eq!(cuInit(0), 0);
@@ -45,7 +45,7 @@ struct Rank {
 
 fn new_id() -> Id {
     let mut id = std::mem::MaybeUninit::uninit();
-    // SAFETY: a place for an id, which is written.
+    // SAFETY: valid for writing an id, which is initialised then.
     unsafe {
         assert_eq!(ncclGetUniqueId(id.as_mut_ptr()), 0);
         id.assume_init()
@@ -55,7 +55,7 @@ fn new_id() -> Id {
 /// Makes a device current.
 fn begin(device: i32) {
     let mut context = null_mut();
-    // SAFETY: a place for a handle.
+    // SAFETY: valid for writing a handle.
     assert_eq!(unsafe { cuDevicePrimaryCtxRetain(&mut context, device) }, 0);
     assert_eq!(cuCtxSetCurrent(context), 0);
 }
@@ -64,7 +64,7 @@ impl Rank {
     fn open(id: Id, rank: usize, size: usize, device: i32) -> Result<Rank, u32> {
         begin(device);
         let (mut stream, mut comm) = (null_mut(), null_mut());
-        // SAFETY: places for handles.
+        // SAFETY: valid for writing handles.
         unsafe {
             assert_eq!(cuStreamCreate(&mut stream, 1), 0);
             match ncclCommInitRank(&mut comm, size as i32, id, rank as i32) {
@@ -76,7 +76,7 @@ impl Rank {
 
     fn memory(&self, content: &[u8]) -> u64 {
         let mut address = 0;
-        // SAFETY: a place for an address; as many bytes as the slice has.
+        // SAFETY: valid for writing an address; as many bytes as the slice has.
         unsafe {
             assert_eq!(cuMemAlloc_v2(&mut address, content.len()), 0);
             assert_eq!(cuMemcpyHtoDAsync_v2(address, content.as_ptr().cast(), content.len(), self.stream), 0);
@@ -86,7 +86,7 @@ impl Rank {
 
     fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, u32> {
         let mut content = vec![0; bytes];
-        // SAFETY: as many bytes as the vector has.
+        // SAFETY: valid for writing as many bytes as the vector has.
         match unsafe { cuMemcpyDtoHAsync_v2(content.as_mut_ptr().cast(), address, bytes, self.stream) } {
             0 => Ok(content),
             code => Err(code),
@@ -103,7 +103,7 @@ impl Rank {
 
     fn async_error(&self) -> u32 {
         let mut error = 77;
-        // SAFETY: a place for a number.
+        // SAFETY: valid for writing a number.
         assert_eq!(unsafe { ncclCommGetAsyncError(self.comm, &mut error) }, 0);
         error
     }
@@ -114,7 +114,7 @@ impl Rank {
     }
 }
 
-/// Runs `f` on ranks that are threads, each on a device of its own.
+/// Runs `f` on ranks that are threads, each with its own device.
 fn on_threads<R: Send>(size: usize, f: impl Fn(Rank) -> R + Sync) -> Vec<R> {
     let id = new_id();
     let f = &f;
@@ -125,7 +125,7 @@ fn on_threads<R: Send>(size: usize, f: impl Fn(Rank) -> R + Sync) -> Vec<R> {
     })
 }
 
-/// Every rank sends `rank + 1` bytes to each other.
+/// Every rank sends `rank + 1` bytes to each rank.
 fn exchange(b: &Rank, size: usize) {
     let own = b.memory(&vec![b.rank as u8; b.rank + 1]);
     let all: Vec<u64> = (0..size).map(|r| b.memory(&vec![99; r + 1])).collect();
@@ -135,7 +135,7 @@ fn exchange(b: &Rank, size: usize) {
         assert_eq!(b.recv(at, r + 1, r), 0);
     }
     assert_eq!(ncclGroupEnd(), 0);
-    // what is on the stream afterwards is of no consequence for what was sent
+    // later work on the stream does not change what was sent
     assert_eq!(cuMemsetD8Async(own, 55, b.rank + 1, b.stream), 0);
     for (r, &at) in all.iter().enumerate() {
         assert_eq!(b.read(at, r + 1), Ok(vec![r as u8; r + 1]));
@@ -152,7 +152,7 @@ fn threads_exchange_what_they_have() {
         exchange(&b, 3);
         b.end();
     });
-    // one rank, which speaks with itself
+    // one rank, which exchanges with itself
     on_threads(1, |b| {
         exchange(&b, 1);
         b.end();
@@ -166,7 +166,7 @@ fn a_stream_goes_on_while_its_host_does_something_else() {
     }
     let (tell, told) = mpsc::channel::<()>();
     let (tell, told) = (std::sync::Mutex::new(Some(tell)), std::sync::Mutex::new(told));
-    // each passes on what it gets: 0 to 1, to 2, to 0
+    // each rank passes on what it receives: 0 to 1, to 2, to 0
     on_threads(3, |b| {
         let (next, before) = ((b.rank + 1) % 3, (b.rank + 2) % 3);
         let at = b.memory(&[b.rank as u8; 8]);
@@ -177,7 +177,7 @@ fn a_stream_goes_on_while_its_host_does_something_else() {
         if b.rank == 0 {
             assert_eq!(b.recv(at, 8, before), 0);
             assert_eq!(b.read(at, 8), Ok(vec![0; 8]));
-            // the others have not waited for anything so far
+            // the others have not waited for anything yet
             drop(tell.lock().unwrap().take());
         } else {
             assert!(told.lock().unwrap().recv().is_err());
@@ -193,7 +193,7 @@ fn processes_exchange_what_they_have() {
     }
     if let Ok(text) = env::var(ID) {
         let bytes: Vec<u8> = (0..256).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect();
-        // SAFETY: any bytes are an id, of which there are 128.
+        // SAFETY: an id is 128 bytes, and all bytes are valid.
         let id = unsafe { bytes.as_ptr().cast::<Id>().read_unaligned() };
         let b = Rank::open(id, 1, 2, 1).unwrap();
         exchange(&b, 2);
@@ -213,7 +213,7 @@ fn processes_exchange_what_they_have() {
 }
 
 fn last_error() -> String {
-    // SAFETY: a text that ends with NUL.
+    // SAFETY: a text that ends with a NUL.
     unsafe { CStr::from_ptr(ncclGetLastError(null_mut())) }.to_string_lossy().into_owned()
 }
 
@@ -222,7 +222,7 @@ fn wrong_arguments_are_refused() {
     if !with_devices("wrong_arguments_are_refused") {
         return;
     }
-    // SAFETY: null, or a place for a number; a text that ends with NUL.
+    // SAFETY: null, or valid for writing a number; a text that ends with a NUL.
     unsafe {
         let mut version = 0;
         assert_eq!(ncclGetVersion(&mut version), 0);
@@ -248,7 +248,7 @@ fn wrong_arguments_are_refused() {
         assert_eq!(ncclSend(at as *const c_void, 8, 12, 0, b.comm, b.stream), 4);
         assert_eq!(ncclSend(at as *const c_void, 8, BYTES, 0, null_mut(), b.stream), 4);
         assert_eq!(ncclSend(at as *const c_void, 8, BYTES, 0, b.comm, at as *mut c_void), 4);
-        // a group in which something is wrong does nothing
+        // a group with a wrong call does nothing
         assert_eq!(ncclGroupStart(), 0);
         assert_eq!(b.send(at, 8, 1 - b.rank), 0);
         assert_eq!(b.send(at, 9, 1 - b.rank), 4);
@@ -280,7 +280,8 @@ fn counts_that_do_not_fit_and_ranks_that_are_gone_fail_and_do_not_hang() {
         if b.rank == 0 {
             assert_eq!(b.send(at, 8, 1), 0);
             assert_eq!(b.async_error(), 0);
-            // once only: what a second time says would take the place of what the other rank looks at, as the last error is the process's
+            // once only: the message of a second failure would replace the one that the other rank checks, as the last
+            // error belongs to the process
             assert_eq!(ncclCommDestroy(b.comm), 0);
         } else {
             assert_eq!(b.recv(at, 4, 0), 0);
@@ -290,7 +291,7 @@ fn counts_that_do_not_fit_and_ranks_that_are_gone_fail_and_do_not_hang() {
             assert_eq!(ncclCommAbort(b.comm), 0);
         }
     });
-    // devices 0 and 2: that of the failed rank is of no use any more
+    // devices 0 and 2: the device of the failed rank is unusable
     let id = new_id();
     let alive = thread::spawn(move || {
         let b = Rank::open(id, 0, 2, 0).unwrap();

@@ -1,4 +1,4 @@
-//! Mistakes planted in kernels and in what calls them, as people make them, in CUDA C++ compiled by NVRTC: each is caught.
+//! Typical mistakes planted in kernels and in their callers, in CUDA C++ compiled by NVRTC: each is detected.
 
 use backend_runtime::{
     available,
@@ -32,7 +32,7 @@ impl Device {
         Some(Device { driver, kernel })
     }
 
-    /// Words in memory of its own.
+    /// Copies words into newly allocated memory.
     fn words(&mut self, content: &[u32]) -> u64 {
         let memory = self.driver.allocate(0, 4 * content.len()).unwrap();
         let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -40,7 +40,7 @@ impl Device {
         memory
     }
 
-    /// Memory that nothing has been written to.
+    /// Allocates memory that is never written.
     fn memory(&mut self, words: usize) -> u64 {
         self.driver.allocate(0, 4 * words).unwrap()
     }
@@ -62,7 +62,7 @@ impl Device {
     }
 }
 
-/// In every order the kernel stops with this code, given pointers to 64 words each.
+/// Checks that in every order the kernel stops with this code, given pointers to 64 words each.
 #[track_caller]
 fn stops(source: &str, threads: u32, pointers: usize, code: Code) {
     for order in ORDERS {
@@ -124,7 +124,7 @@ fn a_null_pointer() {
     stops(source, 1, 0, Code::ILLEGAL_ADDRESS);
 }
 
-/// Each thread gives its word to the thread on the other side of the block.
+/// Each thread passes its word to the thread on the other side of the block.
 const REVERSE: &str = "extern \"C\" __global__ void k(int *x) {
     __shared__ int words[64];
     words[threadIdx.x] = x[threadIdx.x];
@@ -145,7 +145,7 @@ fn a_missing_barrier() {
 
 #[test]
 fn a_barrier_that_is_missing_between_two_rounds() {
-    // the sum is right where all threads of a round are done before the next begins
+    // the sum is correct if all threads of a round are done before the next begins
     let source = "extern \"C\" __global__ void k(int *x) {
         __shared__ int words[64];
         words[threadIdx.x] = x[threadIdx.x];
@@ -257,7 +257,7 @@ fn memory_that_was_freed() {
 fn a_result_that_was_not_waited_for() {
     let source = "extern \"C\" __global__ void k(int *to) { to[threadIdx.x] = 1; }";
     let Some(mut device) = Device::new(source, Order::Forward) else { return };
-    // streams that do not wait for the default one
+    // streams that do not wait for the default stream
     let [one, other] = [0, 1].map(|_| device.driver.stream_create(0, 1).unwrap());
     let to = device.words(&[0; 4]);
     device.driver.stream_synchronize(0, 0).unwrap();
@@ -279,7 +279,7 @@ fn an_allocation_that_fails() {
     assert!(driver.allocate(0, 8).is_ok());
 }
 
-/// The environment's name of what makes this program the child that reads device memory.
+/// The environment variable that makes this program the child that reads device memory.
 const CHILD: &str = "SOFT_CUDA_PLANTED_CHILD";
 
 #[test]
@@ -289,7 +289,7 @@ fn host_code_that_reads_device_memory() {
         driver.initialise().unwrap();
         driver.retain(0).unwrap();
         let address = driver.allocate(0, 64).unwrap() as *const u32;
-        // SAFETY: there is none: this is the mistake, and the process ends here.
+        // SAFETY: none: this is the mistake, and the process ends here.
         let word = unsafe { address.read_volatile() };
         println!("the host read {word}");
         return;

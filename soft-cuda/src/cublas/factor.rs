@@ -24,7 +24,7 @@ fn require(valid: bool) -> Result<()> {
     if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// A list of matrices of one shape, whose addresses are in device memory.
+/// A list of matrices of one shape; their addresses are in device memory.
 #[derive(Clone, Copy)]
 struct List {
     dtype: DenseDtype,
@@ -60,7 +60,7 @@ fn getrf(
         }
         require(a != 0 && codes != 0)?;
         if pivots == 0 {
-            // factors without exchanges, which nobody asks for
+            // factors without row exchanges, which the backend never requests
             return Err(Status::NOT_SUPPORTED);
         }
         let (n, leading) = (n as usize, lda as usize);
@@ -79,7 +79,7 @@ fn getrf(
 }
 
 /// # Safety
-/// `info` is null or a place for a number.
+/// `info` must be null or valid for writing a number.
 #[allow(clippy::too_many_arguments)]
 unsafe fn getrs(
     handle: *mut c_void,
@@ -97,7 +97,7 @@ unsafe fn getrs(
 ) -> u32 {
     with_handle(handle, |handle| {
         require(!info.is_null())?;
-        // the number of the first argument that is wrong, negative
+        // the negated number of the first wrong argument
         let checks = [
             (operation <= 2, 2),
             (n >= 0, 3),
@@ -107,7 +107,7 @@ unsafe fn getrs(
             (batch >= 0, 11),
         ];
         let wrong = checks.iter().find(|(valid, _)| !valid).map_or(0, |(_, number)| -number);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { info.write(wrong) };
         require(wrong == 0)?;
         if n == 0 || k == 0 || batch == 0 {
@@ -132,7 +132,7 @@ unsafe fn getrs(
     })
 }
 
-/// What a triangular system is.
+/// A triangular system: its sides and modes.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,
@@ -143,7 +143,7 @@ struct Triangle {
 
 impl Triangle {
     /// # Safety
-    /// `alpha` is null or a number of the dtype.
+    /// `alpha` must be null or point to a number of the dtype.
     unsafe fn of(
         dtype: DenseDtype,
         [side, fill, operation, diagonal]: [u32; 4],
@@ -153,7 +153,7 @@ impl Triangle {
         if side != 0 {
             return Err(Status::NOT_SUPPORTED);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let alpha = unsafe {
             match dtype {
                 DenseDtype::Float32 => C::from(f64::from(alpha.cast::<f32>().read())),
@@ -185,7 +185,7 @@ impl Triangle {
 }
 
 /// # Safety
-/// `alpha` is null or a number of the dtype.
+/// `alpha` must be null or point to a number of the dtype.
 #[allow(clippy::too_many_arguments)]
 unsafe fn trsm(
     handle: *mut c_void,
@@ -200,7 +200,7 @@ unsafe fn trsm(
     ldb: i64,
 ) -> u32 {
     with_handle(handle, |handle| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let triangle = unsafe { Triangle::of(dtype, modes, alpha) }?;
         require(m >= 0 && n >= 0 && lda >= m.max(1) && ldb >= m.max(1))?;
         if m == 0 || n == 0 {
@@ -215,7 +215,7 @@ unsafe fn trsm(
 }
 
 /// # Safety
-/// `alpha` is null or a number of the dtype.
+/// `alpha` must be null or point to a number of the dtype.
 #[allow(clippy::too_many_arguments)]
 unsafe fn trsm_batched(
     handle: *mut c_void,
@@ -230,7 +230,7 @@ unsafe fn trsm_batched(
     batch: c_int,
 ) -> u32 {
     with_handle(handle, |handle| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let triangle = unsafe { Triangle::of(dtype, modes, alpha) }?;
         require(m >= 0 && n >= 0 && batch >= 0 && lda >= m.max(1) && ldb >= m.max(1))?;
         if m == 0 || n == 0 || batch == 0 {
@@ -251,7 +251,7 @@ unsafe fn trsm_batched(
 
 macro_rules! exported {
     ($($dtype:ident $getrf:ident $getrs:ident $trsm:ident $trsm_batched:ident;)*) => {$(
-        /// Triangular factors, in place of many matrices.
+        /// LU factors of many matrices, in place.
         #[unsafe(no_mangle)]
         pub extern "C" fn $getrf(
             handle: *mut c_void,
@@ -265,10 +265,10 @@ macro_rules! exported {
             getrf(handle, DenseDtype::$dtype, n, a as u64, lda, pivots as u64, codes as u64, batch)
         }
 
-        /// Solutions with triangular factors, in place of many right sides.
+        /// Solves systems with LU factors for many right-hand sides, in place.
         ///
         /// # Safety
-        /// `info` is null or a place for a number.
+        /// `info` must be null or valid for writing a number.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $getrs(
@@ -285,14 +285,14 @@ macro_rules! exported {
             batch: c_int,
         ) -> u32 {
             let (dtype, a, b) = (DenseDtype::$dtype, a as u64, b as u64);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { getrs(handle, dtype, operation, n, k, a, lda, pivots as u64, b, ldb, info, batch) }
         }
 
-        /// The solution of a triangular system, in place of its right sides.
+        /// Solves a triangular system, in place of its right-hand sides.
         ///
         /// # Safety
-        /// `alpha` is null or a number of the dtype.
+        /// `alpha` must be null or point to a number of the dtype.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $trsm(
@@ -310,14 +310,14 @@ macro_rules! exported {
             ldb: i64,
         ) -> u32 {
             let (dtype, modes) = (DenseDtype::$dtype, [side, fill, operation, diagonal]);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { trsm(handle, dtype, modes, m, n, alpha, a as u64, lda, b as u64, ldb) }
         }
 
-        /// The solutions of many triangular systems, in place of their right sides.
+        /// Solves many triangular systems, in place of their right-hand sides.
         ///
         /// # Safety
-        /// `alpha` is null or a number of the dtype.
+        /// `alpha` must be null or point to a number of the dtype.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $trsm_batched(
@@ -336,7 +336,7 @@ macro_rules! exported {
             batch: c_int,
         ) -> u32 {
             let (dtype, modes) = (DenseDtype::$dtype, [side, fill, operation, diagonal]);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { trsm_batched(handle, dtype, modes, [m, n], alpha, a as u64, lda, b as u64, ldb, batch) }
         }
     )*};

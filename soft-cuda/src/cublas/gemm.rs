@@ -1,5 +1,5 @@
-//! Products of column-major matrices in device memory: sums of products as the definition has them, in double precision. It
-//! shares no code with the backends, so that they can disagree.
+//! Products of column-major matrices in device memory: sums of products by the definition, in double precision. The
+//! code is independent of the backends, so that mistakes of theirs show.
 
 use crate::{
     fault::{Access, Fault},
@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::{ffi::c_void, fmt};
 
-/// What is stored, and what is computed in.
+/// The storage type and the compute type of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GemmDtype {
     Float16,
@@ -21,9 +21,9 @@ pub(super) enum GemmDtype {
     Complex128,
 }
 
-/// The kind of a `cudaDataType` and a `cublasComputeType_t`, if they go together.
+/// The type for a `cudaDataType` and a `cublasComputeType_t`, if they can be combined.
 pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
-    // computed in 32 or 64 bits, each also as "pedantic"
+    // computed in 32 or 64 bits, each also with a "pedantic" variant
     match (data, compute) {
         (2, 68 | 69) => Some(GemmDtype::Float16),
         (14, 68 | 69) => Some(GemmDtype::BFloat16),
@@ -35,7 +35,7 @@ pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
     }
 }
 
-/// Both factors, as the widest type.
+/// Both scalar factors, converted to the widest type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalars {
     alpha: Complex<f64>,
@@ -44,10 +44,10 @@ pub(super) struct Scalars {
 
 impl Scalars {
     /// # Safety
-    /// Both are numbers of the type that the kind is computed in.
+    /// Both must point to numbers of the compute type of `kind`.
     pub(super) unsafe fn read(kind: GemmDtype, alpha: *const c_void, beta: *const c_void) -> Scalars {
         let read = |at: *const c_void| {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 match kind {
                     GemmDtype::Float16 | GemmDtype::BFloat16 | GemmDtype::Float32 => {
@@ -69,7 +69,7 @@ impl Scalars {
     }
 }
 
-/// How an operand is meant.
+/// The operation applied to a stored operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     None,
@@ -77,19 +77,19 @@ enum Operation {
     Conjugate,
 }
 
-/// A matrix of each batch.
+/// A batch of matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
     address: u64,
     operation: Operation,
-    /// Elements from column to column.
+    /// Distance between columns in elements.
     leading: i64,
-    /// Elements from batch to batch.
+    /// Distance between batches in elements.
     stride: i64,
 }
 
 impl Operand {
-    /// From the arguments of a call; the operation is a `cublasOperation_t`.
+    /// Makes an operand from the arguments of a call; the operation is a `cublasOperation_t`.
     pub(super) fn new(address: u64, operation: u32, leading: i64, stride: i64) -> Option<Operand> {
         let operation = match operation {
             0 => Operation::None,
@@ -100,7 +100,7 @@ impl Operand {
         Some(Operand { address, operation, leading, stride })
     }
 
-    /// Rows and columns as they are stored, of those that are meant.
+    /// The stored numbers of rows and columns for an operand of this shape.
     fn stored(&self, rows: i64, columns: i64) -> (i64, i64) {
         if self.operation == Operation::None { (rows, columns) } else { (columns, rows) }
     }
@@ -112,7 +112,7 @@ impl Operand {
     }
 }
 
-/// A call: `batches` times an m x n matrix of k terms.
+/// A call: `batches` products of an m x k and a k x n matrix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gemm {
     pub(super) m: i64,
@@ -135,7 +135,7 @@ impl fmt::Display for Gemm {
 }
 
 impl Gemm {
-    /// Whether the library takes it.
+    /// Returns whether cuBLAS accepts the arguments.
     pub(super) fn is_valid(&self) -> bool {
         let Gemm { m, n, k, batches, a, b, c } = *self;
         let fits = |x: &Operand, rows, columns| x.leading >= x.stored(rows, columns).0.max(1);
@@ -145,7 +145,7 @@ impl Gemm {
         sizes && there && fits(&a, m, k) && fits(&b, k, n) && fits(&c, m, n)
     }
 
-    /// Computes it.
+    /// Computes the products.
     pub(super) fn run(&self, kind: GemmDtype, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
         if self.m == 0 || self.n == 0 || self.batches == 0 {
             return Ok(());
@@ -167,7 +167,7 @@ impl Gemm {
         self.check_results(T::SIZE)?;
         let mut hint = Hint::default();
         for batch in 0..self.batches {
-            // lines of k terms: the rows of the left factor, the columns of the right one
+            // lines of k elements: rows of the left factor, columns of the right one
             let a = lines::<T>(&self.a, batch, m, k, Line::Row, memory)?;
             let b = lines::<T>(&self.b, batch, k, n, Line::Column, memory)?;
             for column in 0..n as usize {
@@ -178,7 +178,7 @@ impl Gemm {
                     let left = &a[row * k as usize..][..k as usize];
                     let product = left.iter().zip(right).fold(zero, |sum, (&x, &y)| sum + x * y);
                     let scaled = alpha * product;
-                    // what is multiplied with 0 need not be a number
+                    // with beta = 0, C may contain NaN
                     T::put(if beta == zero { scaled } else { scaled + beta * T::get(bytes) }, bytes);
                 }
             }
@@ -186,7 +186,7 @@ impl Gemm {
         Ok(())
     }
 
-    /// Addresses of results have to be multiples of their size, and no result may be in two places of the call.
+    /// Checks that the columns of C do not overlap, and that C is aligned.
     fn check_results(&self, size: usize) -> Result<(), Fault> {
         let mut columns: Vec<u64> = (0..self.batches)
             .flat_map(|batch| (0..self.n).map(move |column| self.c.column(size, batch, column)))
@@ -199,14 +199,14 @@ impl Gemm {
     }
 }
 
-/// What lies together in memory after a matrix was read.
+/// The lines in which a matrix is read, each contiguous afterwards.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
     Row,
     Column,
 }
 
-/// The rows x columns operand of a batch as it is meant, line after line.
+/// Reads the rows x columns operand of a batch after its operation, line by line.
 fn lines<T: Stored>(
     x: &Operand,
     batch: i64,
@@ -226,7 +226,7 @@ fn lines<T: Stored>(
     if x.operation == Operation::Conjugate {
         stored.iter_mut().for_each(|x| *x = T::In::of(x.complex().conj()));
     }
-    // columns of what is stored are rows of what is meant, if it is stored as a transpose
+    // for a transposed operand, the stored columns are its rows
     if (line == Line::Column) == (x.operation == Operation::None) {
         return Ok(stored);
     }
@@ -243,14 +243,14 @@ mod tests {
         Scalars { alpha: alpha.into(), beta: beta.into() }
     }
 
-    /// By the definition: element (row, column) of an operand of a batch.
+    /// Element (row, column) of an operand of a batch, by the definition.
     fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
         let (stored_row, stored_column) = operand.stored(row, column);
         let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];
         if operand.operation == Operation::Conjugate { V::of(x.complex().conj()) } else { x }
     }
 
-    /// Every combination of operations, with gaps after columns and between batches.
+    /// Compares all combinations of operations, with gaps after columns and between batches.
     fn compare<T: Stored>(kind: GemmDtype, number: impl Fn(usize) -> T::In, scalars: Scalars) {
         let (m, n, k, batches) = (3, 4, 2, 2);
         let numbers = |count: usize, seed: usize| (0..count).map(|i| number(i + seed)).collect::<Vec<_>>();
@@ -281,7 +281,7 @@ mod tests {
                     }
                 }
             }
-            // small integers, so exact; what lies between columns stays
+            // small integers, so the comparison is exact; the gaps between columns keep their values
             assert!(download::<T>(&memory, c, 60) == expected, "{gemm}");
         }
     }

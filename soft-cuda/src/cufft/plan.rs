@@ -1,4 +1,4 @@
-//! Transforms of data in device memory that lies as cuFFT's advanced layout says.
+//! Transforms of data in device memory in cuFFT's advanced layout.
 
 use super::transform;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use num_complex::Complex;
 
-/// What becomes of what.
+/// The dtypes before and after a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     Complex64,
@@ -16,13 +16,13 @@ pub(super) enum TransformKind {
     /// Real numbers to the non-negative frequencies of the last axis.
     ToHalf32,
     ToHalf64,
-    /// The other way.
+    /// The non-negative frequencies of the last axis to real numbers.
     FromHalf32,
     FromHalf64,
 }
 
 impl TransformKind {
-    /// From a `cufftType`.
+    /// The kind for a `cufftType`.
     pub(super) fn of(number: u32) -> Option<TransformKind> {
         match number {
             0x29 => Some(TransformKind::Complex64),
@@ -35,7 +35,7 @@ impl TransformKind {
         }
     }
 
-    /// Bytes of a complex number, of which every address is a multiple, also those of real numbers.
+    /// Size of a complex number in bytes, which all addresses are multiples of, even those of real numbers.
     fn complex_bytes(self) -> usize {
         match self {
             TransformKind::Complex64 | TransformKind::ToHalf32 | TransformKind::FromHalf32 => 8,
@@ -43,7 +43,7 @@ impl TransformKind {
         }
     }
 
-    /// How many elements there are along each axis before the transform.
+    /// The lengths of the axes before the transform.
     pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::FromHalf32 | TransformKind::FromHalf64) {
             halved(lengths)
@@ -52,7 +52,7 @@ impl TransformKind {
         }
     }
 
-    /// How many elements there are along each axis after the transform.
+    /// The lengths of the axes after the transform.
     pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::ToHalf32 | TransformKind::ToHalf64) {
             halved(lengths)
@@ -87,24 +87,24 @@ impl Direction {
     }
 }
 
-/// Where the elements of one side are: (i, j, k) of batch `b` is at
+/// The positions of the elements of one side: (i, j, k) of batch `b` is at
 /// `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) embed: Vec<i64>,
     pub(super) stride: i64,
     pub(super) distance: i64,
-    /// How many elements there are along each axis.
+    /// The lengths of the axes.
     pub(super) of: Vec<i64>,
 }
 
 impl Side {
-    /// One element after the other, one batch after the other.
+    /// A side with consecutive elements and consecutive batches.
     pub(super) fn dense(of: Vec<i64>) -> Side {
         Side { embed: of.clone(), stride: 1, distance: of.iter().copied().fold(1, i64::saturating_mul), of }
     }
 
-    /// Whether the axes lie within those that they are embedded in.
+    /// Returns whether the axes fit into those that they are embedded in.
     fn is_valid(&self) -> bool {
         let inner = self.embed.iter().zip(&self.of).skip(1);
         self.stride > 0 && self.distance > 0 && inner.clone().all(|(embed, of)| embed >= of)
@@ -121,7 +121,7 @@ impl Side {
     }
 }
 
-/// A plan that is made.
+/// A plan that has been made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) kind: TransformKind,
@@ -132,10 +132,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Lengths of one axis up to which no work area is needed, if they are powers of two.
+    /// The largest power of two that, as the length of a single axis, needs no work area.
     const WITHOUT_WORK: i64 = 4096;
 
-    /// Bytes of the work area. `None` where there is no such transform.
+    /// Size of the work area in bytes; `None` if there is no such transform.
     pub(super) fn work(&self) -> Option<usize> {
         let sizes = self.lengths.iter().chain([&self.batches]);
         let valid = sizes.clone().all(|&size| size > 0) && self.from.is_valid() && self.to.is_valid();
@@ -145,7 +145,7 @@ impl Layout {
         Some(if self.lengths.len() == 1 && small(self.lengths[0]) { 0 } else { bytes as usize })
     }
 
-    /// Transforms `from` into `to`. The work area is overwritten, and so is what a transform to real numbers is made of.
+    /// Transforms `from` into `to`. Overwrites the work area, and the input of a transform to real numbers.
     pub(super) fn run(
         &self,
         direction: Direction,
@@ -165,7 +165,7 @@ impl Layout {
             TransformKind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
             TransformKind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
         }?;
-        // results that lie in the work area are seen, as data that lies there is above
+        // poison the work area, to expose results that overlap it; overlapping inputs are exposed above
         self.spoil_work(work, memory)
     }
 
@@ -207,7 +207,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The transforms of all batches; neither direction is scaled.
+    /// The transforms of all batches, without scaling in either direction.
     fn transformed(&self, direction: Direction, mut x: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
         let sign = if direction == Direction::Forward { -1.0 } else { 1.0 };
         let shape = |lengths: &[i64]| {
@@ -215,7 +215,7 @@ impl Layout {
         };
         let (before, whole): (Vec<usize>, Vec<usize>) = (shape(&self.from.of), shape(&self.lengths));
         let last = whole.len() - 1;
-        // the axes before the last one, whose negative frequencies may be missing
+        // the axes before the last one; the negative frequencies of the last one may be missing
         (1..last).for_each(|axis| transform::along(&mut x, &before, axis, sign));
         if before != whole {
             x = x.chunks_exact(before[last]).flat_map(|half| with_negative_frequencies(half, whole[last])).collect();
@@ -226,7 +226,8 @@ impl Layout {
     }
 }
 
-/// The spectrum of `n` real numbers from its non-negative frequencies. Those that are their own negative are real.
+/// The spectrum of `n` real numbers from its non-negative frequencies. Frequencies that are their own negative become
+/// real.
 fn with_negative_frequencies(half: &[Complex<f64>], n: usize) -> Vec<Complex<f64>> {
     let frequency = |k: usize| {
         let (at, is_negative) = if k < half.len() { (k, false) } else { (n - k, true) };
@@ -253,7 +254,7 @@ mod tests {
         Layout { kind, lengths: lengths.to_vec(), batches, from, to }
     }
 
-    /// By the definition, two axes.
+    /// The transform along two axes, by the definition.
     fn expected(x: &dyn Fn(i64, i64) -> C, [n, m]: [i64; 2], [k, l]: [i64; 2], sign: f64) -> C {
         let turns = |i: i64, j: i64| (i * k % n) as f64 / n as f64 + (j * l % m) as f64 / m as f64;
         let term = |i: i64, j: i64| x(i, j) * C::from_polar(1.0, sign * TAU * turns(i, j));

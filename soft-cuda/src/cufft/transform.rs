@@ -1,5 +1,6 @@
-//! Discrete Fourier transforms, in double precision and without scaling. They share no code with the backends, so that these
-//! can disagree: a transform of a composite length is made of transforms of its prime factors, which are plain sums.
+//! Discrete Fourier transforms in double precision, without scaling. The code is independent of the backends, so that
+//! mistakes of theirs show. A transform of composite length consists of transforms of its prime factors, which are
+//! plain sums.
 
 use num_complex::Complex;
 use std::f64::consts::TAU;
@@ -23,11 +24,11 @@ fn roots(n: usize, sign: f64) -> Vec<C> {
     (0..n).map(|j| C::from_polar(1.0, sign * TAU * j as f64 / n as f64)).collect()
 }
 
-/// The transform of `x`; its length divides the number of `roots`.
+/// The transform of `x`, whose length must divide the number of `roots`.
 fn transform(x: &[C], roots: &[C]) -> Vec<C> {
     let n = x.len();
     let Some(factor) = (2..=n).find(|factor| n.is_multiple_of(*factor)) else { return x.to_vec() };
-    // every factor-th element, from each of the first ones on; of a prime number these are the elements themselves
+    // every factor-th element from each of the first ones on; for a prime length these are single elements
     let part = |first: usize| x.iter().skip(first).step_by(factor).copied().collect::<Vec<_>>();
     let parts: Vec<Vec<C>> = (0..factor).map(|first| transform(&part(first), roots)).collect();
     let (length, step) = (n / factor, roots.len() / n);
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn each_line_of_an_axis_is_transformed_alone() {
-        // one at the first place of one line: its transform is 1 along that line, and nothing elsewhere
+        // a one at the start of a line transforms to ones along that line, and zeros elsewhere
         let shape = [2, 3, 4];
         for (axis, (&length, step)) in shape.iter().zip([12, 4, 1]).enumerate() {
             let mut x = vec![C::ZERO; 24];

@@ -6,20 +6,20 @@ use crate::dense::{
 };
 use std::ffi::{c_char, c_int, c_void};
 
-/// A dtype that is computed in as it is stored.
+/// The dtype, which must be both the storage type and the compute type.
 fn dtype(of: u32, compute: u32) -> Result<DenseDtype> {
     require(of == compute)?;
     DenseDtype::of(of).ok_or(Status::NOT_SUPPORTED)
 }
 
-/// A matrix of a call: lengths are no negative numbers, and columns do not overlap.
+/// Checks a matrix argument: lengths are not negative, and columns do not overlap.
 fn matrix(dtype: DenseDtype, address: u64, rows: i64, columns: i64, leading: i64) -> Result<Place> {
     require(rows >= 0 && columns >= 0 && leading >= rows.max(1))?;
     require(address != 0 || rows == 0 || columns == 0)?;
     Ok(Place { dtype, address, rows: rows as usize, columns: columns as usize, leading: leading as usize })
 }
 
-/// Replaces the triangle of a Hermitian matrix by its Cholesky factor. Gives its code.
+/// Replaces the triangle of a Hermitian matrix by its Cholesky factor; returns the error code.
 fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     if !upper {
         return cholesky(a);
@@ -32,7 +32,7 @@ fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     code
 }
 
-/// Cholesky factors of many matrices, whose addresses are known when the work is done.
+/// Cholesky factors of many matrices, whose addresses are known only when the work runs.
 pub(super) fn potrf_in_place(
     memory: &mut crate::memory::Memory,
     place: Place,
@@ -45,10 +45,10 @@ pub(super) fn potrf_in_place(
     write_integers(memory, code, 4, &[failed as i64])
 }
 
-/// How much memory Cholesky factors need.
+/// The size of the work memory for a Cholesky factor.
 ///
 /// # Safety
-/// The last two are null or places for a number.
+/// The last two pointers must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXpotrf_bufferSize(
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn cusolverDnXpotrf_bufferSize(
     with_params(handle, params, |_| {
         require(fill <= 1)?;
         let a = matrix(dtype(of, compute)?, a as u64, n, n, lda)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(of_potrf(a), device, host) }
     })
 }
@@ -75,10 +75,10 @@ fn of_potrf(a: Place) -> [usize; 2] {
     [a.rows * a.dtype.size(), 0]
 }
 
-/// A Cholesky factor.
+/// Computes a Cholesky factor.
 ///
 /// # Safety
-/// The memory of the host has as many bytes as are said.
+/// The host memory must have the given number of bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXpotrf(
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn cusolverDnXpotrf(
     with_params(handle, params, |handle| {
         require(fill <= 1 && !code.is_null())?;
         let a = matrix(dtype(of, compute)?, a as u64, n, n, lda)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let room = unsafe { Room::of(of_potrf(a), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("potrf n {n}"), move |memory| {
@@ -113,10 +113,10 @@ fn of_getrf(a: Place) -> [usize; 2] {
     [a.rows * a.columns * a.dtype.size(), 8 * a.rows]
 }
 
-/// How much memory triangular factors need.
+/// The size of the work memory for LU factors.
 ///
 /// # Safety
-/// The last two are null or places for a number.
+/// The last two pointers must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
@@ -133,15 +133,15 @@ pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
 ) -> u32 {
     with_params(handle, params, |_| {
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(of_getrf(a), device, host) }
     })
 }
 
-/// Triangular factors of a matrix, with exchanged rows. Only square matrices are known here.
+/// Computes LU factors of a matrix with row exchanges. Only square matrices are supported here.
 ///
 /// # Safety
-/// The memory of the host has as many bytes as are said.
+/// The host memory must have the given number of bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgetrf(
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf(
         if m != n || pivots.is_null() {
             return Err(Status::NOT_SUPPORTED);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let room = unsafe { Room::of(of_getrf(a), work, bytes, host, host_bytes)? };
         let (pivots, code) = (pivots as u64, code as u64);
         submit(handle, format!("getrf n {n}"), move |memory| {
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf(
     })
 }
 
-/// Solutions with triangular factors, in place of right sides.
+/// Solves systems with LU factors, in place of the right-hand sides.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub extern "C" fn cusolverDnXgetrs(
@@ -219,10 +219,10 @@ fn of_geqrf(a: Place) -> [usize; 2] {
     [a.columns * 32 * a.dtype.size(), 16]
 }
 
-/// How much memory reflections need.
+/// The size of the work memory for Householder reflections.
 ///
 /// # Safety
-/// The last two are null or places for a number.
+/// The last two pointers must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
@@ -242,15 +242,15 @@ pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
     with_params(handle, params, |_| {
         require(of_tau == of)?;
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(of_geqrf(a), device, host) }
     })
 }
 
-/// Householder's reflections of a matrix.
+/// Computes the Householder reflections of a matrix.
 ///
 /// # Safety
-/// The memory of the host has as many bytes as are said.
+/// The host memory must have the given number of bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeqrf(
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn cusolverDnXgeqrf(
     with_params(handle, params, |handle| {
         require(of_tau == of && !tau.is_null() && !code.is_null())?;
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let room = unsafe { Room::of(of_geqrf(a), work, bytes, host, host_bytes)? };
         let (tau, code) = (Place::list(a.dtype, tau as u64, a.rows.min(a.columns)), code as u64);
         submit(handle, format!("geqrf m {m} n {n}"), move |memory| {
@@ -302,7 +302,7 @@ struct Gesvd {
     ldvt: i64,
 }
 
-/// What a singular value decomposition reads and writes.
+/// The arrays that a singular value decomposition reads and writes.
 #[derive(Clone, Copy)]
 struct Decomposed {
     a: Place,
@@ -315,7 +315,7 @@ impl Gesvd {
         let [of, of_s, of_u, of_vt, compute] = self.types;
         let dtype = dtype(of, compute)?;
         require(of_u == of && of_vt == of && DenseDtype::of(of_s) == Some(dtype.real()))?;
-        // a matrix with more columns than rows is refused
+        // a matrix with more columns than rows is rejected
         require(self.m >= self.n && self.s != 0)?;
         let a = matrix(dtype, self.a, self.m, self.n, self.lda)?;
         let s = Place::list(dtype.real(), self.s, a.columns);
@@ -341,10 +341,10 @@ impl Decomposed {
     }
 }
 
-/// How much memory a singular value decomposition needs.
+/// The size of the work memory for a singular value decomposition.
 ///
 /// # Safety
-/// The last two are null or places for a number.
+/// The last two pointers must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgesvd_bufferSize(
@@ -373,15 +373,15 @@ pub unsafe extern "C" fn cusolverDnXgesvd_bufferSize(
         let (jobs, types) = ([job_u, job_vt], [of, of_s, of_u, of_vt, compute]);
         let (a, s, u, vt) = (a as u64, s as u64, u as u64, vt as u64);
         let call = Gesvd { jobs, m, n, types, a, lda, s, u, ldu, vt, ldvt };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(call.check()?.needs(), device, host) }
     })
 }
 
-/// Singular values and vectors of a matrix.
+/// Computes singular values and vectors of a matrix.
 ///
 /// # Safety
-/// The memory of the host has as many bytes as are said.
+/// The host memory must have the given number of bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgesvd(
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn cusolverDnXgesvd(
         let (a, s, u, vt) = (a as u64, s as u64, u as u64, vt as u64);
         let call = Gesvd { jobs, m, n, types, a, lda, s, u, ldu, vt, ldvt }.check()?;
         require(!code.is_null())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("gesvd m {m} n {n}"), move |memory| {
@@ -428,14 +428,14 @@ pub unsafe extern "C" fn cusolverDnXgesvd(
                     vt.write(memory, &right.adjoint())?;
                 }
             }
-            // the matrix is lost
+            // the matrix is destroyed
             a.write(memory, &Columns::made(a.rows, a.columns, |_, _| f64::NAN.into()))?;
             room.spoil(memory)
         })
     })
 }
 
-/// The arguments of eigenvalues of Hermitian matrices.
+/// The arguments of an eigenvalue decomposition of Hermitian matrices.
 struct Syev {
     mode: u32,
     fill: u32,
@@ -447,7 +447,7 @@ struct Syev {
     batch: i64,
 }
 
-/// What eigenvalues of Hermitian matrices are of, and where they go.
+/// The arrays that an eigenvalue decomposition of Hermitian matrices reads and writes.
 #[derive(Clone, Copy)]
 struct Hermitian {
     a: Place,
@@ -462,7 +462,7 @@ impl Syev {
         let [of, of_w, compute] = self.types;
         let dtype = dtype(of, compute)?;
         require(DenseDtype::of(of_w) == Some(dtype.real()))?;
-        // more matrices at once are refused, of which the manual says nothing
+        // larger batches are rejected, which the manual does not mention
         require(self.mode <= 1 && self.fill <= 1 && (0..1 << 15).contains(&self.batch) && self.w != 0)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let w = Place::list(dtype.real(), self.w, a.rows);
@@ -488,7 +488,7 @@ impl Hermitian {
             write_integers(memory, code + 4 * i as u64, 4, &[i64::from(found.is_none())])?;
             if let Some((values, vectors)) = found {
                 w.write_reals(memory, &values)?;
-                // without vectors the matrix is lost
+                // without vectors the matrix is destroyed
                 let lost = Columns::made(a.rows, a.rows, |_, _| f64::NAN.into());
                 a.write(memory, if self.vectors { &vectors } else { &lost })?;
             }
@@ -499,10 +499,10 @@ impl Hermitian {
 
 macro_rules! hermitian {
     ($query:ident $run:ident ($($batch:ident: $t:ty)?) $batches:expr) => {
-        /// How much memory eigenvalues of Hermitian matrices need.
+        /// The size of the work memory for eigenvalues of Hermitian matrices.
         ///
         /// # Safety
-        /// The places of sizes are null or places for a number.
+        /// The pointers for sizes must be null or valid for writing a number.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $query(
@@ -524,15 +524,15 @@ macro_rules! hermitian {
             with_params(handle, params, |_| {
                 let (types, a, w) = ([of, of_w, compute], a as u64, w as u64);
                 let call = Syev { mode, fill, n, types, a, lda, w, batch: $batches }.check()?;
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { answer(call.needs(), device, host) }
             })
         }
 
-        /// Eigenvalues of Hermitian matrices, and eigenvectors in their place.
+        /// Computes eigenvalues of Hermitian matrices; eigenvectors replace the matrices.
         ///
         /// # Safety
-        /// The memory of the host has as many bytes as are said.
+        /// The host memory must have the given number of bytes.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $run(
@@ -558,7 +558,7 @@ macro_rules! hermitian {
                 let (types, a, w) = ([of, of_w, compute], a as u64, w as u64);
                 let call = Syev { mode, fill, n, types, a, lda, w, batch: $batches }.check()?;
                 require(!code.is_null())?;
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
                 let code = code as u64;
                 submit(handle, format!("syev n {n} batches {}", call.batch), move |memory| {
@@ -572,7 +572,7 @@ macro_rules! hermitian {
 hermitian!(cusolverDnXsyevd_bufferSize cusolverDnXsyevd () 1);
 hermitian!(cusolverDnXsyevBatched_bufferSize cusolverDnXsyevBatched (batch: i64) batch);
 
-/// The arguments of eigenvalues of any square matrix.
+/// The arguments of an eigenvalue decomposition of a general square matrix.
 struct Geev {
     modes: [u32; 2],
     n: i64,
@@ -585,7 +585,7 @@ struct Geev {
     ldvr: i64,
 }
 
-/// What eigenvalues are of, and where they go.
+/// The arrays that an eigenvalue decomposition of a general matrix reads and writes.
 #[derive(Clone, Copy)]
 struct General {
     a: Place,
@@ -599,10 +599,10 @@ impl Geev {
         let dtype = dtype(of, compute)?;
         require(of_vl == of && of_vr == of)?;
         if DenseDtype::of(of_w) != Some(dtype.complex()) {
-            // parts of values in a list of twice the length are known to the library, and not here
+            // the library also supports real and imaginary parts in a list of twice the length; this stand-in does not
             return Err(if of_w == of { Status::NOT_SUPPORTED } else { Status::INVALID_VALUE });
         }
-        // there are no left vectors yet
+        // the library does not compute left vectors yet
         require(self.modes[0] == 0 && self.modes[1] <= 1 && self.w != 0 && self.ldvl >= 1)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let vectors = match self.modes[1] {
@@ -619,15 +619,15 @@ impl General {
     }
 }
 
-/// Eigenvalues and vectors of a real matrix as they are given: those with an imaginary part in pairs, the positive one first, whose
-/// vector's parts are two columns. Nothing where values do not go in pairs.
+/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form: complex ones in conjugate pairs, the one with
+/// positive imaginary part first; the parts of its vector are two columns. `None` if the values do not form pairs.
 fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Columns)> {
     let n = values.len();
     let (mut w, mut columns) = (Vec::new(), Vec::new());
     for (k, &value) in values.iter().enumerate() {
         let column = vectors.column(k);
         if value.im.abs() <= 1e-10 * scale {
-            // of a real value there is a real vector
+            // a real eigenvalue has a real vector
             let largest = column.iter().copied().max_by(|x, y| x.norm().total_cmp(&y.norm()))?;
             let turned: Vec<f64> = column.iter().map(|x| (x * largest.conj() / largest.norm()).re).collect();
             let length = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -642,10 +642,10 @@ fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Colu
     (w.len() == n).then(|| (w, Columns::made(n, n, |i, j| columns[j][i])))
 }
 
-/// How much memory eigenvalues of any square matrix need.
+/// The size of the work memory for eigenvalues of a general square matrix.
 ///
 /// # Safety
-/// The last two are null or places for a number.
+/// The last two pointers must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
@@ -672,15 +672,15 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     with_params(handle, params, |_| {
         let (modes, types) = ([mode_left, mode_right], [of, of_w, of_vl, of_vr, compute]);
         let call = Geev { modes, n, types, a: a as u64, lda, w: w as u64, ldvl, vr: vr as u64, ldvr };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(call.check()?.needs(), device, host) }
     })
 }
 
-/// Eigenvalues and eigenvectors of any square matrix.
+/// Computes eigenvalues and eigenvectors of a general square matrix.
 ///
 /// # Safety
-/// The memory of the host has as many bytes as are said.
+/// The host memory must have the given number of bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev(
@@ -712,7 +712,7 @@ pub unsafe extern "C" fn cusolverDnXgeev(
         let call = Geev { modes, n, types, a: a as u64, lda, w: w as u64, ldvl, vr: vr as u64, ldvr };
         let call = call.check()?;
         require(!code.is_null())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("geev n {n}"), move |memory| {
@@ -727,7 +727,7 @@ pub unsafe extern "C" fn cusolverDnXgeev(
                 w.write_list(memory, &values)?;
                 vectors.map_or(Ok(()), |place| place.write(memory, &columns))?;
             }
-            // the matrix is lost
+            // the matrix is destroyed
             a.write(memory, &Columns::made(a.rows, a.rows, |_, _| f64::NAN.into()))?;
             room.spoil(memory)
         })

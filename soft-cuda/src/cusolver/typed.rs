@@ -1,4 +1,4 @@
-//! Functions of which there is one for each dtype.
+//! Functions that exist once per dtype.
 
 use super::{Room, Status, handles, require, submit, with_handle};
 use crate::{
@@ -35,7 +35,7 @@ fn potrf_batched(
     })
 }
 
-/// The columns that reflections make: where they are, and how many elements of memory are needed for them.
+/// The matrix for the columns of a product of reflections, and the number of elements of work memory.
 fn of_orgqr(dtype: DenseDtype, [m, n, k]: [c_int; 3], a: u64, lda: c_int, tau: u64) -> super::Result<(Place, usize)> {
     require(m >= 0 && n >= 0 && n <= m && k >= 0 && k <= n && lda >= m.max(1))?;
     require(a != 0 && tau != 0 || m == 0 || n == 0)?;
@@ -44,7 +44,7 @@ fn of_orgqr(dtype: DenseDtype, [m, n, k]: [c_int; 3], a: u64, lda: c_int, tau: u
 }
 
 /// # Safety
-/// `size` is null or a place for a number.
+/// `size` must be null or valid for writing a number.
 unsafe fn orgqr_size(
     handle: *mut c_void,
     dtype: DenseDtype,
@@ -56,7 +56,7 @@ unsafe fn orgqr_size(
 ) -> u32 {
     with_handle(handle, |_| {
         let (_, needed) = of_orgqr(dtype, lengths, a, lda, tau)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(size, needed as c_int) }.map_err(|_| Status::INVALID_VALUE)
     })
 }
@@ -106,10 +106,10 @@ struct Jacobi {
 }
 
 impl Jacobi {
-    /// Most rows and columns.
+    /// The largest number of rows and columns.
     const MOST: c_int = 32;
 
-    /// How many elements of memory are needed.
+    /// Checks the arguments; returns the number of elements of work memory.
     fn check(&self) -> super::Result<usize> {
         let Jacobi { mode, lengths: [m, n], lda, ldu, ldv, batch, .. } = *self;
         require(handles().jacobi.contains(&self.settings))?;
@@ -120,11 +120,11 @@ impl Jacobi {
     }
 
     /// # Safety
-    /// `size` is null or a place for a number.
+    /// `size` must be null or valid for writing a number.
     unsafe fn size(&self, handle: *mut c_void, size: *mut c_int) -> u32 {
         with_handle(handle, |_| {
             let needed = self.check()?;
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { put(size, needed as c_int) }.map_err(|_| Status::INVALID_VALUE)
         })
     }
@@ -167,7 +167,7 @@ impl Jacobi {
 
 macro_rules! exported {
     ($($dtype:ident $potrf:ident $orgqr_size:ident $orgqr:ident $gesvdj_size:ident $gesvdj:ident;)*) => {$(
-        /// Cholesky factors, in place of many matrices.
+        /// Cholesky factors of many matrices, in place.
         #[unsafe(no_mangle)]
         pub extern "C" fn $potrf(
             handle: *mut c_void,
@@ -181,10 +181,10 @@ macro_rules! exported {
             potrf_batched(handle, DenseDtype::$dtype, fill, n, a as u64, lda, codes as u64, batch)
         }
 
-        /// How many elements of memory the columns that reflections make need.
+        /// The number of elements of work memory for the columns of a product of reflections.
         ///
         /// # Safety
-        /// `size` is null or a place for a number.
+        /// `size` must be null or valid for writing a number.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $orgqr_size(
@@ -197,11 +197,11 @@ macro_rules! exported {
             tau: *const c_void,
             size: *mut c_int,
         ) -> u32 {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { orgqr_size(handle, DenseDtype::$dtype, [m, n, k], a as u64, lda, tau as u64, size) }
         }
 
-        /// The columns that reflections make, in place of their vectors.
+        /// Computes the columns of a product of reflections, in place of their vectors.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $orgqr(
@@ -220,10 +220,10 @@ macro_rules! exported {
             orgqr(handle, dtype, lengths, a as u64, lda, tau as u64, work as u64, size, code as u64)
         }
 
-        /// How many elements of memory singular values by Jacobi's method need.
+        /// The number of elements of work memory for singular values by Jacobi's method.
         ///
         /// # Safety
-        /// `size` is null or a place for a number.
+        /// `size` must be null or valid for writing a number.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $gesvdj_size(
@@ -244,11 +244,11 @@ macro_rules! exported {
         ) -> u32 {
             let (dtype, lengths, settings) = (DenseDtype::$dtype, [m, n], settings as u64);
             let (a, s, u, v) = (a as u64, s as u64, u as u64, v as u64);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { Jacobi { dtype, mode, lengths, a, lda, s, u, ldu, v, ldv, settings, batch }.size(handle, size) }
         }
 
-        /// Singular values and vectors of many small matrices.
+        /// Computes singular values and vectors of many small matrices.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $gesvdj(

@@ -1,9 +1,9 @@
-//! Cholesky factors, triangular factors with exchanged rows, Householder's reflections, systems of equations.
+//! Cholesky factors, LU factors with row exchanges, Householder reflections, and systems of equations.
 
 use super::{C, Columns, quotient};
 
-/// The lower Cholesky factor, in the lower triangle; the other is not looked at. Gives the number of the first column, from 1 on,
-/// whose pivot is not above 0, or 0. A pivot that is NaN is not seen.
+/// The lower Cholesky factor, in the lower triangle; the upper triangle is ignored. Returns the number of the first
+/// column, from 1 on, whose pivot is not above 0, or 0. A NaN pivot is not detected.
 pub(crate) fn cholesky(a: &mut Columns) -> usize {
     for j in 0..a.rows {
         let square = a[(j, j)].re - (0..j).map(|k| a[(j, k)].norm_sqr()).sum::<f64>();
@@ -20,7 +20,8 @@ pub(crate) fn cholesky(a: &mut Columns) -> usize {
     0
 }
 
-/// Factors in place, the row that each was exchanged with, from 1 on, and the number of the first pivot that is 0, or 0.
+/// LU factors in place; returns the row that each row was exchanged with, from 1 on, and the number of the first zero
+/// pivot, or 0.
 pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     let (n, mut pivots, mut singular) = (a.rows, Vec::new(), 0);
     for j in 0..n {
@@ -51,7 +52,7 @@ pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     (pivots, singular)
 }
 
-/// Solves with the factors of [`lu`], in place of the right sides.
+/// Solves with the factors of [`lu`], in place of the right-hand sides.
 pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     for j in 0..x.columns {
         for (i, &pivot) in pivots.iter().enumerate() {
@@ -62,7 +63,7 @@ pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     solve_triangle(factors, false, false, x);
 }
 
-/// Solves with a triangle of a matrix, in place of the right sides; with ones on its diagonal where `unit` says so.
+/// Solves with a triangle of a matrix, in place of the right-hand sides. With `unit`, the diagonal is taken as ones.
 pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Columns) {
     let n = a.rows;
     for j in 0..x.columns {
@@ -76,11 +77,11 @@ pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Colum
     }
 }
 
-/// The numbers of Householder's reflections.
+/// The factors `tau` of Householder reflections.
 pub(crate) type Reflections = Vec<C>;
 
-/// The triangular factor above the diagonal and, below it, the vectors of the reflections `1 - tau v v*`, whose first element is 1.
-/// The first factor is their product, the first one leftmost.
+/// QR factors in place: R in the upper triangle and, below the diagonal, the vectors of the reflections `1 - tau v v*`,
+/// whose first element is 1. Q is the product of the reflections, the first one leftmost.
 pub(crate) fn qr(a: &mut Columns) -> Reflections {
     let (m, n) = (a.rows, a.columns);
     let mut all = Vec::new();
@@ -97,7 +98,7 @@ pub(crate) fn qr(a: &mut Columns) -> Reflections {
         (j + 1..m).for_each(|i| a[(i, j)] = quotient(a[(i, j)], first - beta));
         a[(j, j)] = beta.into();
         all.push(tau);
-        // what the adjoint of the reflection makes of the columns after it
+        // apply the adjoint of the reflection to the columns after it
         for k in j + 1..n {
             let product = a[(j, k)] + (j + 1..m).map(|i| a[(i, j)].conj() * a[(i, k)]).sum::<C>();
             let by = tau.conj() * product;
@@ -111,7 +112,7 @@ pub(crate) fn qr(a: &mut Columns) -> Reflections {
     all
 }
 
-/// The first columns of the product of reflections, whose vectors are below the diagonal of `a`.
+/// The first columns of a product of reflections, whose vectors are below the diagonal of `a`.
 pub(crate) fn orthonormal(a: &Columns, tau: &[C]) -> Columns {
     let (m, n) = (a.rows, a.columns);
     let mut q = Columns::identity(m, n);

@@ -1,12 +1,12 @@
-//! Jacobi's methods: rotations of pairs of columns until all are orthogonal, for singular values; of pairs of rows and columns until
-//! nothing is left beside the diagonal, for eigenvalues of Hermitian matrices.
+//! Jacobi's methods. For singular values, pairs of columns are rotated until all are orthogonal; for eigenvalues of
+//! Hermitian matrices, pairs of rows and columns are rotated until the matrix is diagonal.
 
 use super::{C, Columns};
 
-/// Sweeps over all pairs after which a method gives up.
+/// The number of sweeps over all pairs after which a method gives up.
 const SWEEPS: usize = 100;
 
-/// A rotation of two columns, of which the second is turned by a phase first.
+/// A rotation of two columns, the second of which is first multiplied by a phase.
 #[derive(Clone, Copy)]
 struct Rotation {
     cos: f64,
@@ -15,7 +15,7 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// The one after which `off`, the product of both columns, is 0; `first` and `second` are those of each with itself.
+    /// The rotation that makes `off`, the inner product of both columns, 0; `first` and `second` are the squared norms.
     fn of(first: f64, second: f64, off: C) -> Rotation {
         let size = off.norm();
         let half = (second - first) / (2.0 * size);
@@ -45,19 +45,20 @@ fn dot(x: &[C], y: &[C]) -> C {
     x.iter().zip(y).map(|(x, y)| x.conj() * y).sum()
 }
 
-/// The columns in another order.
+/// The columns in the given order.
 fn reordered(a: &Columns, order: &[usize]) -> Columns {
     Columns::made(a.rows, order.len(), |i, j| a[(i, order[j])])
 }
 
-/// Singular values, the largest first, and square matrices of vectors, in columns; nothing where the method does not end.
+/// Singular values in descending order, and square matrices of vectors in columns; `None` if the method does not
+/// converge.
 pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     if a.rows < a.columns {
         return svd(&a.adjoint()).map(|(s, u, v)| (s, v, u));
     }
     let n = a.columns;
     let (mut a, mut v) = (a.clone(), Columns::identity(n, n));
-    // squares of the parts of small matrices would be 0, of large ones infinite
+    // squares would underflow for small matrices and overflow for large ones
     let scale = match a.largest() {
         0.0 => 1.0,
         largest => largest,
@@ -101,13 +102,13 @@ pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     Some((s.iter().map(|s| s * scale).collect(), u, v))
 }
 
-/// Makes columns from `known` on such that all are orthonormal.
+/// Fills the columns from `known` on so that all columns are orthonormal.
 fn complete(u: &mut Columns, known: usize) {
     for j in known..u.columns {
         let best = (0..u.rows).map(|place| {
             let mut new = vec![C::ZERO; u.rows];
             new[place] = C::ONE;
-            // twice, as the first time leaves what was rounded away
+            // twice, because the first pass leaves rounding errors
             for k in (0..j).chain(0..j) {
                 let part = dot(u.column(k), &new);
                 new.iter_mut().zip(u.column(k)).for_each(|(x, u)| *x -= part * u);
@@ -120,7 +121,8 @@ fn complete(u: &mut Columns, known: usize) {
     }
 }
 
-/// Eigenvalues of a Hermitian matrix, the least first, and eigenvectors in columns; nothing where the method does not end.
+/// Eigenvalues of a Hermitian matrix in ascending order, and eigenvectors in columns; `None` if the method does not
+/// converge.
 pub(crate) fn eigh(a: &Columns) -> Option<(Vec<f64>, Columns)> {
     let n = a.rows;
     let (mut a, mut v) = (a.clone(), Columns::identity(n, n));

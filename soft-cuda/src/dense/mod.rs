@@ -1,5 +1,5 @@
-//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER: the methods of textbooks, on complex numbers of
-//! double precision whatever the dtype is, with no code of the backends, so that a mistake of theirs is not made here too.
+//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER: textbook methods in complex double
+//! precision for every dtype. The code is independent of the backends, so that it does not repeat mistakes of theirs.
 
 mod factor;
 mod jacobi;
@@ -16,10 +16,10 @@ use num_complex::Complex;
 pub(crate) use schur::eig;
 use std::ops::{Index, IndexMut};
 
-/// What everything is computed in.
+/// The type of all computations.
 pub(crate) type C = Complex<f64>;
 
-/// The dtypes that are factorized.
+/// The dtypes of factorizations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DenseDtype {
     Float32,
@@ -29,7 +29,7 @@ pub(crate) enum DenseDtype {
 }
 
 impl DenseDtype {
-    /// Of a `cudaDataType`.
+    /// The dtype for a `cudaDataType`.
     pub(crate) fn of(code: u32) -> Option<DenseDtype> {
         match code {
             0 => Some(DenseDtype::Float32),
@@ -40,7 +40,7 @@ impl DenseDtype {
         }
     }
 
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub(crate) fn size(self) -> usize {
         match self {
             DenseDtype::Float32 => 4,
@@ -49,12 +49,12 @@ impl DenseDtype {
         }
     }
 
-    /// Of the parts of its numbers.
+    /// The dtype of the real and imaginary parts.
     pub(crate) fn real(self) -> DenseDtype {
         if self.is_double() { DenseDtype::Float64 } else { DenseDtype::Float32 }
     }
 
-    /// Of complex numbers of its precision.
+    /// The complex dtype of the same precision.
     pub(crate) fn complex(self) -> DenseDtype {
         if self.is_double() { DenseDtype::Complex128 } else { DenseDtype::Complex64 }
     }
@@ -86,7 +86,7 @@ impl DenseDtype {
     }
 }
 
-/// A matrix, column by column.
+/// A matrix in column-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Columns {
     pub(crate) rows: usize,
@@ -118,7 +118,7 @@ impl Columns {
         Columns::made(rows, columns, |i, j| if i == j { C::ONE } else { C::ZERO })
     }
 
-    /// A matrix whose element of a row and a column is known.
+    /// A matrix from a function of row and column.
     pub(crate) fn made(rows: usize, columns: usize, element: impl Fn(usize, usize) -> C) -> Columns {
         let mut out = Columns::zeros(rows, columns);
         for j in 0..columns {
@@ -152,29 +152,29 @@ impl Columns {
     }
 }
 
-/// The quotient; of real numbers as reals have it.
+/// The quotient; real numbers are divided as reals.
 pub(crate) fn quotient(x: C, y: C) -> C {
     if y.im == 0.0 { C::new(x.re / y.re, x.im / y.re) } else { x / y }
 }
 
-/// A matrix in device memory, column by column.
+/// A column-major matrix in device memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) dtype: DenseDtype,
     pub(crate) address: u64,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// Elements from column to column; no fewer than rows.
+    /// Distance between columns in elements; at least the number of rows.
     pub(crate) leading: usize,
 }
 
 impl Place {
-    /// Numbers beside each other.
+    /// Consecutive numbers.
     pub(crate) fn list(dtype: DenseDtype, address: u64, length: usize) -> Place {
         Place { dtype, address, rows: length, columns: usize::from(length > 0), leading: length }
     }
 
-    /// The matrix that lies `i` whole ones further on.
+    /// The matrix `i` positions later in a dense batch.
     pub(crate) fn next(self, i: usize) -> Place {
         let bytes = i * self.leading * self.columns * self.dtype.size();
         Place { address: self.address + bytes as u64, ..self }
@@ -214,7 +214,7 @@ impl Place {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.iter().map(|&x| x.into()).collect() })
     }
 
-    /// Writes numbers.
+    /// Writes complex numbers.
     pub(crate) fn write_list(&self, memory: &mut Memory, from: &[C]) -> Result<(), Fault> {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.to_vec() })
     }
@@ -229,7 +229,7 @@ pub(crate) fn write_integers(memory: &mut Memory, address: u64, size: usize, fro
     Ok(())
 }
 
-/// Reads integers of `size` bytes each, which are not negative.
+/// Reads nonnegative integers of `size` bytes each.
 pub(crate) fn read_integers(memory: &Memory, address: u64, size: usize, n: usize) -> Result<Vec<u64>, Fault> {
     aligned(Access::Read, address, size)?;
     let bytes = memory.read(&mut Hint::default(), address, n * size)?;
@@ -241,7 +241,7 @@ pub(crate) fn read_integers(memory: &Memory, address: u64, size: usize, n: usize
 pub(crate) mod testing {
     use super::{C, Columns};
 
-    /// Numbers that look random, in [-1, 1); real ones, or complex ones.
+    /// Pseudorandom numbers in [-1, 1), real or complex.
     pub(crate) fn noise(seed: u64, rows: usize, columns: usize, is_real: bool) -> Columns {
         let mut out = Columns::zeros(rows, columns);
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

@@ -1,12 +1,12 @@
-//! Eigenvalues of any square matrix: the QR algorithm with shifts on the matrix reduced to Hessenberg's form, and eigenvectors of the
-//! triangular matrix that is left.
+//! Eigenvalues of general square matrices: the QR algorithm with shifts on the Hessenberg form, and eigenvectors of the
+//! resulting triangular matrix.
 
 use super::{C, Columns, quotient};
 
-/// Steps for an eigenvalue after which the method gives up.
+/// The number of steps for one eigenvalue after which the method gives up.
 const STEPS: usize = 300;
 
-/// Makes elements below those next to the diagonal 0, by reflections, which `q` collects.
+/// Reduces the matrix to Hessenberg form by reflections, which `q` accumulates.
 fn reduce(a: &mut Columns, q: &mut Columns) {
     let n = a.rows;
     for k in 0..n.saturating_sub(2) {
@@ -34,7 +34,7 @@ fn reduce(a: &mut Columns, q: &mut Columns) {
     }
 }
 
-/// The eigenvalue of the 2 by 2 matrix that ends at `end` which is nearer to its last element.
+/// The eigenvalue of the 2 x 2 block ending at `end` that is nearer to its last element.
 fn shift(t: &Columns, end: usize) -> C {
     let (a, b, c, d) = (t[(end - 1, end - 1)], t[(end - 1, end)], t[(end, end - 1)], t[(end, end)]);
     let half = (a - d) / 2.0;
@@ -43,7 +43,7 @@ fn shift(t: &Columns, end: usize) -> C {
     if (x - d).norm() < (y - d).norm() { x } else { y }
 }
 
-/// A step of the algorithm between two rows, by rotations of neighbouring ones.
+/// One step of the algorithm on a block of rows, by rotations of neighbouring rows.
 fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
     let n = t.rows;
     (first..=last).for_each(|i| t[(i, i)] -= shift);
@@ -57,7 +57,7 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
             t[(k, j)] = c.conj() * upper + s.conj() * lower;
             t[(k + 1, j)] = c * lower - s * upper;
         }
-        // what is before the block is turned too, as it is part of the triangle
+        // the columns above the block are rotated too, as they belong to the triangle
         rotations.push((k, c, s));
     }
     for (k, c, s) in rotations {
@@ -74,7 +74,7 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
     (first..=last).for_each(|i| t[(i, i)] += shift);
 }
 
-/// Eigenvalues, and eigenvectors of length 1 in columns; nothing where the method does not end.
+/// Eigenvalues, and eigenvectors of length 1 in columns; `None` if the method does not converge.
 pub(crate) fn eig(a: &Columns) -> Option<(Vec<C>, Columns)> {
     let n = a.rows;
     let (mut t, mut q) = (a.clone(), Columns::identity(n, n));
@@ -96,7 +96,7 @@ pub(crate) fn eig(a: &Columns) -> Option<(Vec<C>, Columns)> {
         if steps > STEPS {
             return None;
         }
-        // now and then another shift, for matrices that the usual one leaves as they are
+        // an exceptional shift from time to time, for matrices that the usual shift leaves unchanged
         let by = if steps % 10 == 0 { t[(last, last - 1)].norm().into() } else { shift(&t, last) };
         step(&mut t, &mut q, first, last, by);
     }
@@ -140,7 +140,7 @@ mod tests {
         }
         check(&Columns::identity(3, 3));
         check(&Columns::zeros(3, 3));
-        // a permutation, which shifts of 0 would leave as it is
+        // a permutation, which a shift of 0 would leave unchanged
         check(&Columns::made(4, 4, |i, j| if i == (j + 1) % 4 { C::ONE } else { C::ZERO }));
         // a rotation
         check(&Columns::made(2, 2, |i, j| if i == j { C::ZERO } else { C::from(i as f64 - j as f64) }));

@@ -1,4 +1,4 @@
-//! What the environment sets.
+//! Settings in the environment.
 
 use crate::exec::Order;
 use std::{
@@ -6,40 +6,40 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Where counts are written at exit.
+/// The destination of counts at exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// To stderr.
     Stderr,
-    /// To a file, which is replaced.
+    /// To a file, which is overwritten.
     File(PathBuf),
 }
 
-/// What can be set of the driver.
+/// The settings of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How many devices there are.
+    /// The number of devices.
     pub devices: usize,
-    /// Bytes of memory of each.
+    /// Memory of each device in bytes.
     pub memory: u64,
-    /// In which order blocks and threads run.
+    /// The order in which blocks and threads run.
     pub order: Order,
-    /// Which allocation fails, counted from 1.
+    /// The number of the allocation that fails, from 1 on.
     pub fail_allocation: Option<u64>,
-    /// Where counts go at exit.
+    /// The destination of counts at exit.
     pub counts: Option<Output>,
-    /// Whether what was never freed is listed at exit.
+    /// Whether allocations that were never freed are listed at exit.
     pub leaks: bool,
-    /// Kernels, and calls of libraries, that go wrong, by a part of their name.
+    /// Kernels and library calls that go wrong, each by a part of its name.
     pub plants: Vec<(Plant, String)>,
 }
 
-/// How a kernel or a call goes wrong.
+/// A planted mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
-    /// It writes nothing, so that the result is what was there before.
+    /// The kernel or call writes nothing, so the previous contents remain.
     Wrong,
-    /// It accesses memory that is none.
+    /// It accesses unallocated memory.
     Bounds,
     /// It never ends.
     Hang,
@@ -77,10 +77,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Most devices: their addresses are kept apart by some bits.
+    /// The largest number of devices, whose addresses differ in some bits.
     const MOST_DEVICES: usize = 64;
 
-    /// From variables, which `get` looks up. Says what is wrong with the first that cannot be read.
+    /// Reads the variables that `get` looks up. The error describes the first invalid one.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         fn number(name: &str, text: &str) -> Result<u64, String> {
             text.parse().map_err(|_| format!("{name} is {text:?}, which is not a number"))
@@ -118,7 +118,7 @@ impl Config {
     }
 }
 
-/// A seed that is new every time.
+/// A seed that differs every time.
 fn entropy() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }

@@ -1,4 +1,4 @@
-//! Contexts: one of each device, its primary one.
+//! Contexts: each device has only its primary context.
 
 use super::{
     edge::{call, call_and_wait, current, set_current},
@@ -10,28 +10,28 @@ fn ordinal(device: c_int) -> Result<usize> {
     usize::try_from(device).map_err(|_| Code::INVALID_DEVICE)
 }
 
-/// One more use of a device's context.
+/// Retains a device's primary context.
 ///
 /// # Safety
-/// `context` is null or a place for a handle.
+/// `context` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) -> u32 {
     call(|driver| {
         if context.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(context, driver.retain(ordinal(device)?)? as *mut c_void) }
     })
 }
 
-/// One use less of a device's context; the last ends it.
+/// Releases a device's primary context; the last release destroys it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> u32 {
     call(|driver| driver.release(ordinal(device)?))
 }
 
-/// Makes a context current on this thread, or none.
+/// Makes a context, or none, current on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> u32 {
     call(|driver| {
@@ -43,23 +43,23 @@ pub extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> u32 {
     })
 }
 
-/// The context that is current on this thread, or null.
+/// Returns the context that is current on this thread, or null.
 ///
 /// # Safety
-/// `context` is null or a place for a handle.
+/// `context` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call(|_| unsafe { put(context, current() as *mut c_void) })
 }
 
-/// The device of the current context.
+/// Returns the device of the current context.
 ///
 /// # Safety
-/// `device` is null or a place for a number.
+/// `device` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call(|driver| unsafe { put(device, driver.device_of(current())? as c_int) })
 }
 

@@ -10,7 +10,8 @@ use crate::memory::Hint;
 use std::ffi::c_void;
 
 impl Driver {
-    /// Copies from the host, which may change its memory right after: it was copied to a staging buffer.
+    /// Copies from the host into a staging buffer and from there to the device, so that the host may change its memory
+    /// at once.
     pub fn copy_in(&mut self, device: usize, to: u64, from: &[u8], stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if from.is_empty() {
@@ -26,7 +27,7 @@ impl Driver {
         self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), from.len())
     }
 
-    /// Copies to the host, which has it when this returns, as always where the host's memory is pageable.
+    /// Copies to the host before returning, as for all pageable host memory.
     pub fn copy_out(
         &mut self,
         device: usize,
@@ -52,7 +53,7 @@ impl Driver {
         self.check(on)
     }
 
-    /// Copies on devices.
+    /// Copies within or between devices.
     pub fn copy(&mut self, device: usize, to: u64, from: u64, bytes: usize, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if bytes == 0 {
@@ -63,7 +64,7 @@ impl Driver {
         self.put_on(stream, "copy", Work::Copy { from, to, bytes }, 0)
     }
 
-    /// Fills with one byte.
+    /// Fills memory with one byte.
     pub fn fill(&mut self, device: usize, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if bytes == 0 {
@@ -81,7 +82,7 @@ impl Driver {
 /// Copies from the host.
 ///
 /// # Safety
-/// `from` is null or `bytes` bytes.
+/// `from` must be null or valid for reading `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| {
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
         let from = match bytes {
             0 => &[],
             _ if from.is_null() => return Err(Code::INVALID_VALUE),
-            // SAFETY: the caller's promise; padding and the like is copied as whatever it is.
+            // SAFETY: guaranteed by the caller; padding bytes are copied whatever they are.
             _ => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) },
         };
         driver.copy_in(device, to, from, stream as u64)
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
 /// Copies to the host.
 ///
 /// # Safety
-/// `to` is null or a place for `bytes` bytes.
+/// `to` must be null or valid for writing `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
     let goals = |driver: &Driver, device| match bytes {
@@ -117,19 +118,19 @@ pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes:
             return driver.copy_out_later(device, from, to.cast(), bytes, stream as u64);
         }
         driver.copy_out(device, from, bytes, stream as u64, |content| {
-            // SAFETY: the caller's promise; there are `bytes` bytes of content, which is not the host's memory.
+            // SAFETY: guaranteed by the caller; `content` has `bytes` bytes and does not overlap the host's memory.
             unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), to.cast::<u8>(), content.len()) }
         })
     })
 }
 
-/// Copies on devices.
+/// Copies within or between devices.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.copy(device, to, from, bytes, stream as u64))
 }
 
-/// Fills with one byte.
+/// Fills memory with one byte.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD8Async(to: u64, byte: u8, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.fill(device, to, byte, bytes, stream as u64))

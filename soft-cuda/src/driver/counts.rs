@@ -1,13 +1,13 @@
-//! How often things were done.
+//! Counts of operations.
 
 use std::{cell::Cell, fmt};
 
-/// How often things were done since the start of the process.
+/// Counts of operations since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Kernels launched.
     pub launches: u64,
-    /// Allocations tried.
+    /// Attempted allocations.
     pub allocations: u64,
     /// Copies from the host.
     pub copies_in: u64,
@@ -17,12 +17,12 @@ pub struct Counts {
     pub copies_out: u64,
     /// Bytes copied to the host.
     pub bytes_out: u64,
-    /// Frees of what was not allocated or was freed before.
+    /// Attempts to free addresses that were not allocated or already freed.
     pub refused: u64,
 }
 
 impl Counts {
-    /// As numbers, in this order.
+    /// The counts as numbers, in the order of the fields.
     pub fn all(&self) -> [u64; 7] {
         let Counts { launches, allocations, copies_in, bytes_in, copies_out, bytes_out, refused } = *self;
         [launches, allocations, copies_in, bytes_in, copies_out, bytes_out, refused]
@@ -55,7 +55,7 @@ thread_local! {
     static COPIED: Cell<u64> = const { Cell::new(0) };
     /// Kernels that this thread has launched.
     static LAUNCHED: Cell<u64> = const { Cell::new(0) };
-    /// Allocations that this thread has tried.
+    /// Allocations that this thread has attempted.
     static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -79,7 +79,7 @@ pub(super) fn launched() -> u64 {
     LAUNCHED.with(Cell::get)
 }
 
-/// Allocations that this thread has tried.
+/// Allocations that this thread has attempted.
 pub(super) fn allocated() -> u64 {
     ALLOCATED.with(Cell::get)
 }

@@ -1,4 +1,4 @@
-//! Between the exported functions and the driver.
+//! The layer between the exported functions and the driver.
 
 use super::{config::Config, error::Result, state::Driver, work::Mark};
 use crate::exec::Order;
@@ -12,7 +12,7 @@ use std::{
 /// The driver of this process.
 static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
     let config = Config::read(|name| env::var(name).ok()).unwrap_or_else(|wrong| {
-        // nothing can be tested with a setting that is not understood
+        // no test is meaningful with an invalid setting
         eprintln!("soft-cuda: {wrong}");
         std::process::exit(2)
     });
@@ -26,35 +26,35 @@ static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The context that is current on this thread; 0 for none.
+    /// The context that is current on this thread, or 0.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The driver, whatever happened to the thread that had it before.
+/// Locks the driver, even if a thread has panicked while it held the lock.
 pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// For how long nobody looks at what waits for other devices.
+/// The interval in which waits for other devices are checked.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something has come from another device.
+/// Notified when something has arrived from another device.
 static CHANGED: Condvar = Condvar::new();
 
-/// Goes on with the work that waits for other devices, as something has come from one.
+/// Continues the work that waits for other devices, after something has arrived.
 pub(crate) fn advance() {
     lock().advance();
     CHANGED.notify_all();
 }
 
-/// Does the work up to the marks. The driver is free for others while that waits for other devices.
+/// Runs the work up to the marks. While work waits for other devices, the driver is unlocked.
 fn settle(mut driver: MutexGuard<'static, Driver>, goals: Vec<Mark>) -> MutexGuard<'static, Driver> {
     loop {
         driver.finish(goals.clone());
         if !goals.iter().any(|goal| driver.pending(*goal)) {
             return driver;
         }
-        // now and then, too: another thread may have failed the device, and its work with it
+        // check from time to time, too: another thread may have failed the device and its work
         driver = CHANGED.wait_timeout(driver, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
@@ -66,19 +66,19 @@ pub(crate) fn finish_device(device: usize) {
     drop(settle(driver, goals));
 }
 
-/// Lets the report be made when the process ends.
+/// Registers the report for the end of the process.
 fn report_at_exit() {
     extern "C" fn report() {
-        // a thread that is still at work has the lock: what it has counted so far is nothing to rely on
+        // a thread that is still working holds the lock: its counts would be incomplete
         if let Ok(driver) = DRIVER.try_lock() {
             driver.report();
         }
     }
-    // SAFETY: the function is one of this library and takes nothing.
+    // SAFETY: the function belongs to this library and takes no arguments.
     unsafe { libc::atexit(report) };
 }
 
-/// The context that is current on this thread; 0 for none.
+/// The context that is current on this thread, or 0.
 pub(crate) fn current() -> u64 {
     CURRENT.get()
 }
@@ -88,18 +88,18 @@ pub(super) fn set_current(context: u64) {
     CURRENT.set(context);
 }
 
-/// The code of a result.
+/// The code for a result.
 pub(super) fn code(result: Result<()>) -> u32 {
     result.map_or_else(|code| code.0, |()| 0)
 }
 
-/// A function that needs the driver to be initialised.
+/// Runs a function that needs an initialised driver.
 pub(super) fn call(f: impl FnOnce(&mut Driver) -> Result<()>) -> u32 {
     let mut driver = lock();
     code(driver.check_initialised().and_then(|()| f(&mut driver)))
 }
 
-/// A function that works in the context that is current on this thread: it gets the context's device.
+/// Runs a function in the context that is current on this thread, with the context's device.
 pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) -> u32 {
     call(|driver| {
         let device = driver.device_of(current())?;
@@ -108,7 +108,7 @@ pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) 
     })
 }
 
-/// The same of a function that waits for work: `goals` says for which.
+/// As `call_in_context`, for a function that first waits for the work in `goals`.
 pub(super) fn call_and_wait(
     goals: impl FnOnce(&Driver, usize) -> Result<Vec<Mark>>,
     f: impl FnOnce(&mut Driver, usize) -> Result<()>,
@@ -121,7 +121,7 @@ pub(super) fn call_and_wait(
     });
     code(found.and_then(|(device, goals)| {
         let mut driver = settle(driver, goals);
-        // the context may have gone meanwhile
+        // the context may have been destroyed meanwhile
         driver.device_of(current())?;
         driver.check(device)?;
         f(&mut driver, device)

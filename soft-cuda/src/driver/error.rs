@@ -1,4 +1,4 @@
-//! The driver's error codes, and how results are given to callers.
+//! The driver's error codes, and the way results are returned to callers.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,18 +6,18 @@ use std::ffi::{CStr, c_char};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code(pub u32);
 
-/// What a function of the driver gives.
+/// The result of a function of the driver.
 pub type Result<T, E = Code> = std::result::Result<T, E>;
 
-/// Writes a result to where the caller wants it.
+/// Writes a result to the caller's address.
 ///
 /// # Safety
-/// `at` is null or a place for a `V`.
+/// `at` must be null or valid for writing a `V`.
 pub(crate) unsafe fn put<V>(at: *mut V, value: V) -> Result<()> {
     if at.is_null() {
         return Err(Code::INVALID_VALUE);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { at.write(value) };
     Ok(())
 }
@@ -27,7 +27,7 @@ macro_rules! codes {
         impl Code {
             $(#[doc = $text] pub const $name: Code = Code($number);)*
 
-            /// Its name and what it says, with their NUL.
+            /// The name and the text of the code, with their NUL.
             fn words(self) -> Option<(&'static CStr, &'static CStr)> {
                 match self.0 {
                     0 => Some((c"CUDA_SUCCESS", c"no error")),
@@ -66,30 +66,30 @@ codes! {
     NOT_SUPPORTED = 801, "operation not supported";
 }
 
-/// The name of an error: `CUDA_ERROR_INVALID_VALUE`.
+/// Returns the name of an error: `CUDA_ERROR_INVALID_VALUE`.
 ///
 /// # Safety
-/// `name` is null or a place for a pointer.
+/// `name` must be null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: u32, name: *mut *const c_char) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put_words(name, Code(error).words().map(|(name, _)| name)) }
 }
 
-/// What an error says, in English.
+/// Returns the English text of an error.
 ///
 /// # Safety
-/// `text` is null or a place for a pointer.
+/// `text` must be null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: u32, text: *mut *const c_char) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { put_words(text, Code(error).words().map(|(_, text)| text)) }
 }
 
 /// # Safety
-/// `at` is null or a place for a pointer.
+/// `at` must be null or valid for writing a pointer.
 unsafe fn put_words(at: *mut *const c_char, words: Option<&'static CStr>) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let put = unsafe { put(at, words.map_or(std::ptr::null(), CStr::as_ptr)) };
     if put.is_ok() && words.is_some() { 0 } else { Code::INVALID_VALUE.0 }
 }
@@ -104,11 +104,11 @@ mod tests {
         assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
         assert_eq!(text, c"an illegal memory access was encountered");
         let mut at = std::ptr::null();
-        // SAFETY: a place for a pointer.
+        // SAFETY: valid for writing a pointer.
         assert_eq!(unsafe { cuGetErrorName(2, &mut at) }, 0);
-        // SAFETY: a string of the driver's.
+        // SAFETY: a string of the driver.
         assert_eq!(unsafe { CStr::from_ptr(at) }, c"CUDA_ERROR_OUT_OF_MEMORY");
-        // SAFETY: a place for a pointer.
+        // SAFETY: valid for writing a pointer.
         assert_eq!(unsafe { cuGetErrorString(12345, &mut at) }, 1);
         assert!(at.is_null());
         // SAFETY: null is allowed.

@@ -1,4 +1,4 @@
-//! Events: places in streams that can be waited for.
+//! Events: positions in streams that can be waited for.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -9,11 +9,11 @@ use super::{
 };
 use std::{ffi::c_void, time::Instant};
 
-/// The event keeps no time.
+/// The flag for an event without a time.
 const DISABLE_TIMING: u32 = 2;
 
 impl Driver {
-    /// A new event. Flag 1: waiting sleeps; flag 2: it keeps no time.
+    /// Creates an event. Flag 1: waiting sleeps; flag 2: the event has no time.
     pub fn event_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         if flags & !3 != 0 {
             return Err(Code::INVALID_VALUE);
@@ -30,12 +30,12 @@ impl Driver {
         Ok(event)
     }
 
-    /// Ends an event. Streams that wait for it still do.
+    /// Destroys an event. Streams that wait for it still do.
     pub fn event_destroy(&mut self, handle: u64) -> Result<()> {
         self.events.remove(&handle).map(drop).ok_or(Code::INVALID_HANDLE)
     }
 
-    /// The event happens when the stream comes to here.
+    /// Records the event: it happens when the stream reaches this position.
     pub fn event_record(&mut self, device: usize, handle: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if self.streams[&stream].device != self.event(handle)?.device {
@@ -48,7 +48,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits for an event. One that was never recorded has happened.
+    /// Waits for an event. An event that was never recorded counts as happened.
     pub fn event_synchronize(&mut self, handle: u64) -> Result<()> {
         let event = self.event(handle)?;
         let (device, mark) = (event.device, event.mark);
@@ -56,14 +56,15 @@ impl Driver {
         self.check(device)
     }
 
-    /// Whether an event has happened. Who asks is told that it has not, but it will have when asked again.
+    /// Returns whether an event has happened. The first query reports "not ready"; the next one reports that it has
+    /// happened.
     pub fn event_query(&mut self, handle: u64) -> Result<()> {
         let pending = self.event(handle)?.mark.is_some_and(|mark| self.pending(mark));
         self.event_synchronize(handle)?;
         if pending { Err(Code::NOT_READY) } else { Ok(()) }
     }
 
-    /// Milliseconds from one event to another.
+    /// The time from one event to another in milliseconds.
     pub fn event_elapsed(&mut self, from: u64, to: u64) -> Result<f32> {
         let events = [self.event(from)?, self.event(to)?];
         if events.iter().any(|event| !event.timed || event.mark.is_none()) || events[0].device != events[1].device {
@@ -79,17 +80,17 @@ impl Driver {
     }
 }
 
-/// A new event.
+/// Creates an event.
 ///
 /// # Safety
-/// `event` is null or a place for a handle.
+/// `event` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: u32) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call_in_context(|driver, device| unsafe { put(event, driver.event_create(device, flags)? as *mut c_void) })
 }
 
-/// Ends an event.
+/// Destroys an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventDestroy_v2(event: *mut c_void) -> u32 {
     call_in_context(|driver, _| driver.event_destroy(event as u64))
@@ -108,18 +109,18 @@ pub extern "C" fn cuEventSynchronize(event: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, _| driver.event_synchronize(event as u64))
 }
 
-/// Whether an event has happened.
+/// Returns whether an event has happened.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventQuery(event: *mut c_void) -> u32 {
     call_in_context(|driver, _| driver.event_query(event as u64))
 }
 
-/// Milliseconds between two events.
+/// Returns the time between two events in milliseconds.
 ///
 /// # Safety
-/// `milliseconds` is null or a place for a number.
+/// `milliseconds` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventElapsedTime_v2(milliseconds: *mut f32, from: *mut c_void, to: *mut c_void) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call_in_context(|driver, _| unsafe { put(milliseconds, driver.event_elapsed(from as u64, to as u64)?) })
 }

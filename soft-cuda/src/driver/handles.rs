@@ -1,4 +1,4 @@
-//! The things, besides streams, that callers have handles of.
+//! The objects, besides streams, that handles refer to.
 
 use super::work::{Mark, Waited};
 use crate::ptx::{KernelInfo, Module};
@@ -9,14 +9,14 @@ use std::{sync::Arc, time::Instant};
 pub(super) struct Event {
     pub(super) device: usize,
     pub(super) timed: bool,
-    /// Where it was recorded last.
+    /// The position where it was recorded last.
     pub(super) mark: Option<Mark>,
-    /// When the stream came to it.
+    /// The time when the stream reached it.
     pub(super) happened: Option<Instant>,
 }
 
 impl Event {
-    /// What a stream that waits for it waits for.
+    /// The position that a stream waiting for it waits for.
     pub(super) fn waited(&self) -> Option<Waited> {
         self.mark.map(Waited)
     }
@@ -37,7 +37,7 @@ pub(super) struct Function {
     pub(super) loaded: u64,
     pub(super) module: Arc<Module>,
     pub(super) kernel: usize,
-    /// Bytes of dynamic shared memory that a launch may ask for.
+    /// The dynamic shared memory in bytes that a launch may request.
     pub(super) most_shared: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Launches: their limits, and their parameters, which are copied at the call.
+//! Launches: their limits, and their parameters, which are copied when the launch is called.
 
 use super::{
     device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},
@@ -11,7 +11,7 @@ use crate::exec::Launch;
 use std::ffi::c_void;
 
 impl Driver {
-    /// Puts a kernel on a stream.
+    /// Enqueues a kernel on a stream.
     pub fn launch(&mut self, device: usize, function: u64, launch: Launch, stream: u64) -> Result<()> {
         let function = self.function(function)?;
         let stream = self.stream_on(device, stream)?;
@@ -41,10 +41,10 @@ impl Driver {
     }
 }
 
-/// Puts a kernel on a stream.
+/// Enqueues a kernel on a stream.
 ///
 /// # Safety
-/// `params` has, for each parameter of the kernel, a pointer to a value of its size.
+/// `params` must have, for each parameter of the kernel, a pointer to a value of its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchKernel(
     function: *mut c_void,
@@ -69,12 +69,12 @@ pub unsafe extern "C" fn cuLaunchKernel(
         }
         let mut bytes = vec![0; info.param_bytes];
         for (i, param) in info.params.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let value = unsafe { *params.add(i) };
             if value.is_null() {
                 return Err(Code::INVALID_VALUE);
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let value = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), param.size) };
             bytes[param.offset..param.offset + param.size].copy_from_slice(value);
         }

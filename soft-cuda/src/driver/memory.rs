@@ -9,7 +9,7 @@ use super::{
 use std::ffi::{c_int, c_void};
 
 impl Driver {
-    /// New memory on a device. What is queued runs first where the device is full.
+    /// Allocates memory on a device. If the device is full, queued work runs first.
     pub fn allocate(&mut self, device: usize, bytes: usize) -> Result<u64> {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
@@ -30,12 +30,12 @@ impl Driver {
         Ok(address)
     }
 
-    /// Lets the `n`-th allocation from now fail, and those after it until there were `count`; none if one of them is 0.
+    /// Makes allocations fail: `count` of them, from the `n`-th from now on; none if `n` or `count` is 0.
     pub fn fail_allocations(&mut self, n: u64, count: u64) {
         self.failing = Failing { after: n.saturating_sub(1), count: if n == 0 { 0 } else { count } };
     }
 
-    /// The device of an allocation that begins at `address` and was not freed.
+    /// The device of a live allocation that begins at `address`.
     fn allocation(&mut self, address: u64) -> Result<usize> {
         let found = self.devices.iter().position(|device| device.allocated.get(&address) == Some(&Lifetime::Live));
         found.ok_or_else(|| {
@@ -47,15 +47,15 @@ impl Driver {
         })
     }
 
-    /// The device of an allocation that begins at `address`.
+    /// The device of an allocation, live or being freed, that begins at `address`.
     fn device_with(&self, address: u64) -> Option<usize> {
         self.devices.iter().position(|device| device.allocated.contains_key(&address))
     }
 
-    /// What has to be done before `bytes` bytes are there: nothing where they are.
+    /// The work to run before `bytes` bytes can be allocated; empty if there is room.
     fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
         let memory = &self.devices[device].memory;
-        // more than all there is has never room
+        // an allocation larger than the device never has room
         let waits = bytes as u64 > memory.limit() - memory.used() && bytes as u64 <= memory.limit();
         if waits { self.goals_of_device(device) } else { Vec::new() }
     }
@@ -73,7 +73,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Frees memory when the stream comes to here.
+    /// Frees memory when the stream reaches this position.
     pub fn free_on(&mut self, device: usize, address: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         let on = self.allocation(address)?;
@@ -82,7 +82,7 @@ impl Driver {
         self.put_on(stream, "free", Work::Free(on, address), 0)
     }
 
-    /// The device that has all of `bytes` bytes at `address`, which no call so far has freed.
+    /// The device on which all `bytes` bytes at `address` belong to an allocation that no call so far has freed.
     pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
         let has = |device: &Device| {
             let (start, size) = device.memory.allocation(address)?;
@@ -93,10 +93,10 @@ impl Driver {
     }
 }
 
-/// New memory on the current device.
+/// Allocates memory on the current device.
 ///
 /// # Safety
-/// `address` is null or a place for an address.
+/// `address` must be null or valid for writing an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
     let goals = |driver: &Driver, device| Ok(driver.goals_of_room(device, bytes));
@@ -104,15 +104,15 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
         if address.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(address, driver.allocate(device, bytes)?) }
     })
 }
 
-/// New memory in stream order.
+/// Allocates memory in stream order.
 ///
 /// # Safety
-/// `address` is null or a place for an address.
+/// `address` must be null or valid for writing an address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: *mut c_void) -> u32 {
     let goals = |driver: &Driver, device| {
@@ -125,12 +125,12 @@ pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream
         }
         let stream = driver.stream(device, stream as u64)?;
         let device = driver.stream_device(stream);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(address, driver.allocate(device, bytes)?) }
     })
 }
 
-/// Frees memory, waiting for its device.
+/// Frees memory, after waiting for its device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
     let goals = |driver: &Driver, _| {
@@ -145,29 +145,29 @@ pub extern "C" fn cuMemFreeAsync(address: u64, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.free_on(device, address, stream as u64))
 }
 
-/// Bytes of memory that are free, and that there are.
+/// Returns the free and the total memory in bytes.
 ///
 /// # Safety
-/// Both are null or places for a number.
+/// Both must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32 {
     call_in_context(|driver, device| {
         let memory = &driver.devices[device].memory;
         let (used, limit) = (memory.used() as usize, memory.limit() as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(free, limit - used).and_then(|()| put(total, limit)) }
     })
 }
 
-/// The pool of a device.
+/// Returns the default memory pool of a device.
 ///
 /// # Safety
-/// `pool` is null or a place for a handle.
+/// `pool` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(pool: *mut *mut c_void, device: c_int) -> u32 {
     call(|driver| {
         let handle = driver.device(device)?.pool;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(pool, handle as *mut c_void) }
     })
 }
@@ -179,19 +179,19 @@ fn with_pool(pool: *mut c_void, f: impl FnOnce() -> Result<()>) -> u32 {
     })
 }
 
-/// Sets how a pool keeps memory. Nothing is kept here, so that what is freed is gone.
+/// Sets how a pool keeps memory. Here pools keep nothing, so freed memory is gone.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
-    // what memory may be reused, and how much is kept
+    // which memory may be reused, and how much is kept
     let known = (1..=4).contains(&attribute) && !value.is_null();
     with_pool(pool, || if known { Ok(()) } else { Err(Code::INVALID_VALUE) })
 }
 
-/// What a pool has of something: bytes that it has from the system, and bytes that are allocated, now. As nothing is kept, they are the
-/// same: all that is allocated on the device.
+/// Returns an attribute of a pool: bytes reserved from the system, or bytes allocated, now. As pools keep nothing, both
+/// are the bytes allocated on the device.
 ///
 /// # Safety
-/// `value` is null or a place for a number.
+/// `value` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
     const RESERVED: u32 = 5;
@@ -201,12 +201,12 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, attribute: u32
         if attribute != RESERVED && attribute != USED {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(value.cast::<u64>(), device.memory.used()) }
     })
 }
 
-/// Gives memory that a pool keeps back.
+/// Releases memory that a pool keeps.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _keep: usize) -> u32 {
     with_pool(pool, || Ok(()))

@@ -1,11 +1,11 @@
-//! The driver, `libcuda`: its exported functions, and the state they work on.
+//! The driver, `libcuda`: its exported functions, and their state.
 //!
-//! Every exported function is a thin edge over a method of [`Driver`], which is safe and is what the tests call. One lock
-//! is around it all. Work on streams is kept in queues and run as late as the order of streams allows (`queue`), so that
-//! what was not waited for has not happened.
+//! Every exported function is a thin layer over a method of [`Driver`], which is safe and which the tests call. One
+//! lock protects everything. Work on streams is queued and runs as late as the order of streams allows (`queue`), so
+//! work that nobody has waited for has not happened.
 //!
-//! Types are below what uses them: `error`, `config`, `counts`, `work` (streams and what is put on them), `handles`, then
-//! `state` (the driver), `edge` (the driver of this process), and above these a file for each kind of function.
+//! Modules in order of dependence: `error`, `config`, `counts`, `work` (streams and their work), `handles`, then
+//! `state` (the driver), `edge` (the driver of this process), and a file for each kind of function.
 
 pub mod config;
 pub mod context;

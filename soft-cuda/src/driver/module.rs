@@ -1,4 +1,4 @@
-//! Modules and the kernels in them.
+//! Modules and their kernels.
 
 use super::{
     device::{MOST_SHARED, MOST_THREADS, SHARED},
@@ -30,14 +30,14 @@ impl Driver {
             eprintln!("soft-cuda: {error}");
             Code::INVALID_PTX
         })?;
-        // memory for its variables is all it takes
+        // loading only allocates the memory for the module's variables
         module.load(&mut self.devices[device].memory).map_err(|_| Code::OUT_OF_MEMORY)?;
         let handle = self.handle();
         self.modules.insert(handle, Loaded { device, module: Arc::new(module) });
         Ok(handle)
     }
 
-    /// Takes a module away when all work of its device is done.
+    /// Unloads a module when all work of its device is done.
     pub fn module_unload(&mut self, handle: u64) -> Result<()> {
         let device = self.modules.get(&handle).ok_or(Code::INVALID_HANDLE)?.device;
         self.finish_device(device);
@@ -49,7 +49,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A kernel of a module by its name.
+    /// Returns a kernel of a module by name.
     pub fn module_function(&mut self, module: u64, name: &str) -> Result<u64> {
         let loaded = self.modules.get(&module).ok_or(Code::INVALID_HANDLE)?;
         let kernel = loaded.module.kernel(name).ok_or(Code::NOT_FOUND)?;
@@ -70,7 +70,7 @@ impl Driver {
         self.functions.get(&handle).ok_or(Code::INVALID_HANDLE)
     }
 
-    /// Lets launches of a kernel ask for this much dynamic shared memory.
+    /// Allows launches of a kernel to request this much dynamic shared memory.
     pub fn function_allow_shared(&mut self, handle: u64, bytes: i32) -> Result<()> {
         let function = self.functions.get_mut(&handle).ok_or(Code::INVALID_HANDLE)?;
         let most = i64::from(MOST_SHARED) - function.info().shared_bytes as i64;
@@ -95,17 +95,18 @@ impl Driver {
     }
 }
 
-/// Loads a module: PTX text with its NUL. Machine code is of no use here.
+/// Loads a module from PTX text that ends with a NUL. Machine code is not supported.
 ///
 /// # Safety
-/// `module` is null or a place for a handle; `image` is null, a text that ends with a NUL, or an ELF or fat binary.
+/// `module` must be null or valid for writing a handle; `image` must be null, a text that ends with a NUL, or an ELF or
+/// fat binary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *const c_void) -> u32 {
     call_in_context(|driver, device| {
         if module.is_null() || image.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise: the text has a NUL, and binaries begin with bytes that are none.
+        // SAFETY: guaranteed by the caller: a text ends with a NUL, and the first bytes of binaries are not NUL.
         let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) }.to_bytes();
         // an ELF file, the wrapper of a fat binary, a fat binary
         if [&b"\x7fELF"[..], &0x466243b1_u32.to_le_bytes(), &0xba55ed50_u32.to_le_bytes()]
@@ -115,12 +116,12 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
             return Err(Code::NO_BINARY_FOR_GPU);
         }
         let text = std::str::from_utf8(text).map_err(|_| Code::INVALID_IMAGE)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(module, driver.module_load(device, text)? as *mut c_void) }
     })
 }
 
-/// Takes a module away.
+/// Unloads a module.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleUnload(module: *mut c_void) -> u32 {
     let goals = |driver: &Driver, _| {
@@ -130,10 +131,10 @@ pub extern "C" fn cuModuleUnload(module: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, _| driver.module_unload(module as u64))
 }
 
-/// A kernel of a module by its name.
+/// Returns a kernel of a module by name.
 ///
 /// # Safety
-/// `function` is null or a place for a handle; `name` is null or a text that ends with a NUL.
+/// `function` must be null or valid for writing a handle; `name` must be null or a text that ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetFunction(
     function: *mut *mut c_void,
@@ -144,15 +145,15 @@ pub unsafe extern "C" fn cuModuleGetFunction(
         if function.is_null() || name.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Code::NOT_FOUND)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(function, driver.module_function(module as u64, name)? as *mut c_void) }
     })
 }
 
-/// Sets something of a kernel: how much dynamic shared memory a launch may ask for. The share of shared memory against
-/// cache makes no difference here.
+/// Sets an attribute of a kernel: the dynamic shared memory that a launch may request. The split between shared memory
+/// and cache has no effect here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuFuncSetAttribute(function: *mut c_void, attribute: u32, value: c_int) -> u32 {
     const CARVEOUT: u32 = 9;
@@ -163,12 +164,12 @@ pub extern "C" fn cuFuncSetAttribute(function: *mut c_void, attribute: u32, valu
     })
 }
 
-/// What a kernel has of something.
+/// Returns an attribute of a kernel.
 ///
 /// # Safety
-/// `value` is null or a place for a number.
+/// `value` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: u32, function: *mut c_void) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call_in_context(|driver, _| unsafe { put(value, driver.function_attribute(function as u64, attribute)?) })
 }

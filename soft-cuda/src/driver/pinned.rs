@@ -1,5 +1,5 @@
-//! Memory of the host that stays where it is. Copies from and to it are work of a stream like any other: the host sees nothing of them, and must leave what
-//! is copied as it is, before it has waited.
+//! Pinned host memory. Copies from and to it are queued on a stream like other work: the host does not see them happen,
+//! and must not change the copied memory before it has waited.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -10,18 +10,18 @@ use super::{
 use crate::memory::{Hint, Memory, POISON};
 use std::ffi::c_void;
 
-/// The flags that there are: for all contexts, mapped, write-combined.
+/// The valid flags: for all contexts, mapped, write-combined.
 const FLAGS: u32 = 7;
 
-/// Where a copy begins or ends in the host's memory.
+/// The address of a copy in host memory.
 #[derive(Clone, Copy)]
 struct Host(*mut u8);
 
-// SAFETY: memory that any thread may use, for as long as it is not freed, which waits for the work that has this.
+// SAFETY: any thread may use the memory until it is freed, and freeing waits for the work that holds this address.
 unsafe impl Send for Host {}
 
 impl Driver {
-    /// New memory of the host, which says nothing at first.
+    /// Allocates pinned host memory, initially poisoned.
     pub fn host_allocate(&mut self, bytes: usize) -> Result<u64> {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
@@ -34,18 +34,18 @@ impl Driver {
         Ok(address)
     }
 
-    /// Frees it. Nothing is under way to or from it.
+    /// Frees pinned host memory. No copy from or to it may be queued.
     pub fn host_free(&mut self, address: u64) -> Result<()> {
         self.pinned.remove(&address).map(drop).ok_or(Code::INVALID_VALUE)
     }
 
-    /// Whether all of the host's `bytes` bytes at `address` stay where they are.
+    /// Returns whether all `bytes` bytes of host memory at `address` are pinned.
     pub(super) fn is_pinned(&self, address: u64, bytes: usize) -> bool {
         let before = self.pinned.range(..=address).next_back();
         before.is_some_and(|(start, memory)| address - start + bytes as u64 <= memory.len() as u64)
     }
 
-    /// Copies from such memory when the stream comes to it.
+    /// Enqueues a copy from pinned memory, which reads it when the stream reaches the copy.
     pub(super) fn copy_in_later(
         &mut self,
         device: usize,
@@ -61,14 +61,15 @@ impl Driver {
         let job = move |memory: &mut Memory| {
             let from = { from }.0;
             let to = memory.write(&mut Hint::default(), to, bytes)?;
-            // SAFETY: the memory is there until this is done, as many bytes; that nobody writes to them meanwhile is what is tested.
+            // SAFETY: the memory lives until this work is done and has `bytes` bytes; tests check that nobody writes to
+            // it meanwhile.
             unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), bytes) };
             Ok(())
         };
         self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// Copies to such memory when the stream comes to it.
+    /// Enqueues a copy to pinned memory, which writes it when the stream reaches the copy.
     pub(super) fn copy_out_later(
         &mut self,
         device: usize,
@@ -91,28 +92,28 @@ impl Driver {
         self.put_on(stream, "copy to the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// All work of all devices.
+    /// Marks for all work of all devices.
     fn goals_of_all(&self) -> Vec<Mark> {
         (0..self.devices.len()).flat_map(|device| self.goals_of_device(device)).collect()
     }
 }
 
-/// New memory of the host that stays where it is.
+/// Allocates pinned host memory.
 ///
 /// # Safety
-/// `memory` is null or a place for a pointer.
+/// `memory` must be null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemHostAlloc(memory: *mut *mut c_void, bytes: usize, flags: u32) -> u32 {
     call_in_context(|driver, _| {
         if memory.is_null() || flags & !FLAGS != 0 {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(memory, driver.host_allocate(bytes)? as *mut c_void) }
     })
 }
 
-/// Frees it, when all work is done.
+/// Frees pinned host memory, after all work is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeHost(memory: *mut c_void) -> u32 {
     call_and_wait(|driver, _| Ok(driver.goals_of_all()), |driver, _| driver.host_free(memory as u64))

@@ -1,4 +1,4 @@
-//! Running the work on streams, as late as their order allows: when someone waits for it.
+//! Runs the work on streams as late as their order allows: when someone waits for it.
 
 use super::{
     config::Plant,
@@ -13,13 +13,13 @@ use crate::{
 };
 use std::{borrow::Cow, time::Instant};
 
-/// A stream that holds more work than this runs the oldest.
+/// The number of queued pieces of work beyond which a stream runs the oldest.
 const MOST_WORK: usize = 4096;
 
-/// Beyond this many bytes of host memory in queued copies the oldest run.
+/// The bytes of host memory in queued copies beyond which the oldest copies run.
 const MOST_STAGED: usize = 256 << 20;
 
-/// What work does in which a mistake was planted.
+/// Does a planted mistake in place of the work.
 fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
     match plant {
         Plant::Wrong => Ok(()),
@@ -34,7 +34,7 @@ fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
 }
 
 impl Driver {
-    /// Puts work on a stream; the name is for messages. `staged` is how many bytes of host memory the work holds.
+    /// Enqueues work on a stream; the name is for messages. `staged` is the host memory in bytes that the work holds.
     pub(crate) fn put_on(
         &mut self,
         stream: u64,
@@ -66,7 +66,7 @@ impl Driver {
         self.check(device)
     }
 
-    /// Puts work on a stream. Where it is then.
+    /// Enqueues work on a stream; returns its position.
     pub(super) fn push(&mut self, stream: u64, what: Cow<'static, str>, work: Work, staged: usize) -> Mark {
         let order = self.next_order;
         self.next_order += 1;
@@ -76,22 +76,22 @@ impl Driver {
         Mark { stream, order }
     }
 
-    /// Whether work up to the mark is still to be done.
+    /// Returns whether work up to the mark is still to be done.
     pub(super) fn pending(&self, mark: Mark) -> bool {
         self.streams.get(&mark.stream).and_then(Stream::front).is_some_and(|front| front <= mark.order)
     }
 
-    /// Whether the stream has work that is not done.
+    /// Returns whether the stream has pending work.
     pub(super) fn is_busy(&self, stream: u64) -> bool {
         self.pending(Mark { stream, order: u64::MAX })
     }
 
-    /// The places up to which a stream has work now.
+    /// The marks up to which a stream has work now.
     pub(super) fn goals_of_stream(&self, stream: u64) -> Vec<Mark> {
         vec![Mark { stream, order: self.next_order - 1 }]
     }
 
-    /// The same, and the places of the streams for which work that is put on the stream now would wait.
+    /// As `goals_of_stream`, with the marks of the streams for which new work on the stream would wait.
     pub(super) fn goals_of_wait(&self, stream: u64) -> Vec<Mark> {
         let mut goals = self.goals_of_stream(stream);
         if let Some(other) = self.streams.get(&stream).and_then(|state| state.kind.ordered_against()) {
@@ -102,13 +102,14 @@ impl Driver {
         goals
     }
 
-    /// The same of all streams of a device, the streams made last first.
+    /// The marks of all streams of a device, the newest streams last.
     pub(super) fn goals_of_device(&self, device: usize) -> Vec<Mark> {
         let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Brings all streams on to the work with other devices that has not begun: those wait for it, whatever this process waits for.
+    /// Runs all streams up to the work with other devices that has not begun: the other devices wait for it, even if
+    /// this process does not.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
@@ -120,30 +121,30 @@ impl Driver {
         }
     }
 
-    /// Does all work of a stream, but for what waits for other devices.
+    /// Runs all work of a stream, except work that waits for other devices and what follows it.
     pub(super) fn finish_stream(&mut self, stream: u64) {
         self.finish(vec![Mark { stream, order: u64::MAX }]);
     }
 
-    /// The same of a device, the streams made last first.
+    /// As `finish_stream`, for all streams of a device, the newest streams first.
     pub(super) fn finish_device(&mut self, device: usize) {
         let goals = self.goals_of_device(device);
         self.finish(goals);
     }
 
-    /// Does the work up to the marks, the last of them first, and only what that needs of other streams. What waits for other devices
-    /// is left where it is, with all that is after it.
+    /// Runs the work up to the marks, the last mark first, and only the work of other streams that it depends on. Work
+    /// that waits for other devices stays in its queue, with all work after it.
     pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
         let mut goal = goals.pop();
         while let Some(top) = goal {
-            // a goal, and what is in its way
+            // a goal, and the chain of work that blocks it
             let mut path = vec![top];
             while let Some(&next) = path.last() {
                 if !self.pending(next) {
                     path.pop();
                     continue;
                 }
-                // whatever is before a piece of work has a lower order than it, so this ends
+                // blocking work always has a lower order, so this ends
                 match self.blocker(next.stream) {
                     Some(mark) => path.push(mark),
                     None if self.run_first(next.stream) => {}
@@ -154,7 +155,7 @@ impl Driver {
         }
     }
 
-    /// What has to be done before the first work of the stream, if anything.
+    /// The mark that must be done before the first work of the stream, if any.
     fn blocker(&self, stream: u64) -> Option<Mark> {
         let state = self.streams.get(&stream)?;
         let first = state.queue.front()?;
@@ -169,7 +170,7 @@ impl Driver {
         others.map(|(&stream, _)| Mark { stream, order: before }).find(|&mark| self.pending(mark))
     }
 
-    /// Runs the first work of a stream. False where it waits for other devices, and is still the first.
+    /// Runs the first work of a stream. Returns false if that work waits for other devices and stays first.
     fn run_first(&mut self, stream: u64) -> bool {
         let Some(state) = self.streams.get_mut(&stream) else {
             return true;
@@ -177,7 +178,7 @@ impl Driver {
         let device = state.device;
         let mut has_ended = true;
         if let Some(Entry { order, what, work, staged }) = state.queue.pop_front() {
-            // what was called after a free must not use the memory, even where that stream has not come to the free
+            // work called after a free must not use the memory, even if that stream has not reached the free
             let freed: Vec<(usize, u64)> = self.freeing.range(..order).map(|(_, &freed)| freed).collect();
             let hide = |(device, address): (usize, u64)| (device, self.devices[device].memory.hide(address));
             let hidden: Vec<_> = freed.into_iter().map(hide).collect();
@@ -203,7 +204,7 @@ impl Driver {
         has_ended
     }
 
-    /// Does a piece of work; gives it back where it has not ended.
+    /// Does a piece of work; returns it if it has not ended.
     fn perform(&mut self, order: u64, work: Work) -> std::result::Result<Option<Work>, Fault> {
         match work {
             Work::On(device, job) => job(&mut self.devices[device].memory)?,
@@ -241,7 +242,7 @@ impl Driver {
         Ok(None)
     }
 
-    /// Forgets the work of a device whose context is lost. Its memory stays as it is; so does what was to be freed.
+    /// Discards the work of a device whose context is lost. Its memory stays as it is, even memory with a queued free.
     pub(super) fn drop_work(&mut self, device: usize) {
         for stream in self.streams.values_mut().filter(|stream| stream.device == device) {
             for entry in std::mem::take(&mut stream.queue) {
@@ -254,7 +255,7 @@ impl Driver {
         }
     }
 
-    /// Removes a stream that was destroyed and has nothing more to do.
+    /// Removes a stream that was destroyed and has no work left.
     pub(super) fn bury(&mut self, stream: u64) {
         if self.streams.get(&stream).is_some_and(|stream| stream.destroyed && stream.queue.is_empty()) {
             self.streams.remove(&stream);

@@ -1,4 +1,4 @@
-//! What was done and what was left, for tests that count it.
+//! Reports of counts and leaks, for tests.
 
 use super::{
     config::Output,
@@ -10,12 +10,12 @@ use super::{
 use std::fs;
 
 impl Driver {
-    /// What was done so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What was allocated and not freed: address and size.
+    /// Allocations that were not freed: address and size.
     pub fn leaks(&self) -> Vec<(u64, u64)> {
         let of = |device: &Device| {
             let all = device.memory.allocations();
@@ -24,7 +24,7 @@ impl Driver {
         self.devices.iter().flat_map(of).collect()
     }
 
-    /// What was done and what was left, where the settings want it: when the process ends.
+    /// Writes counts and leaks to the configured destination, when the process ends.
     pub(super) fn report(&self) {
         match &self.config.counts {
             Some(Output::Stderr) => eprint!("soft-cuda:\n{}", self.counts),
@@ -43,25 +43,25 @@ impl Driver {
     }
 }
 
-/// Counts so far: launches, allocations, copies from the host and their bytes, copies to the host and their bytes,
-/// refused frees. For tests, which find it by its name.
+/// Returns the counts so far: launches, allocations, copies from the host and their bytes, copies to the host and their
+/// bytes, refused frees. For tests, which look it up by name.
 ///
 /// # Safety
-/// `out` is null or a place for seven numbers.
+/// `out` must be null or valid for writing seven numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
-    // SAFETY: the caller's promise; there is nobody to be told of a null.
+    // SAFETY: guaranteed by the caller; null is ignored, as there is no way to report it.
     let _ = unsafe { put(out, lock().counts().all()) };
 }
 
-/// Lets the `n`-th allocation from now fail, and those after it until there were `count`; none if one of them is 0. For
-/// tests, which find it by its name.
+/// Makes allocations fail: `count` of them, from the `n`-th from now on; none if `n` or `count` is 0. For tests, which
+/// look it up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
     lock().fail_allocations(n, count);
 }
 
-/// Bytes that the calling thread has copied to the host. For tests, which run side by side and find it by its name.
+/// Bytes that the calling thread has copied to the host. For tests, which run in parallel and look it up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_copied() -> u64 {
     counts::copied()
@@ -73,7 +73,7 @@ pub extern "C" fn soft_cuda_launched() -> u64 {
     counts::launched()
 }
 
-/// Allocations that the calling thread has tried. For tests, as above.
+/// Allocations that the calling thread has attempted. For tests, as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_allocated() -> u64 {
     counts::allocated()

@@ -1,4 +1,4 @@
-//! What the driver keeps: devices, and the things of which callers have handles.
+//! The state of the driver: devices, and the objects that handles refer to.
 
 use super::{
     config::Config,
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// The driver's state.
 ///
-/// No handle is used twice, none is an address of the host's, and the kinds of things share one counter, so that a
-/// handle of another kind or of what was destroyed is seen.
+/// No handle is used twice, none is an address of the host, and all kinds of objects share one counter, so a handle of
+/// another kind or of a destroyed object is detected.
 #[derive(Debug)]
 pub struct Driver {
     pub(super) config: Config,
@@ -23,59 +23,59 @@ pub struct Driver {
     pub(super) events: BTreeMap<u64, Event>,
     pub(super) modules: BTreeMap<u64, Loaded>,
     pub(super) functions: BTreeMap<u64, Function>,
-    /// Memory of the host that stays where it is, by address.
+    /// Pinned host memory, by address.
     pub(super) pinned: BTreeMap<u64, Vec<u8>>,
-    /// In which order threads run; a random one goes on from launch to launch.
+    /// The order in which threads run; a random order continues from launch to launch.
     pub(super) order: Order,
-    /// Frees that are queued, by their order: device and address.
+    /// Queued frees, by their order: device and address.
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
-    /// Bytes of host memory that queued copies hold.
+    /// Host memory in bytes that queued copies hold.
     pub(super) staged: usize,
-    /// Which allocations fail.
+    /// The allocations that fail.
     pub(super) failing: Failing,
     pub(super) next_order: u64,
     initialised: bool,
     next_handle: u64,
 }
 
-/// A device and its primary context, which is the only one.
+/// A device and its primary context, the only one.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) memory: Memory,
     /// Handle of the context.
     pub(super) context: u64,
-    /// Handle of its pool.
+    /// Handle of its memory pool.
     pub(super) pool: u64,
-    /// Its default stream, which has no handle that callers see.
+    /// Its default stream, whose handle callers never see.
     pub(super) default_stream: u64,
-    /// How often the context was retained; without that there is none.
+    /// The number of retains of the context; at 0 there is no context.
     pub(super) retained: u32,
-    /// What every call of the context gives since a kernel failed.
+    /// The error that every call in the context returns after a kernel has failed.
     pub(super) fault: Option<Code>,
-    /// What callers allocated, by address.
+    /// The callers' allocations, by address.
     pub(super) allocated: BTreeMap<u64, Lifetime>,
 }
 
-/// Whether an allocation may be used.
+/// The state of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lifetime {
-    /// It may.
+    /// It may be used.
     Live,
-    /// It is free as soon as a stream comes to it; no call made since may use it.
+    /// A free is queued on a stream; no call made since may use it.
     Freeing,
 }
 
-/// Which allocations are to fail.
+/// The allocations that are to fail.
 #[derive(Debug, Default)]
 pub(super) struct Failing {
-    /// How many there are before.
+    /// The number of allocations before the first failure.
     pub(super) after: u64,
-    /// How many fail.
+    /// The number of failures.
     pub(super) count: u64,
 }
 
 impl Failing {
-    /// Whether the next one fails.
+    /// Returns whether the next allocation fails.
     pub(super) fn take(&mut self) -> bool {
         if self.count == 0 {
             return false;
@@ -90,7 +90,7 @@ impl Failing {
 }
 
 impl Driver {
-    /// A driver that nothing was done with.
+    /// A driver in its initial state.
     pub fn new(config: Config) -> Driver {
         let mut driver = Driver {
             counts: Counts::default(),
@@ -106,7 +106,7 @@ impl Driver {
             failing: Failing::default(),
             next_order: 1,
             initialised: false,
-            // no address of the host's or of a device
+            // above all host addresses and below all device addresses
             next_handle: 0x0400_0000_0000_0000,
             config,
         };
@@ -126,7 +126,7 @@ impl Driver {
         driver
     }
 
-    /// Makes the driver ready for use. There is nothing to be used without a device.
+    /// Initialises the driver; an error if there is no device.
     pub fn initialise(&mut self) -> Result<()> {
         if self.devices.is_empty() {
             return Err(Code::NO_DEVICE);
@@ -139,7 +139,7 @@ impl Driver {
         self.initialised.then_some(()).ok_or(Code::NOT_INITIALIZED)
     }
 
-    /// A handle that was never given before.
+    /// A new handle, never used before.
     pub(crate) fn handle(&mut self) -> u64 {
         self.next_handle += 16;
         self.next_handle
@@ -151,19 +151,19 @@ impl Driver {
         if self.devices[device].retained == 0 { Err(Code::CONTEXT_IS_DESTROYED) } else { Ok(device) }
     }
 
-    /// What a kernel of the device did wrong, if one did.
+    /// Returns the error of a failed kernel of the device, if any.
     pub(crate) fn check(&self, device: usize) -> Result<()> {
         self.devices[device].fault.map_or(Ok(()), Err)
     }
 
-    /// Says what went wrong, and makes every later call on the device fail.
+    /// Prints the fault, and makes every later call on the device fail.
     pub(super) fn fail(&mut self, device: usize, what: &str, fault: &Fault) {
         eprintln!("soft-cuda: {what}: {fault}");
         self.devices[device].fault = Some(Code(fault.code()));
         self.drop_work(device);
     }
 
-    /// One more use of the device's context.
+    /// Retains the device's context.
     pub fn retain(&mut self, device: usize) -> Result<u64> {
         let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
         if state.retained == 0 {
@@ -173,7 +173,7 @@ impl Driver {
         Ok(state.context)
     }
 
-    /// One use less of the device's context. The last takes everything on the device with it.
+    /// Releases the device's context. The last release destroys everything on the device.
     pub fn release(&mut self, device: usize) -> Result<()> {
         let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
         state.retained = state.retained.checked_sub(1).ok_or(Code::INVALID_CONTEXT)?;
@@ -183,7 +183,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends a device's context: whatever handles and memory it had are gone.
+    /// Destroys a device's context with all its handles and memory.
     fn reset(&mut self, device: usize) {
         self.drop_work(device);
         self.streams.retain(|_, stream| stream.device != device);

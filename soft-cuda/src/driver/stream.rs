@@ -1,4 +1,4 @@
-//! Streams: made, waited for, destroyed.
+//! Creating, waiting for and destroying streams.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -8,11 +8,11 @@ use super::{
 };
 use std::ffi::c_void;
 
-/// The stream does not wait for the default stream.
+/// The flag for a stream that does not wait for the default stream.
 const NON_BLOCKING: u32 = 1;
 
 impl Driver {
-    /// A new stream. Flag 1: not ordered against the default stream.
+    /// Creates a stream. Flag 1: not ordered against the default stream.
     pub fn stream_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         let kind = match flags {
             0 => StreamKind::Blocking,
@@ -24,7 +24,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// The stream of a handle: the default stream of `device` for 0 and 1.
+    /// The stream of a handle; 0 and 1 are the default stream of `device`.
     pub(crate) fn stream(&self, device: usize, handle: u64) -> Result<u64> {
         match handle {
             0 | 1 => Ok(self.devices[device].default_stream),
@@ -40,18 +40,18 @@ impl Driver {
         }
     }
 
-    /// The stream of a handle, which has to be one of `device`.
+    /// The stream of a handle, which must belong to `device`.
     pub(crate) fn stream_on(&self, device: usize, handle: u64) -> Result<u64> {
         let stream = self.stream(device, handle)?;
         if self.streams[&stream].device == device { Ok(stream) } else { Err(Code::INVALID_HANDLE) }
     }
 
-    /// The device of a stream that was looked up.
+    /// The device of a stream that is known to exist.
     pub(crate) fn stream_device(&self, stream: u64) -> usize {
         self.streams[&stream].device
     }
 
-    /// Ends a handle. What is on the stream runs nevertheless, some time.
+    /// Destroys a handle. Work on the stream still runs at some time.
     pub fn stream_destroy(&mut self, device: usize, handle: u64) -> Result<()> {
         if handle <= 2 {
             return Err(Code::INVALID_HANDLE);
@@ -64,7 +64,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits for all that is on a stream.
+    /// Waits for all work on a stream.
     pub fn stream_synchronize(&mut self, device: usize, handle: u64) -> Result<()> {
         let stream = self.stream(device, handle)?;
         let device = self.streams[&stream].device;
@@ -72,7 +72,8 @@ impl Driver {
         self.check(device)
     }
 
-    /// Whether all on a stream is done. Who asks is told that it is not, but it will be done when asked again.
+    /// Returns whether all work on a stream is done. The first query reports "not ready"; the next one reports that it
+    /// is done.
     pub fn stream_query(&mut self, device: usize, handle: u64) -> Result<()> {
         let stream = self.stream(device, handle)?;
         let busy = self.is_busy(stream);
@@ -80,7 +81,7 @@ impl Driver {
         if busy || self.is_busy(stream) { Err(Code::NOT_READY) } else { Ok(()) }
     }
 
-    /// What is put on the stream from now on runs after the event. An event that was never recorded is no event.
+    /// Makes later work on the stream wait for the event. An event that was never recorded is ignored.
     pub fn stream_wait_event(&mut self, device: usize, handle: u64, event: u64) -> Result<()> {
         let stream = self.stream(device, handle)?;
         let waited = self.event(event)?.waited();
@@ -88,17 +89,17 @@ impl Driver {
     }
 }
 
-/// A new stream.
+/// Creates a stream.
 ///
 /// # Safety
-/// `stream` is null or a place for a handle.
+/// `stream` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, flags: u32) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     call_in_context(|driver, device| unsafe { put(stream, driver.stream_create(device, flags)? as *mut c_void) })
 }
 
-/// Ends a handle of a stream.
+/// Destroys the handle of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.stream_destroy(device, stream as u64))
@@ -111,13 +112,13 @@ pub extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, device| driver.stream_synchronize(device, stream as u64))
 }
 
-/// Whether a stream is done.
+/// Returns whether all work on a stream is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamQuery(stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.stream_query(device, stream as u64))
 }
 
-/// Lets a stream wait for an event.
+/// Makes a stream wait for an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: u32) -> u32 {
     call_in_context(|driver, device| match flags {

@@ -1,4 +1,4 @@
-//! Work, and the streams that are queues of it.
+//! Work, and streams, which are queues of work.
 
 use crate::{exec::Launch, fault::Fault, memory::Memory, ptx::Module};
 use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
@@ -6,28 +6,28 @@ use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 /// Work on a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
-/// Work that does not end by itself: it waits for what other devices, of this process or of others, send it.
+/// Work that depends on other devices, of this process or others: it waits for what they send.
 pub(crate) trait Remote: Send {
-    /// The stream has come to it.
+    /// Called when the stream reaches the work.
     fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault>;
 
-    /// Ends it, where all has come that it waits for. Whether it has ended.
+    /// Ends the work if everything it waits for has arrived; returns whether it has ended.
     fn end(&mut self, memory: &mut Memory) -> std::result::Result<bool, Fault>;
 }
 
-/// How a stream is ordered against the default stream.
+/// The order of a stream relative to the default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
-    /// It is the default stream.
+    /// The default stream itself.
     Default,
-    /// It waits for the default stream, and the default stream for it.
+    /// A stream that waits for the default stream, and the default stream for it.
     Blocking,
-    /// Not at all.
+    /// A stream without such an order.
     NonBlocking,
 }
 
 impl StreamKind {
-    /// The streams of its device for which its work waits.
+    /// The streams of its device that its work waits for.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),
@@ -42,7 +42,7 @@ impl StreamKind {
 pub(super) struct Stream {
     pub(super) device: usize,
     pub(super) kind: StreamKind,
-    /// Whether its handle is gone: it lives on until its work is done.
+    /// Whether its handle is destroyed; the stream lives on until its work is done.
     pub(super) destroyed: bool,
     pub(super) queue: VecDeque<Entry>,
 }
@@ -58,57 +58,57 @@ impl Stream {
     }
 }
 
-/// A place in a stream: all that was put on it up to and with this.
+/// A position in a stream: all work enqueued up to and including this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) stream: u64,
     pub(super) order: u64,
 }
 
-/// Work, and what it is called in messages.
+/// Work, and its name in messages.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Grows from call to call over all streams.
+    /// Increases from call to call, over all streams.
     pub(super) order: u64,
     pub(super) what: Cow<'static, str>,
     pub(super) work: Work,
-    /// Bytes of host memory it holds.
+    /// Host memory in bytes that it holds.
     pub(super) staged: usize,
 }
 
-/// What can be put on a stream.
+/// The kinds of work on a stream.
 pub(crate) enum Work {
     /// Work on the memory of one device.
     On(usize, Job),
-    /// A launch on a device of a kernel of a module.
+    /// A launch: device, module, index of the kernel, and launch.
     Launch(usize, Arc<Module>, usize, Launch),
     /// A copy between (device, address) and (device, address).
     Copy {
-        /// Where from.
+        /// The source.
         from: (usize, u64),
-        /// Where to.
+        /// The destination.
         to: (usize, u64),
-        /// How much.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// The end of an allocation of a device.
+    /// Frees an allocation of a device.
     Free(usize, u64),
-    /// An event happens.
+    /// Records an event.
     Record(u64),
-    /// Nothing, but not before this.
+    /// Waits for a mark, if any.
     Wait(Option<Waited>),
-    /// Work of a device with others.
+    /// Work of a device that involves other devices.
     Remote {
         /// The device.
         device: usize,
-        /// What it does.
+        /// The work.
         remote: Box<dyn Remote>,
         /// Whether it has begun.
         begun: bool,
     },
 }
 
-/// What is waited for.
+/// The mark that is waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited(pub(super) Mark);
 

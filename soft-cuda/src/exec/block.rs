@@ -1,4 +1,4 @@
-//! A block: runs its threads, each as far as it can go alone, and lets those go on that have waited for each other.
+//! A block: runs each thread until it has to wait, and releases threads that have waited for each other.
 
 use super::{
     machine::Machine,
@@ -25,7 +25,7 @@ enum Status {
 #[derive(Clone, Debug, Default)]
 struct Gathering {
     threads: Vec<u32>,
-    /// How many are to come, if not all.
+    /// The number of threads expected, if not all.
     expected: Option<u32>,
 }
 
@@ -36,15 +36,15 @@ struct Warp {
     meetings: Vec<Meeting>,
 }
 
-/// Barriers of a block.
+/// The number of barriers of a block.
 const BARRIERS: usize = 16;
 
-/// The threads of a block. One value serves all blocks of a launch.
+/// The threads of a block. One value is reused for all blocks of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     status: Vec<Status>,
     threads: Vec<Option<Thread>>,
-    /// Threads that have ended, to be others.
+    /// Ended threads, for reuse.
     idle: Vec<Thread>,
     order: Vec<u32>,
     warps: Vec<Warp>,
@@ -91,7 +91,7 @@ impl Block {
         }
     }
 
-    /// Lets a thread go on, for so many steps.
+    /// Runs a thread for at most `most` steps.
     fn turn(&mut self, thread: u32, most: u64, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let index = thread as usize;
         let mut state = match self.threads[index].take() {
@@ -130,7 +130,7 @@ impl Block {
         self.threads[thread as usize].as_mut().expect("a thread that waits has its state")
     }
 
-    /// A thread has ended; others may have waited for it only.
+    /// Removes a thread that has ended; others may have waited only for it.
     fn leave(&mut self, thread: u32, machine: &mut Machine<'_>) -> Result<(), Fault> {
         self.alive -= 1;
         let warp = thread as usize / 32;
@@ -171,7 +171,7 @@ impl Block {
         }
     }
 
-    /// Lets the threads at a barrier go on if all have come.
+    /// Releases the threads at a barrier if all have arrived.
     fn end_barrier(&mut self, number: usize, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let gathering = &mut self.barriers[number];
         let there = gathering.threads.len() as u32;
@@ -206,7 +206,8 @@ impl Block {
             }
             self.status[thread as usize] = Status::Ready;
         }
-        // of a barrier for some threads only this says more than it should: no race is reported that is none
+        // for a barrier of some threads this orders more than the barrier does, so it hides races, but reports none
+        // wrongly
         machine.races.barrier();
         self.barriers[number] = Gathering { threads, expected: None };
         self.barriers[number].threads.clear();
@@ -239,7 +240,7 @@ impl Block {
         Ok(())
     }
 
-    /// Lets lanes go on if all that are alive have come. Whether they had.
+    /// Releases lanes if all that are alive have arrived; returns whether they had.
     fn end_meeting(&mut self, warp: usize, index: usize, machine: &mut Machine<'_>) -> bool {
         let meeting = &self.warps[warp].meetings[index];
         if meeting.arrived != meeting.mask & self.warps[warp].alive {
@@ -262,7 +263,7 @@ impl Block {
         true
     }
 
-    /// Nobody can go on: who waits where.
+    /// The fault when no thread can continue: where each one waits.
     fn deadlock(&mut self, machine: &Machine<'_>) -> Fault {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         for thread in 0..self.status.len() as u32 {
@@ -291,7 +292,7 @@ impl Block {
     }
 }
 
-/// Where a thread is.
+/// A text with the position of a thread.
 fn place(machine: &Machine<'_>, thread: u32, step: usize) -> String {
     let (line, statement) = machine.module.statement(step);
     let [bx, by, bz] = machine.block;

@@ -1,4 +1,4 @@
-//! What the threads of a launch share.
+//! The state that the threads of a launch share.
 
 use super::{Launch, race::Races, space::local_window};
 use crate::{
@@ -16,25 +16,25 @@ pub(super) struct Machine<'m> {
     pub kernel: &'m Kernel,
     pub launch: &'m Launch,
     pub memory: &'m mut Memory,
-    /// Where each access found its memory last.
+    /// For each access instruction, the block where it found its memory last.
     pub hints: Vec<Hint>,
-    /// The shared memory of the block that runs.
+    /// The shared memory of the running block.
     pub shared: Vec<u8>,
     pub races: Races,
-    /// The block that runs.
+    /// The index of the running block.
     pub block: [u32; 3],
-    /// Steps that may still be done.
+    /// The number of steps left before the launch counts as endless.
     pub left: u64,
 }
 
 impl Machine<'_> {
-    /// A thread's place in its block.
+    /// A thread's coordinates in its block.
     pub fn position(&self, thread: u32) -> [u32; 3] {
         let [x, y, _] = self.launch.block;
         [thread % x, thread / x % y, thread / x / y]
     }
 
-    /// What a register holds that is filled in, in a function whose variables begin at `local`.
+    /// The value of a special register, in a function whose local variables begin at `local`.
     pub fn special(&self, special: Special, thread: u32, local: usize) -> u64 {
         let lane = thread % 32;
         match special {

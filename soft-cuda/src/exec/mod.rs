@@ -1,7 +1,7 @@
-//! Runs a launch: block after block, thread after thread, each as far as it can go alone.
+//! Runs a launch, one block and one thread after the other; each thread runs until it has to wait.
 //!
-//! `thread` goes from step to step, `block` lets threads wait for each other, `space` checks each access to memory, `race`
-//! those to shared memory, and `alu` is the arithmetic.
+//! `thread` runs the steps of a thread, `block` lets threads wait for each other, `space` checks each memory access,
+//! `race` those to shared memory, and `alu` is the arithmetic.
 
 pub(crate) mod alu;
 mod block;
@@ -25,20 +25,20 @@ use block::Block;
 use machine::Machine;
 use race::Races;
 
-/// How a kernel is started. What a driver refuses must be refused before.
+/// The configuration of a launch. Launches that a driver refuses must be refused before.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// Blocks in each direction.
+    /// The number of blocks along each axis.
     pub grid: [u32; 3],
-    /// Threads of a block in each direction.
+    /// The number of threads of a block along each axis.
     pub block: [u32; 3],
-    /// Bytes of shared memory besides those the kernel declares.
+    /// Shared memory in bytes besides that declared by the kernel.
     pub shared: u32,
-    /// The bytes of all parameters, laid out as [`crate::ptx::KernelInfo::params`] says.
+    /// The bytes of all parameters, in the layout of [`crate::ptx::KernelInfo::params`].
     pub params: Vec<u8>,
 }
 
-/// Steps after which a launch is taken to have no end.
+/// The number of steps after which a launch counts as endless.
 pub const STEPS: u64 = 1 << 36;
 
 /// Runs a kernel of a loaded module to its end.
@@ -52,7 +52,7 @@ pub fn run(
     run_within(STEPS, module, kernel, launch, memory, order).map(|_| ())
 }
 
-/// As [`run`], of at most so many steps. How many it took.
+/// As [`run`], with a limit of steps; returns the number of steps taken.
 pub fn run_within(
     limit: u64,
     module: &Module,

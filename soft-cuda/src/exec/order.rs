@@ -1,13 +1,13 @@
-//! In which order blocks and threads run.
+//! The order in which blocks and threads run.
 
 /// The order in which blocks, and threads of a block, run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The first one first.
+    /// From the first to the last.
     Forward,
-    /// The last one first.
+    /// From the last to the first.
     Reverse,
-    /// Mixed, and each for some steps only; the state of the generator goes on from launch to launch.
+    /// Random, with random numbers of steps per turn; the generator's state continues from launch to launch.
     Random(u64),
 }
 
@@ -25,8 +25,8 @@ impl Order {
         }
     }
 
-    /// How many steps a thread may do before others have their turn. In random order that is few and many: so also others
-    /// come between what a thread reads and what it then writes.
+    /// The number of steps of a thread's turn. In random order it varies between few and many, so other threads may
+    /// also run between a thread's read and the write that follows.
     pub(super) fn turn(&mut self) -> u64 {
         match self {
             Order::Forward | Order::Reverse => u64::MAX,
@@ -34,9 +34,9 @@ impl Order {
         }
     }
 
-    /// The numbers below `count` in order: as many of them as there are blocks, so none is kept.
+    /// The numbers below `count` in order, computed without a list, because there are as many as blocks.
     pub(super) fn blocks(&mut self, count: u64) -> impl Iterator<Item = u64> + use<> {
-        // i -> i * step + start goes through all of them where `step` has no factor in common with their number
+        // i -> i * step + start visits all numbers if `step` and their number have no common factor
         let (step, start) = match self {
             Order::Forward => (1, 0),
             Order::Reverse => (count - 1, count - 1),
@@ -57,7 +57,7 @@ fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Splitmix64.
+/// The SplitMix64 generator.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -1,8 +1,7 @@
-//! Finds accesses to shared memory that nothing orders: each byte remembers who wrote and read it since the threads last
-//! met at a barrier.
+//! Finds unordered accesses to shared memory: each byte remembers its writer and readers since the last barrier.
 //!
-//! Within a warp, `__syncwarp` orders too: each lane counts the ones it took part in, and knows how far it has seen the
-//! others. Shuffles and votes order nothing, as their definition says.
+//! Within a warp, `__syncwarp` also orders accesses: each lane counts the syncs it took part in, and knows the counts
+//! it has seen of other lanes. Shuffles and votes order nothing, as their definition says.
 
 use crate::fault::{Access, Fault};
 use std::ops::Range;
@@ -10,7 +9,7 @@ use std::ops::Range;
 /// Lanes of a warp.
 const LANES: usize = 32;
 
-/// An access: when, by whom, and whether it was an atomic one. All zero: none.
+/// An access: its time, its thread, and whether it was atomic. Zero means no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp(u64);
 
@@ -45,14 +44,15 @@ impl Stamp {
     }
 }
 
-/// What is known of a byte: its last writer, and two readers. They are of different warps if any two were.
+/// The accesses of a byte: the last writer and two readers, which are of different warps if readers of different warps
+/// exist.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Stamp,
     reads: [Stamp; 2],
 }
 
-/// How far each lane of a warp has seen each other.
+/// For each lane of a warp, the clock that it has seen of each other lane.
 type Clocks = [[u32; LANES]; LANES];
 
 /// The accesses to the shared memory of a block.
@@ -60,13 +60,13 @@ type Clocks = [[u32; LANES]; LANES];
 pub(super) struct Races {
     cells: Vec<Cell>,
     clocks: Vec<Clocks>,
-    /// Warps whose clocks have moved.
+    /// Warps whose clocks have advanced.
     moved: Vec<usize>,
-    /// Counts barriers, of all blocks.
+    /// The number of barriers so far, in all blocks.
     epoch: u32,
 }
 
-/// Each lane has seen its own first accesses only.
+/// Initial clocks: each lane has seen only its own first accesses.
 fn unseen() -> Clocks {
     let mut clocks = [[0; LANES]; LANES];
     for (lane, row) in clocks.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ impl Races {
         Races { cells: vec![Cell::default(); bytes], clocks: vec![unseen(); warps], moved: Vec::new(), epoch: 0 }
     }
 
-    /// A new block begins.
+    /// Starts a new block.
     pub fn begin(&mut self) {
         self.barrier();
         for warp in self.moved.drain(..) {
@@ -89,12 +89,12 @@ impl Races {
         }
     }
 
-    /// All threads have met.
+    /// Records a barrier of all threads.
     pub fn barrier(&mut self) {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }
 
-    /// These lanes of a warp have met.
+    /// Records a sync of these lanes of a warp.
     pub fn warp_barrier(&mut self, warp: usize, lanes: u32) {
         let Some(clocks) = self.clocks.get_mut(warp) else { return };
         let those = || (0..LANES).filter(|lane| lanes >> lane & 1 != 0);
@@ -113,7 +113,7 @@ impl Races {
         }
     }
 
-    /// Notes an access by a thread, or says with which earlier one it is a race.
+    /// Records an access by a thread; the error is a race with an earlier access.
     #[inline]
     pub fn check(&mut self, kind: Access, strong: bool, bytes: Range<usize>, thread: u32) -> Result<(), Fault> {
         let (warp, lane) = (thread as usize / LANES, thread as usize % LANES);
@@ -214,7 +214,7 @@ mod tests {
         races.warp_barrier(1, 0b11);
         assert!(ok(&mut races, Access::Read, 33));
         assert!(!ok(&mut races, Access::Read, 34));
-        // 33 hands on what it has seen of 32
+        // lane 33 passes on what it has seen of lane 32
         races.warp_barrier(1, 0b110);
         assert!(ok(&mut races, Access::Read, 34));
         assert!(!ok(&mut races, Access::Write, 32));

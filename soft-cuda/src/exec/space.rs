@@ -1,4 +1,4 @@
-//! The kinds of memory a thread has, and the check of each access to them.
+//! The memory spaces of a thread, and the check of each access.
 
 use super::{machine::Machine, thread::Private};
 use crate::{
@@ -7,24 +7,24 @@ use crate::{
     ptx::step::{Access, Space},
 };
 
-/// Where shared memory lies among generic addresses: below all device memory, above all of a host.
+/// The generic address of shared memory: below all device memory, above all host memory.
 pub(crate) const SHARED: u64 = 0x0100_0000_0000_0000;
 
-/// Where a kernel's parameters lie among generic addresses.
+/// The generic address of a kernel's parameters.
 pub(crate) const PARAM: u64 = 0x0140_0000_0000_0000;
 
-/// Where the local memory of threads lies among generic addresses.
+/// The generic address of the threads' local memory.
 pub(crate) const LOCAL: u64 = 0x0180_0000_0000_0000;
 
-/// Bytes of addresses that shared memory, parameters, and the local memory of each thread, have.
+/// The size in bytes of the address windows of shared memory, parameters, and the local memory of each thread.
 const WINDOW: u64 = 1 << 32;
 
-/// Where the local memory of a thread lies.
+/// The generic address of a thread's local memory.
 pub(crate) fn local_window(thread: u32) -> u64 {
     LOCAL + u64::from(thread) * WINDOW
 }
 
-/// The kind of memory that a generic address is in, and the address there.
+/// The memory space of a generic address, and the address within it.
 fn resolve(address: u64, thread: u32) -> (Space, u64) {
     if address.wrapping_sub(SHARED) < WINDOW {
         (Space::Shared, address - SHARED)
@@ -37,7 +37,7 @@ fn resolve(address: u64, thread: u32) -> (Space, u64) {
     }
 }
 
-/// The bytes that an access is for, if it may be made.
+/// The bytes of an access, if it is allowed.
 #[inline]
 pub(super) fn bytes<'m>(
     machine: &'m mut Machine<'_>,
@@ -68,7 +68,7 @@ pub(super) fn bytes<'m>(
             (&mut machine.shared, "the block's shared memory")
         }
         Space::Local => (&mut private.local, "the thread's local memory"),
-        // they are read only
+        // parameters are read-only
         Space::Kernel if kind != AccessKind::Read => (&mut [], "the kernel's parameters to write to"),
         Space::Kernel => (&mut private.params[..machine.kernel.info.param_bytes], "the kernel's parameters"),
         Space::Param => (&mut private.params[private.param_base..], "the function's space of parameters"),

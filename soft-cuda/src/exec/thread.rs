@@ -1,4 +1,4 @@
-//! A thread: its registers and its memory, and how it goes from step to step.
+//! A thread: its registers and memory, and the execution of its steps.
 
 use super::{machine::Machine, space::bytes};
 use crate::{
@@ -7,23 +7,23 @@ use crate::{
     ptx::step::{Function, Slot, Step},
 };
 
-/// Steps after which a thread lets others run: it may be waiting for what another one writes.
+/// The number of steps after which other threads run: the thread may be waiting for another one's write.
 const TURN: u64 = 1 << 20;
 
-/// Memory of one thread.
+/// The private memory of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Private {
     /// Its number in the block.
     pub thread: u32,
     pub local: Vec<u8>,
-    /// Where the function's part of `local` begins.
+    /// The start of the current function's part of `local`.
     pub local_base: usize,
     pub params: Vec<u8>,
-    /// Where the function's part of `params` begins.
+    /// The start of the current function's part of `params`.
     pub param_base: usize,
 }
 
-/// A function that waits for one it has called.
+/// A function that waits for the return of one it has called.
 #[derive(Debug)]
 struct Frame {
     site: u32,
@@ -37,7 +37,7 @@ struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     registers: Vec<u64>,
-    /// Where the function's registers begin.
+    /// The start of the current function's registers.
     base: usize,
     pub private: Private,
     frames: Vec<Frame>,
@@ -45,7 +45,7 @@ pub(super) struct Thread {
     next: u32,
 }
 
-/// Why a thread does not go on.
+/// The reason why a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Exit,
@@ -55,10 +55,10 @@ pub(super) enum Stop {
 }
 
 impl Thread {
-    /// Begins as a thread of the block, at the kernel's first step.
+    /// Starts a thread of the block at the kernel's first step.
     ///
-    /// Where it was a thread of the same launch before, its constants and parameters are still there. Its registers
-    /// are not poisoned again: PTX does not read what it has not written.
+    /// If the value was a thread of the same launch before, its constants and parameters are still in place. Its
+    /// registers are not poisoned again, because PTX never reads a register before writing it.
     pub fn start(&mut self, thread: u32, machine: &Machine<'_>) {
         let kernel = &machine.module.functions[machine.kernel.function];
         self.frames.clear();
@@ -73,7 +73,7 @@ impl Thread {
         self.enter(kernel, [0; 3], machine);
     }
 
-    /// Makes room for a function, its registers, local memory and parameters beginning at `bases`.
+    /// Prepares a function, whose registers, local memory and parameters begin at `bases`.
     fn enter(&mut self, function: &Function, bases: [usize; 3], machine: &Machine<'_>) {
         let [base, local_base, param_base] = bases;
         if self.registers.len() == base {
@@ -86,12 +86,12 @@ impl Thread {
         self.private.param_base = param_base;
         self.next = function.start.unwrap_or(u32::MAX);
         for &(slot, special) in &function.specials {
-            // the whole of local memory is seen from every function: addresses count from its beginning
+            // every function sees all of local memory: addresses count from its beginning
             self.registers[base + usize::from(slot)] = machine.special(special, self.private.thread, local_base);
         }
     }
 
-    /// The step that is done, or was done last.
+    /// The current step, or the last one.
     pub fn step(&self) -> usize {
         self.next.saturating_sub(1) as usize
     }
@@ -104,7 +104,7 @@ impl Thread {
         self.registers[self.base + usize::from(slot)] = value;
     }
 
-    /// Goes on until the thread ends or waits, or has done so many steps.
+    /// Runs until the thread ends or waits, or has done `most` steps.
     pub fn run(&mut self, machine: &mut Machine<'_>, most: u64) -> Result<Stop, Fault> {
         let turn = TURN.min(most).min(machine.left);
         let mut left = turn;
@@ -234,7 +234,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Back to the caller, with the results.
+    /// Returns to the caller with the results.
     fn give_back(&mut self, machine: &Machine<'_>) {
         let Some(frame) = self.frames.pop() else { return };
         let callee = self.private.param_base;
@@ -251,7 +251,7 @@ impl Thread {
     }
 }
 
-/// Numbers of memory as registers hold them.
+/// The register value of a loaded number.
 #[inline]
 fn loaded(bytes: &[u8], signed: bool) -> u64 {
     match *bytes {

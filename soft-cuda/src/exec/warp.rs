@@ -1,25 +1,25 @@
-//! What the lanes of a warp do together, each mask of lanes on its own.
+//! Collective operations of the lanes of a warp, separately for each mask of lanes.
 
 use crate::ptx::step::{Collective, Reduce, Shuffle, Vote};
 
-/// What reading a lane gives that takes no part.
+/// The result of reading a lane that does not take part.
 const POISON: u64 = 0xffff_ffff;
 
-/// What a lane brings.
+/// The operands of a lane.
 pub(super) type Operands = [u64; 3];
 
-/// What a lane gets: the result, and the predicate besides it.
+/// The result of a lane: the value, and a predicate.
 pub(super) type Outcome = (u64, u64);
 
 /// Lanes that wait for each other at one instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Meeting {
-    /// The step they are at. Where lanes only wait, it does not matter at which.
+    /// The step of the instruction; `None` for a sync, which lanes may reach at different steps.
     pub step: Option<usize>,
     pub kind: Collective,
-    /// The lanes that are to come.
+    /// The lanes that are expected.
     pub mask: u32,
-    /// Those that are there.
+    /// The lanes that have arrived.
     pub arrived: u32,
     pub operands: [Operands; 32],
 }
@@ -34,7 +34,7 @@ impl Meeting {
         self.lanes().filter(|&lane| holds(&self.operands[lane])).fold(0, |bits, lane| bits | 1 << lane)
     }
 
-    /// What a lane gets.
+    /// The result of a lane.
     pub fn outcome(&self, lane: usize) -> Outcome {
         let own = self.operands[lane];
         let equal = |wide: bool| {
@@ -69,7 +69,7 @@ impl Meeting {
         let (clamp, segment) = (bounds as i32 & 31, bounds as i32 >> 8 & 31);
         let (least, most) = (lane & segment, (lane & segment) | (clamp & !segment));
         let (from, within) = match shuffle {
-            // the bound of this one is the least lane
+            // for `Up` the bound is the lowest lane
             Shuffle::Up => (lane - by, lane - by >= most),
             Shuffle::Down => (lane + by, lane + by <= most),
             Shuffle::Butterfly => (lane ^ by, lane ^ by <= most),
@@ -105,7 +105,7 @@ impl Meeting {
 mod tests {
     use super::*;
 
-    /// All lanes of `arrived` bring 100 plus their number.
+    /// A meeting in which each lane of `arrived` brings 100 plus its number.
     fn meeting(kind: Collective, arrived: u32, by: u64, bounds: u64) -> Meeting {
         let operands = std::array::from_fn(|lane| [100 + lane as u64, by, bounds]);
         Meeting { step: None, kind, mask: arrived, arrived, operands }
@@ -125,7 +125,7 @@ mod tests {
         let butterfly = shuffled(Shuffle::Butterfly, 1, 31);
         assert_eq!((butterfly[0], butterfly[31]), ((101, 1), (130, 1)));
         assert!(shuffled(Shuffle::Index, 7, 31).iter().all(|&got| got == (107, 1)));
-        // segments of 8 lanes, as `__shfl_sync(.., 8)` has
+        // segments of 8 lanes, as in `__shfl_sync(.., 8)`
         let bounds = 0x1800 | 31;
         let index = shuffled(Shuffle::Index, 1, bounds);
         assert_eq!((index[0], index[9]), ((101, 1), (109, 1)));

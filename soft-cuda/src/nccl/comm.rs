@@ -1,4 +1,4 @@
-//! Communicators: a rank's streams to all others, and the messages that have come.
+//! Communicators: a rank's sockets to all other ranks, and the received messages.
 
 use super::{
     meet::{self, Id},
@@ -14,21 +14,21 @@ use std::{
     thread,
 };
 
-/// A rank's end of a communicator.
+/// One rank's end of a communicator.
 pub(super) struct Comm {
     pub(super) rank: usize,
     pub(super) size: usize,
     pub(super) device: usize,
-    /// To each other rank, for writing.
+    /// The socket to each other rank, for writing.
     streams: Vec<Option<Mutex<UnixStream>>>,
     inbox: Mutex<Inbox>,
 }
 
-/// What has come, and what has gone wrong.
+/// Received messages and errors.
 struct Inbox {
-    /// From each rank.
+    /// The messages from each rank.
     messages: Vec<VecDeque<Vec<u8>>>,
-    /// Which ranks send nothing any more.
+    /// Whether each rank has stopped sending.
     gone: Vec<bool>,
     error: Option<Status>,
 }
@@ -45,7 +45,7 @@ pub(super) fn find(handle: u64) -> Result<Arc<Comm>> {
     comms().get(&handle).cloned().ok_or_else(why)
 }
 
-/// Takes a handle away.
+/// Removes a handle; returns its communicator.
 pub(super) fn remove(handle: u64) -> Result<Arc<Comm>> {
     let found = find(handle)?;
     comms().remove(&handle);
@@ -53,7 +53,7 @@ pub(super) fn remove(handle: u64) -> Result<Arc<Comm>> {
 }
 
 impl Comm {
-    /// The communicator of a rank, when all have come; its handle.
+    /// Opens the communicator of a rank after all ranks have come; returns its handle.
     pub(super) fn open(id: &Id, rank: usize, size: usize, device: usize) -> Result<u64> {
         let streams = meet::meet(id, rank, size, device)?;
         let failed = |why: io::Error| Status::SYSTEM.because(format!("ncclCommInitRank: {why}"));
@@ -68,7 +68,7 @@ impl Comm {
         let (came, news) = mpsc::channel();
         for (from, stream) in readers.into_iter().enumerate().filter_map(|(from, stream)| Some((from, stream?))) {
             let (comm, came) = (comm.clone(), came.clone());
-            // it waits for nothing but messages, so that no rank waits for ever to write one
+            // the thread waits only for messages, so no rank blocks for ever when writing one
             let read = move || comm.read(from, stream, &came);
             thread::Builder::new().name(format!("NCCL from rank {from}")).spawn(read).map_err(failed)?;
         }
@@ -87,7 +87,7 @@ impl Comm {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the messages of a rank until there are no more.
+    /// Reads the messages of a rank until the stream ends.
     fn read(&self, from: usize, mut stream: UnixStream, came: &mpsc::Sender<()>) {
         while let Ok(message) = next(&mut stream) {
             self.inbox().messages[from].push_back(message);
@@ -97,7 +97,7 @@ impl Comm {
         let _ = came.send(());
     }
 
-    /// Sends a message. A rank that is gone does not get it.
+    /// Sends a message. If the other rank is gone, the message is lost.
     pub(super) fn send(&self, to: usize, message: &[u8]) {
         let Some(stream) = &self.streams[to] else {
             self.inbox().messages[to].push_back(message.to_vec());
@@ -110,7 +110,7 @@ impl Comm {
         }
     }
 
-    /// Whether as many messages have come from a rank; an error where they never will.
+    /// Returns whether `count` messages have come from a rank; an error if they never will.
     pub(super) fn has(&self, from: usize, count: usize) -> std::result::Result<bool, String> {
         let inbox = self.inbox();
         let has = inbox.messages[from].len();
@@ -123,40 +123,40 @@ impl Comm {
         Ok(has >= count)
     }
 
-    /// The next message from a rank.
+    /// Takes the next message from a rank.
     pub(super) fn take(&self, from: usize) -> Option<Vec<u8>> {
         self.inbox().messages[from].pop_front()
     }
 
-    /// Notes an error, which `ncclCommGetAsyncError` gives from now on.
+    /// Records an error, which `ncclCommGetAsyncError` returns from now on.
     pub(super) fn fail(&self, status: Status) {
         self.inbox().error.get_or_insert(status);
     }
 
-    /// What has gone wrong.
+    /// The recorded error.
     pub(super) fn error(&self) -> Option<Status> {
         self.inbox().error
     }
 
-    /// Sends nothing any more. What was sent comes, and what others send is taken until they end too.
+    /// Stops sending. Messages already sent still arrive, and messages of others are read until they stop too.
     pub(super) fn close(&self) {
         self.shut(Shutdown::Write);
     }
 
-    /// The same at once: what is under way may be lost.
+    /// As `close`, but at once: messages in transit may be lost.
     pub(super) fn abort(&self) {
         self.shut(Shutdown::Both);
     }
 
     fn shut(&self, how: Shutdown) {
         for stream in self.streams.iter().flatten() {
-            // one that the other has closed needs nothing
+            // a socket that the other side has closed gives an error, which is ignored
             let _ = stream.lock().unwrap_or_else(PoisonError::into_inner).shutdown(how);
         }
     }
 }
 
-/// The next message of a stream.
+/// Reads the next message of a stream.
 fn next(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     let mut len = [0; 8];
     stream.read_exact(&mut len)?;

@@ -1,4 +1,4 @@
-//! What is between `ncclGroupStart` and `ncclGroupEnd`: sends and receives that are one piece of work of a stream.
+//! Groups between `ncclGroupStart` and `ncclGroupEnd`: their sends and receives are one piece of work of a stream.
 
 use super::{
     comm::Comm,
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{cell::RefCell, sync::Arc};
 
-/// A part of device memory that goes to a rank, or comes from one.
+/// A range of device memory to send to a rank, or to receive from one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) peer: usize,
@@ -27,12 +27,12 @@ pub(super) struct Exchange {
     receives: Vec<Part>,
 }
 
-/// The groups that a thread has begun.
+/// The groups that a thread has started.
 #[derive(Default)]
 struct Groups {
     depth: usize,
     work: Vec<Exchange>,
-    /// The first error within.
+    /// The first error within the groups.
     error: Option<Status>,
 }
 
@@ -40,7 +40,7 @@ thread_local! {
     static GROUPS: RefCell<Groups> = RefCell::default();
 }
 
-/// Whether the thread has begun a group.
+/// Returns whether the thread has started a group.
 pub(super) fn is_open() -> bool {
     GROUPS.with_borrow(|groups| groups.depth > 0)
 }
@@ -49,7 +49,7 @@ pub(super) fn start() {
     GROUPS.with_borrow_mut(|groups| groups.depth += 1);
 }
 
-/// Ends a group. The outermost puts its work on the streams, unless something in it was wrong.
+/// Ends a group. The outermost group enqueues its work on the streams, unless a call in it failed.
 pub(super) fn end() -> Result<()> {
     let ended = GROUPS.with_borrow_mut(|groups| match groups.depth {
         0 => Err(Status::INVALID_USAGE.because("ncclGroupEnd: not in a group call.")),
@@ -66,7 +66,7 @@ pub(super) fn end() -> Result<()> {
     }
 }
 
-/// Notes an error of a call within a group: the group fails with it.
+/// Records an error of a call within a group, which makes the group fail.
 pub(super) fn note(error: Status) {
     GROUPS.with_borrow_mut(|groups| {
         if groups.depth > 0 {
@@ -75,7 +75,7 @@ pub(super) fn note(error: Status) {
     });
 }
 
-/// A send or receive: of the group that is open, else alone.
+/// Adds a send or receive to the open group; without a group it is enqueued alone.
 pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Result<()> {
     let alone = GROUPS.with_borrow_mut(|groups| {
         let same = |exchange: &&mut Exchange| Arc::ptr_eq(&exchange.comm, &comm) && exchange.stream == stream;
@@ -92,7 +92,7 @@ pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Re
     alone.map_or(Ok(()), put)
 }
 
-/// Puts the work on its streams, which then come to it without that anyone waits: other ranks do.
+/// Enqueues the work on its streams and runs them up to it even if nobody here waits, because other ranks do.
 fn put(work: Vec<Exchange>) -> Result<()> {
     let mut driver = driver::lock();
     for exchange in work {
@@ -106,13 +106,13 @@ fn put(work: Vec<Exchange>) -> Result<()> {
 }
 
 impl Exchange {
-    /// Fails this rank's work, and its communicator.
+    /// Records the failure of this rank's work in its communicator.
     fn failed(&self, status: Status, why: String) -> Fault {
         self.comm.fail(status.because(why.clone()));
         Fault::Failed(why)
     }
 
-    /// How many messages a rank has to send.
+    /// The number of messages to receive from a rank.
     fn count(&self, from: usize) -> usize {
         self.receives.iter().filter(|part| part.peer == from).count()
     }

@@ -1,5 +1,5 @@
-//! How the ranks of a communicator find each other: by sockets of this machine that have names and no files, so that nothing of them
-//! stays. Who makes an id listens for all ranks, compares what they say of themselves, and lets them go on together.
+//! The rendezvous of the ranks of a communicator, by abstract sockets of this machine, which leave no files. The
+//! process that makes an id listens for all ranks, compares their data, and lets them continue together.
 
 use super::status::{Result, Status};
 use std::{
@@ -13,10 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// For how long ranks wait for each other.
+/// The time that ranks wait for each other.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What an id begins with.
+/// The first bytes of an id.
 const MAGIC: [u8; 8] = *b"softnccl";
 
 /// A `ncclUniqueId`.
@@ -27,7 +27,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// A new id, for whose ranks this process listens from now on.
+    /// Makes an id; this process listens for its ranks from now on.
     pub(super) fn new() -> io::Result<Id> {
         let mut id = Id { bytes: [0; 128] };
         id.bytes[..8].copy_from_slice(&MAGIC);
@@ -37,7 +37,7 @@ impl Id {
         Ok(id)
     }
 
-    /// The name of a socket. The rest of the id is in no name: who connects has to know it.
+    /// The address of a socket. It does not contain the rest of the id, which connecting processes must know.
     fn address(&self, of: impl std::fmt::Display) -> io::Result<SocketAddr> {
         let name: String = self.bytes[8..24].iter().map(|byte| format!("{byte:02x}")).collect();
         SocketAddr::from_abstract_name(format!("soft-nccl-{name}-{of}"))
@@ -52,7 +52,7 @@ impl Id {
     }
 }
 
-/// What a rank says of itself: its number, how many there are, its device.
+/// The data of a rank: its number, the number of ranks, its device.
 type Hello = [u32; 3];
 
 fn send_hello(stream: &mut UnixStream, id: &Id, hello: Hello) -> io::Result<()> {
@@ -61,7 +61,7 @@ fn send_hello(stream: &mut UnixStream, id: &Id, hello: Hello) -> io::Result<()> 
     stream.write_all(&message)
 }
 
-/// What comes from a stranger who knows the id.
+/// Reads the data of a connecting process, after checking that it knows the id.
 fn hello(stream: &mut UnixStream, id: &Id) -> io::Result<Hello> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -75,7 +75,7 @@ fn hello(stream: &mut UnixStream, id: &Id) -> io::Result<Hello> {
     Ok(numbers.map(u32::from_le_bytes))
 }
 
-/// The next who connects and knows the id.
+/// Accepts the next connection from a process that knows the id.
 fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixStream, Hello)> {
     listener.set_nonblocking(true)?;
     loop {
@@ -92,7 +92,8 @@ fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixS
     }
 }
 
-/// Waits for all ranks of an id, and answers each with what is wrong with them: nothing lets them go on.
+/// Waits for all ranks of an id, and sends each the reason why they cannot continue; an empty reason lets them
+/// continue.
 fn root(id: &Id, listener: &UnixListener) {
     let until = Instant::now() + PATIENCE;
     let mut all: Vec<(UnixStream, Hello)> = Vec::new();
@@ -112,7 +113,7 @@ fn root(id: &Id, listener: &UnixListener) {
     }
 }
 
-/// What is wrong with ranks that have come so far.
+/// The mistake in the data of the ranks so far; empty if there is none.
 fn what_is_wrong(all: &[Hello]) -> String {
     for (i, [rank, size, device]) in all.iter().enumerate() {
         for [other, others, on] in &all[..i] {
@@ -130,7 +131,7 @@ fn what_is_wrong(all: &[Hello]) -> String {
     String::new()
 }
 
-/// Connects a rank with all others: a stream to each, none to itself.
+/// Connects a rank with all others; returns a stream for each, none for itself.
 pub(super) fn meet(id: &Id, rank: usize, size: usize, device: usize) -> Result<Vec<Option<UnixStream>>> {
     connect(id, rank, size, device)
         .unwrap_or_else(|why| Err(Status::SYSTEM.because(format!("ncclCommInitRank: {why}"))))
@@ -147,7 +148,7 @@ fn connect(id: &Id, rank: usize, size: usize, device: usize) -> io::Result<Resul
     if !wrong.is_empty() {
         return Ok(Err(Status::INVALID_USAGE.because(wrong)));
     }
-    // all listen now
+    // all ranks are listening now
     let mut streams: Vec<Option<UnixStream>> = (0..size).map(|_| None).collect();
     for (other, place) in streams.iter_mut().enumerate().take(rank) {
         let mut stream = UnixStream::connect_addr(&id.address(other)?)?;

@@ -1,11 +1,11 @@
-//! NCCL's error codes, and the words for what went wrong last.
+//! NCCL's error codes, and the message of the last error.
 
 use std::{
     ffi::{CStr, CString},
     sync::{Mutex, PoisonError},
 };
 
-/// What a function gives: a `ncclResult_t` where it fails.
+/// The result of a function; the error is a `ncclResult_t`.
 pub(super) type Result<T> = std::result::Result<T, Status>;
 
 /// A `ncclResult_t`.
@@ -19,7 +19,7 @@ impl Status {
     pub(super) const INVALID_USAGE: Status = Status(5);
     pub(super) const REMOTE: Status = Status(6);
 
-    /// What NCCL says of it.
+    /// NCCL's text for the code.
     pub(super) fn words(self) -> &'static CStr {
         match self.0 {
             0 => c"no error",
@@ -34,12 +34,12 @@ impl Status {
         }
     }
 
-    /// The same error, with what is wrong for [`last`].
+    /// Records a message for [`last`]; returns the error itself.
     pub(super) fn because(self, why: impl Into<String>) -> Status {
         let text: String = why.into().replace('\0', " ");
         eprintln!("soft-cuda: {text}");
         if let Ok(text) = CString::new(text) {
-            // callers keep the address: errors are few, and their words stay
+            // callers keep the address: errors are rare, so their texts are leaked
             *lock() = Box::leak(text.into_boxed_c_str());
         }
         self
@@ -52,7 +52,7 @@ fn lock() -> std::sync::MutexGuard<'static, &'static CStr> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What went wrong last in this process.
+/// The message of the last error in this process.
 pub(super) fn last() -> &'static CStr {
     *lock()
 }

@@ -1,4 +1,4 @@
-//! Instructions on registers alone: one step for most, several where modifiers change operands or results.
+//! Instructions on registers only: most are one step; some take several because of modifiers.
 
 use super::{
     body::{Body, Operand},
@@ -23,7 +23,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The function of an instruction, which must be there.
+    /// The function of an instruction; an error if there is none.
     fn known(&self, pure: Option<Pure>) -> Read<Pure> {
         match pure {
             Some(pure) => Ok(pure),
@@ -31,7 +31,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Adds the step that computes a function.
+    /// Adds a step that computes a function.
     pub(super) fn compute(&mut self, pure: Pure, to: Slot, inputs: &[Slot]) {
         let input = |i: usize| inputs.get(i).copied().unwrap_or(inputs[0]);
         self.emit(match pure.function {
@@ -58,7 +58,7 @@ impl Body<'_, '_> {
             (result, source) = (*to, *from);
         }
         let mut kept = modifiers.to_vec();
-        // what is asked for besides the operation itself is done in steps of its own
+        // modifiers besides the operation itself become separate steps
         let mut asks = |modifier: &str| {
             let before = kept.len();
             kept.retain(|kept| *kept != modifier);
@@ -71,7 +71,7 @@ impl Body<'_, '_> {
         }
         let rounded = modifiers.iter().any(|modifier| matches!(*modifier, "rni" | "rzi" | "rmi" | "rpi"));
         if rounded && !matches!(result, "f32" | "f64") {
-            // integers of floats are always saturated
+            // conversions of floats to integers always saturate
             asks("sat");
         }
         let pure = self.known(alu::find(name, &kept))?;
@@ -102,7 +102,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// A comparison, and a condition that it is combined with: `lt.and.s32`.
+    /// Parses a comparison and the operation that combines it with a condition: `lt.and.s32`.
     fn comparison<'m>(&mut self, modifiers: &[&'m str]) -> Read<(Pure, Option<Pure>, bool, &'m str)> {
         let (flush, rest): (bool, Vec<&str>) =
             (modifiers.contains(&"ftz"), modifiers.iter().copied().filter(|modifier| *modifier != "ftz").collect());
@@ -118,7 +118,7 @@ impl Body<'_, '_> {
         Ok((pure, with, flush, ty))
     }
 
-    /// The result of a comparison whose operands come next, combined, and the opposite of the comparison, combined.
+    /// The combined result of a comparison with the following operands, and, if requested, of the opposite comparison.
     fn compared(&mut self, modifiers: &[&str], opposite: bool) -> Read<(Slot, Option<Slot>)> {
         let (pure, with, flush, _) = self.comparison(modifiers)?;
         let (mut a, mut b) = (self.source()?, self.source()?);
@@ -151,7 +151,7 @@ impl Body<'_, '_> {
         let to = self.target()?;
         let opposite = if self.parser.cursor.take("|") { Some(self.target()?) } else { None };
         if opposite.is_none() && modifiers.len() == 2 {
-            // by far the most: one step
+            // the most common case: one step
             let (pure, ..) = self.comparison(modifiers)?;
             let inputs = [self.source()?, self.source()?];
             self.compute(pure, to, &inputs);
@@ -165,7 +165,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `set.lt.u32.f32`: all bits, or 1.0, where the comparison holds.
+    /// `set.lt.u32.f32`: all bits set, or 1.0, if the comparison holds.
     fn set(&mut self, modifiers: &[&str]) -> Read<()> {
         let [comparison @ .., result, source] = modifiers else { return self.unknown() };
         let yes = match *result {
@@ -183,7 +183,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Sums and differences that take or leave a carry: `add.cc`, `addc`, `madc.hi.cc`.
+    /// Sums and differences with a carry in or out: `add.cc`, `addc`, `madc.hi.cc`.
     fn carried(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let leaves = modifiers.contains(&"cc");
         let rest: Vec<&str> = modifiers.iter().copied().filter(|modifier| *modifier != "cc").collect();
@@ -204,7 +204,7 @@ impl Body<'_, '_> {
         }
         let b = self.source()?;
         let carry = if takes { self.carry()? } else { self.constant(0)? };
-        // the result may go where an operand comes from
+        // the result may overwrite an operand
         let new_carry = if leaves { Some(self.computed(carry_of, &[a, b, carry])?) } else { None };
         self.compute(value, to, &[a, b, carry]);
         if let Some(from) = new_carry {
@@ -214,7 +214,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `mov`, also between one register and the parts of it.
+    /// `mov`, also between a register and its parts.
     fn copy(&mut self, modifiers: &[&str]) -> Read<()> {
         let &[ty] = modifiers else { return self.unknown() };
         let Some(size) = width(ty).map(|(size, _)| size).or((ty == "pred").then_some(1)) else {
@@ -276,7 +276,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `cvta`: between addresses of one kind of memory and those of any.
+    /// `cvta`: converts between the addresses of a memory space and generic addresses.
     fn address_of(&mut self, modifiers: &[&str]) -> Read<()> {
         let (back, space) = match modifiers {
             ["to", space, "u64"] => (true, *space),

@@ -1,4 +1,4 @@
-//! The body of a function: its scopes, declarations and labels. Registers get their places when they are first used.
+//! The body of a function: its scopes, declarations and labels. Registers get slots on first use.
 
 use super::{
     cursor::{Read, immediate},
@@ -8,10 +8,10 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// What a name within a function stands for, besides registers.
+/// The meaning of a name within a function, except registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Symbol {
-    /// Offset and bytes of a parameter.
+    /// A parameter: its offset and size in bytes.
     Param(usize, usize),
     /// Offset in the thread's memory.
     Local(usize),
@@ -23,17 +23,17 @@ pub(super) enum Symbol {
 
 #[derive(Default)]
 struct Scope<'a> {
-    /// Declared as `%r<9>`: the name and how many.
+    /// Registers declared as `%r<9>`: the name and the number.
     ranges: Vec<(&'a str, usize)>,
-    /// Declared by name; and of `ranges` those that were used.
+    /// Registers declared by name, and those of `ranges` that have been used.
     registers: HashMap<&'a str, Option<Slot>>,
     symbols: HashMap<&'a str, Symbol>,
     labels: HashMap<&'a str, u32>,
-    /// How many jumps were waiting for their label when the scope began.
+    /// The number of unresolved jumps at the start of the scope.
     waiting: usize,
 }
 
-/// Who waits for a label.
+/// The place to patch when a label is defined.
 enum Waiting {
     Step(usize),
     Entry(usize, usize),
@@ -49,16 +49,16 @@ pub(super) enum Operand {
     Address(Slot, i32),
 }
 
-/// A function while it is read.
+/// A function while it is being read.
 pub(super) struct Body<'p, 'a> {
     pub parser: &'p mut Parser<'a>,
     pub function: Function,
     scopes: Vec<Scope<'a>>,
     constants: HashMap<u64, Slot>,
     waiting: Vec<(Waiting, &'a str, u32)>,
-    /// The carry of the sums that have one.
+    /// The carry register, if an instruction has used it.
     carry: Option<Slot>,
-    /// Where its own next shared variable goes.
+    /// The offset of the function's next shared variable.
     shared: usize,
     pub uses_module: bool,
     line: u32,
@@ -80,13 +80,14 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// Names of parameters.
+    /// Declares the names of parameters.
     pub fn params(&mut self, params: &[(&'a str, Param)]) {
         let named = params.iter().map(|(name, param)| (*name, Symbol::Param(param.offset, param.size)));
         self.scopes[0].symbols.extend(named);
     }
 
-    /// Reads up to the closing brace. The function, the end of shared memory, and whether it uses the module's.
+    /// Reads up to the closing brace. Returns the function, the end of shared memory, and whether it uses the module's
+    /// shared memory.
     pub fn read(mut self) -> Read<(Function, usize, bool)> {
         while !self.scopes.is_empty() {
             self.statement()?;
@@ -133,11 +134,11 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes.last_mut().expect("a statement is within a scope")
     }
 
-    /// Ends a scope: jumps within it go to its own labels first.
+    /// Ends a scope: resolves jumps within it to its own labels.
     fn close(&mut self) -> Read<()> {
         let scope = self.scopes.pop().expect("a statement is within a scope");
         if self.scopes.is_empty() {
-            // what runs off the end returns; a label at the end needs a step, too
+            // running past the end returns; a label at the end also needs a step
             self.emit(Step::Return);
         }
         for (waiting, label, line) in self.waiting.split_off(scope.waiting.min(self.waiting.len())) {
@@ -219,7 +220,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.emit(step);
     }
 
-    /// A register that nothing else uses.
+    /// A new register.
     pub fn new_register(&mut self, value: u64) -> Read<Slot> {
         let slot = Slot::try_from(self.function.registers.len());
         let slot = slot.map_err(|_| self.parser.cursor.error("the function has too many registers"))?;
@@ -260,7 +261,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(slot)
     }
 
-    /// The register that a carry goes through.
+    /// The register for carries.
     pub fn carry(&mut self) -> Read<Slot> {
         match self.carry {
             Some(slot) => Ok(slot),
@@ -301,7 +302,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// The register that a result goes to.
+    /// Reads the register for a result.
     pub fn target(&mut self) -> Read<Slot> {
         match self.parser.cursor.next()? {
             "_" => self.temporary(),
@@ -309,7 +310,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// A register that is read, and a comma before it.
+    /// Reads a comma and a source register.
     pub fn source(&mut self) -> Read<Slot> {
         self.parser.cursor.expect(",")?;
         match self.operand()? {
@@ -318,7 +319,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// An address, and a comma before it unless it is the first operand.
+    /// Reads an address, after a comma unless it is the first operand.
     pub fn place(&mut self, first: bool) -> Read<(Slot, i32)> {
         if !first {
             self.parser.cursor.expect(",")?;
@@ -333,7 +334,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes.iter().rev().find_map(|scope| scope.symbols.get(name)).copied()
     }
 
-    /// The register that holds what a name or number stands for.
+    /// The register with the value of a name or number.
     fn value(&mut self, word: &'a str) -> Read<Slot> {
         if let Some(bits) = immediate(word) {
             return self.constant(bits);
@@ -351,7 +352,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.named(word, addend)
     }
 
-    /// The register that holds the address of a variable or parameter.
+    /// The register with the address of a variable or parameter.
     fn named(&mut self, name: &'a str, addend: i64) -> Read<Slot> {
         let plus = |place: usize| (place as u64).wrapping_add_signed(addend);
         match (self.symbol(name), self.parser.globals.get(name)) {
@@ -373,7 +374,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// The next operand.
+    /// Reads the next operand.
     pub fn operand(&mut self) -> Read<Operand> {
         let word = self.parser.cursor.next()?;
         match word {
@@ -407,11 +408,11 @@ impl<'p, 'a> Body<'p, 'a> {
         self.constant(bits.wrapping_neg())
     }
 
-    /// `base+offset]`, the base a register, a name or a number.
+    /// Reads `base+offset]`, where the base is a register, a name or a number.
     fn address(&mut self) -> Read<Operand> {
         let word = self.parser.cursor.next()?;
         let named = self.declared_register(word)?;
-        // of a name too the offset is kept apart, so that each variable needs one register only
+        // the offset from a name is also kept separate, so that each variable needs only one register
         let base = match (named, self.parser.cursor.peek()) {
             (Some(slot), _) => slot,
             (None, "+") if immediate(word).is_none() => self.named(word, 0)?,
@@ -423,7 +424,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// An access to memory, numbered.
+    /// Makes a memory access with its own number.
     pub fn access(&mut self, space: Space, (base, offset): (Slot, i32), size: usize, count: usize) -> Access {
         let site = (self.parser.module.accesses % (1 << 16)) as u16;
         self.parser.module.accesses += 1;
@@ -431,7 +432,7 @@ impl<'p, 'a> Body<'p, 'a> {
     }
 }
 
-/// A register that the hardware fills in.
+/// The special register of this name.
 fn special(name: &str) -> Option<Special> {
     let (stem, axis) = match name.as_bytes() {
         [stem @ .., b'.', axis @ b'x'..=b'z'] => (&name[..stem.len()], (axis - b'x') as usize),

@@ -1,4 +1,4 @@
-//! Reading tokens one after the other.
+//! A cursor over tokens.
 
 use super::{
     Error,
@@ -8,7 +8,7 @@ use super::{
 /// The result of reading.
 pub(crate) type Read<T> = Result<T, Error>;
 
-/// The place in a text.
+/// A position in a text.
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
@@ -20,7 +20,7 @@ impl<'a> Cursor<'a> {
         Cursor { text, tokens: tokens(text), at: 0 }
     }
 
-    /// What is wrong with the current statement.
+    /// An error in the current statement.
     pub fn error(&self, what: impl Into<String>) -> Error {
         self.error_at(self.line(), what)
     }
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.tokens.len()
     }
 
-    /// The next token, or nothing at the end.
+    /// The next token, or an empty string at the end.
     pub fn peek(&self) -> &'a str {
         self.ahead(0)
     }
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         token.map(|token| token.text).ok_or_else(|| self.error("the text ends here"))
     }
 
-    /// Whether the next token is this one; it is read then.
+    /// Reads the next token if it is `sign`; returns whether it was.
     pub fn take(&mut self, sign: &str) -> bool {
         let found = self.peek() == sign;
         self.at += usize::from(found);
@@ -66,13 +66,13 @@ impl<'a> Cursor<'a> {
         if self.take(sign) { Ok(()) } else { Err(self.error(format!("expected {sign}, found {}", self.peek()))) }
     }
 
-    /// Skips to behind this sign.
+    /// Skips up to and including this sign.
     pub fn skip_past(&mut self, sign: &str) -> Read<()> {
         while self.next()? != sign {}
         Ok(())
     }
 
-    /// Skips what is left of the line of the token read last.
+    /// Skips the rest of the line of the token read last.
     pub fn skip_line(&mut self) {
         let line = self.line();
         while self.tokens.get(self.at).is_some_and(|token| token.line == line) {
@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An integer as it stands in the text.
+    /// Reads an integer.
     pub fn integer(&mut self) -> Read<i64> {
         let negative = self.take("-");
         let word = self.next()?;
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         Ok(if negative { bits.wrapping_neg() } else { bits })
     }
 
-    /// An integer that counts bytes or elements.
+    /// Reads a number of bytes or elements.
     pub fn size(&mut self) -> Read<usize> {
         let size = self.integer()?;
         usize::try_from(size)
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bits of a number: `12`, `0x1fU`, and the bits of floats, `0f3f800000` and `0d3ff0000000000000`.
+/// The bits of a literal: `12`, `0x1fU`, and the bits of floats, `0f3f800000` and `0d3ff0000000000000`.
 pub(crate) fn immediate(word: &str) -> Option<u64> {
     let word = word.strip_suffix('U').unwrap_or(word);
     match word.as_bytes() {
@@ -112,7 +112,7 @@ pub(crate) fn immediate(word: &str) -> Option<u64> {
     }
 }
 
-/// Bytes of a type, and whether its values are extended by their sign.
+/// The size of a type in bytes, and whether its values are sign-extended.
 pub(crate) fn width(ty: &str) -> Option<(usize, bool)> {
     Some(match ty {
         "b8" | "u8" => (1, false),

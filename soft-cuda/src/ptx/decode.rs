@@ -1,4 +1,4 @@
-//! Instructions: which kind each is, and those that change where a thread goes on.
+//! Decodes instructions, including those that change the flow of control.
 
 use super::{
     body::{Body, Symbol},
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl<'a> Body<'_, 'a> {
-    /// An instruction from behind its name, done only where the guard holds.
+    /// Decodes an instruction after its name; it runs only if the guard holds.
     pub(super) fn instruction(&mut self, word: &'a str, guard: Option<(Slot, bool)>) -> Read<()> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or("");
@@ -27,7 +27,7 @@ impl<'a> Body<'_, 'a> {
             ("trap", []) => self.emit(Step::Trap),
             ("brx", ["idx"] | ["idx", "uni"]) => self.branch_by_index()?,
             ("call", [] | ["uni"]) => self.call()?,
-            // threads see each other's writes at once, and time does not pass
+            // threads see each other's writes at once, and sleeping takes no time
             ("membar" | "fence" | "nanosleep", _) => self.parser.cursor.skip_past(";")?,
             ("ld" | "ldu", _) => self.load(&modifiers)?,
             ("st", _) => self.store(&modifiers)?,
@@ -48,7 +48,7 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    /// That there is no such instruction.
+    /// The error for an unknown instruction.
     pub(super) fn unknown<T>(&self) -> Read<T> {
         Err(self.parser.cursor.error("this device has no such instruction"))
     }
@@ -111,7 +111,7 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    /// Names of `.param` variables in parentheses: their offsets and bytes.
+    /// Reads names of `.param` variables in parentheses; returns their offsets and sizes.
     fn passed(&mut self) -> Read<Vec<(usize, usize)>> {
         let mut all = Vec::new();
         self.parser.cursor.expect("(")?;

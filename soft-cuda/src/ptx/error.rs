@@ -1,15 +1,15 @@
-//! Why a text is no module of this device.
+//! Errors in the text of a module.
 
 use std::fmt;
 
-/// A text that is not PTX, or asks for what this device does not have.
+/// A text that is not PTX, or uses features that this device does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
-    /// The statement at fault.
+    /// The wrong statement.
     pub statement: String,
-    /// What is wrong with it.
+    /// The reason.
     pub what: String,
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::exec::alu::{Four, atomic};
 
-/// What the modifiers of an access say.
+/// The meaning of the modifiers of an access.
 struct Form<'m> {
     space: Space,
     count: usize,
@@ -15,7 +15,7 @@ struct Form<'m> {
     rest: Vec<&'m str>,
 }
 
-/// Reads the modifiers that say where, how many and how; `rest` is left.
+/// Parses the modifiers for the memory space, number of values and strength; `rest` holds the others.
 fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
     let mut form = Form { space: Space::Generic, count: 1, strong: false, rest: Vec::new() };
     for &modifier in modifiers {
@@ -27,7 +27,7 @@ fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
             "v2" => form.count = 2,
             "v4" => form.count = 4,
             "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" => form.strong = true,
-            // who sees it when, and what caches do: here all threads see all writes at once
+            // memory ordering and caching: here all threads see all writes at once
             "weak" | "cta" | "cluster" | "gpu" | "sys" | "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
             _ if modifier.starts_with("L1::") => {}
             "L2::64B" | "L2::128B" | "L2::256B" => {}
@@ -38,7 +38,7 @@ fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
 }
 
 impl Body<'_, '_> {
-    /// The access that a load or store makes, its type the only modifier left.
+    /// The access of a load or store, whose type is the only modifier left.
     fn moved(&self, modifiers: &[&str]) -> Read<(Space, usize, bool, usize, bool)> {
         let form = form(modifiers);
         match form.rest[..] {
@@ -86,7 +86,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `atom`, and `red`, which leaves out the result.
+    /// `atom`, and `red`, which has no result.
     pub(super) fn atomic(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let form = form(modifiers);
         let (operation, ty) = match form.rest[..] {

@@ -1,6 +1,6 @@
-//! PTX, the text that NVRTC makes of a kernel: read and decoded into steps that [`crate::exec`] runs.
+//! PTX, the text that NVRTC compiles a kernel to: read and decoded into steps that [`crate::exec`] runs.
 //!
-//! `token` cuts the text, `parse` reads a module, `body` what is within a function, `decode` each instruction.
+//! `token` splits the text, `parse` reads a module, `body` the contents of a function, `decode` each instruction.
 
 mod arithmetic;
 mod body;

@@ -15,30 +15,30 @@ use std::collections::HashMap;
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Where it begins among the bytes of all parameters.
+    /// Its offset among the bytes of all parameters.
     pub offset: usize,
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: usize,
-    /// What its offset is a multiple of.
+    /// Its alignment in bytes.
     pub align: usize,
 }
 
-/// What a launch has to know of a kernel.
+/// Properties of a kernel that a launch needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
     /// Its name in the module.
     pub name: String,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// The bytes of all parameters.
+    /// The size of all parameters in bytes.
     pub param_bytes: usize,
-    /// Shared memory that it declares itself.
+    /// Shared memory in bytes that the kernel declares.
     pub shared_bytes: usize,
-    /// The most threads a block of it may have, if it says so.
+    /// The largest number of threads of a block, if the kernel declares it.
     pub max_threads: Option<u32>,
-    /// Memory of each thread on its stack.
+    /// Stack memory of each thread in bytes.
     pub local_bytes: usize,
-    /// Registers of each thread, one for each value: more than a compiler would use.
+    /// The number of registers of each thread, one for each value: more than a compiler would use.
     pub registers: usize,
 }
 
@@ -47,9 +47,9 @@ pub struct KernelInfo {
 pub(crate) struct Variable {
     pub name: String,
     pub initial: Vec<u8>,
-    /// Where in it addresses of other variables stand: the offset, which variable, and what is added.
+    /// The places that hold addresses of other variables: offset, index of the variable, and addend.
     pub pointers: Vec<(usize, usize, i64)>,
-    /// Where it is once the module is loaded.
+    /// The address after the module is loaded.
     pub address: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct Module {
     pub(crate) sites: Vec<CallSite>,
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) atomics: Vec<Four>,
-    /// How many accesses to memory are told apart.
+    /// The number of distinct access instructions.
     pub(crate) accesses: usize,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
@@ -76,7 +76,7 @@ pub struct Module {
 pub(crate) struct Kernel {
     pub info: KernelInfo,
     pub function: usize,
-    /// Where dynamic shared memory begins.
+    /// The start of dynamic shared memory.
     pub dynamic: usize,
 }
 
@@ -86,7 +86,7 @@ impl Module {
         parse(text)
     }
 
-    /// Allocates the module's variables and writes their first values.
+    /// Allocates the module's variables and writes their initial values.
     pub fn load(&mut self, memory: &mut Memory) -> Result<(), Fault> {
         for variable in &mut self.variables {
             let address = memory.allocate(variable.initial.len().max(1) as u64);
@@ -123,12 +123,12 @@ impl Module {
         self.names.get(name).copied()
     }
 
-    /// What a launch has to know of a kernel.
+    /// Properties of a kernel that a launch needs.
     pub fn kernel_info(&self, kernel: usize) -> &KernelInfo {
         &self.kernels[kernel].info
     }
 
-    /// The line of the text that a step was made of, and its number.
+    /// The number of the line that a step was made from, and its text.
     pub(crate) fn statement(&self, step: usize) -> (u32, &str) {
         let line = self.lines.get(step).copied().unwrap_or(0);
         (line, self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("").trim())

@@ -1,4 +1,4 @@
-//! A module: its directives, variables, functions and kernels.
+//! Reads a module: its directives, variables, functions and kernels.
 
 use super::{
     body::Body,
@@ -9,26 +9,26 @@ use super::{
 use crate::memory::POISON;
 use std::collections::HashMap;
 
-/// What a name of the module stands for.
+/// The meaning of a name in a module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Global {
     /// A variable in device memory.
     Variable(usize),
-    /// A variable in shared memory, by its place there.
+    /// A variable in shared memory, by its offset.
     Shared(usize),
-    /// Where dynamic shared memory begins.
+    /// The start of dynamic shared memory.
     Dynamic,
     Function(usize),
 }
 
-/// A module while it is read.
+/// A module while it is being read.
 pub(crate) struct Parser<'a> {
     pub cursor: Cursor<'a>,
     pub module: Module,
     pub globals: HashMap<&'a str, Global>,
-    /// Where the next shared variable of the module goes.
+    /// The offset of the module's next shared variable.
     pub shared: usize,
-    /// What the beginning of dynamic shared memory is a multiple of.
+    /// The alignment of the start of dynamic shared memory.
     dynamic_align: usize,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Declared<'a> {
     pub ty: &'a str,
     pub align: usize,
     pub bytes: usize,
-    /// Without a length, as dynamic shared memory is.
+    /// Whether it has no length, as dynamic shared memory.
     pub open: bool,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What follows a state space: `.align 8 .b8 name[16]`.
+    /// Reads a declaration after its state space: `.align 8 .b8 name[16]`.
     pub fn declared(&mut self) -> Read<Declared<'a>> {
         let (mut align, mut pointee) = (None, false);
         let mut ty = "";
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(";")
     }
 
-    /// The first value of a variable: one element, or all in braces, which may be nested.
+    /// Reads the initial value of a variable: one element, or elements in braces, which may be nested.
     fn initial(&mut self, size: usize, variable: &mut Variable) -> Read<()> {
         if self.cursor.take("{") {
             while !self.cursor.take("}") {
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(";")
     }
 
-    /// Parameters in parentheses, laid out from `offset` on.
+    /// Reads parameters in parentheses and lays them out from `offset` on.
     fn params(&mut self, offset: &mut usize) -> Read<Vec<(&'a str, Param)>> {
         let mut params = Vec::new();
         self.cursor.expect("(")?;
@@ -283,5 +283,5 @@ fn spans(params: &[(&str, Param)]) -> Vec<(usize, usize)> {
     params.iter().map(|(_, param)| (param.offset, param.size)).collect()
 }
 
-/// What a register holds before anything is written to it.
+/// The value of a register before the first write.
 pub(crate) const UNSET: u64 = u64::from_le_bytes([POISON; 8]);

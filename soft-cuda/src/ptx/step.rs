@@ -1,6 +1,7 @@
-//! What PTX is decoded into: steps of a small machine whose operands are all registers.
+//! The decoded form of PTX: steps of a small machine whose operands are all registers.
 //!
-//! Immediates, addresses and special registers such as `%tid.x` are registers too, filled in when a function is entered.
+//! Immediates, addresses and special registers such as `%tid.x` are registers too, which are filled when a function is
+//! entered.
 
 use crate::exec::alu::{Four, Two};
 
@@ -28,13 +29,13 @@ pub(crate) enum Step {
     Jump {
         to: u32,
     },
-    /// Goes on at `to` if `condition` is `wanted`.
+    /// Continues at `to` if `condition` is `wanted`.
     JumpIf {
         condition: Slot,
         wanted: bool,
         to: u32,
     },
-    /// Goes on at the place that a register chooses from a table.
+    /// Continues at the entry of a table that a register selects.
     JumpTable {
         index: Slot,
         table: u32,
@@ -70,31 +71,31 @@ pub(crate) enum Step {
     Trap,
 }
 
-/// Where memory is accessed.
+/// A memory access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub space: Space,
-    /// How many values, one beside the other.
+    /// The number of consecutive values.
     pub count: u8,
-    /// Bytes of one of them.
+    /// The size of a value in bytes.
     pub size: u8,
-    /// Whether other threads may access the same at the same time.
+    /// Whether other threads may access the same memory at the same time.
     pub strong: bool,
-    /// Which of the module's accesses this is, to remember where it found its memory.
+    /// The number of the access instruction, to remember where it found its memory.
     pub site: u16,
     pub base: Slot,
     pub offset: i32,
 }
 
-/// A kind of memory.
+/// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
-    /// Any but `Param`, as the address says.
+    /// Any space except `Param`, depending on the address.
     Generic,
     Global,
     Shared,
     Local,
-    /// Parameters of the function that runs, and of those it calls.
+    /// Parameters of the running function, and of functions that it calls.
     Param,
     /// Parameters of the kernel, by their generic addresses.
     Kernel,
@@ -104,36 +105,36 @@ pub(crate) enum Space {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
     pub number: Slot,
-    /// How many threads meet, if not all.
+    /// The number of threads that meet, if not all.
     pub threads: Option<Slot>,
-    /// Whether the lanes of a warp must come to it together.
+    /// Whether the lanes of a warp must reach it together.
     pub aligned: bool,
     pub vote: Option<(Vote, Slot, Slot)>,
 }
 
-/// What is found of conditions of many threads.
+/// A result from the conditions of many threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
-    /// How many hold.
+    /// The number of conditions that hold.
     Count,
     /// Whether any holds.
     Any,
     /// Whether all hold.
     All,
-    /// Whether all are alike.
+    /// Whether all are equal.
     Uniform,
-    /// One bit for each.
+    /// One bit for each thread.
     Ballot,
 }
 
-/// What the lanes of a warp do together.
+/// A collective operation of the lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
-    /// Wait for each other.
+    /// Lanes wait for each other.
     Sync,
     Shuffle(Shuffle),
     Vote(Vote),
-    /// The lanes whose value is the same.
+    /// The lanes with the same value.
     MatchAny {
         wide: bool,
     },
@@ -144,7 +145,7 @@ pub(crate) enum Collective {
     Reduce(Reduce),
 }
 
-/// Which lane a shuffle reads.
+/// The lane that a shuffle reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shuffle {
     Up,
@@ -153,7 +154,7 @@ pub(crate) enum Shuffle {
     Index,
 }
 
-/// What a reduction over lanes does.
+/// The operation of a reduction over lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduce {
     Add,
@@ -166,7 +167,7 @@ pub(crate) enum Reduce {
     Xor,
 }
 
-/// A register that a thread finds filled in.
+/// A special register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
     Thread(usize),
@@ -177,16 +178,16 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     Warp,
     Warps,
-    /// Where dynamic shared memory begins.
+    /// The start of dynamic shared memory.
     Dynamic,
     DynamicBytes,
-    /// Where a function's variables begin in the thread's local memory, plus this.
+    /// The start of the function's variables in local memory, plus an offset.
     Local(u32),
-    /// What is added to a local address to make it generic.
+    /// The number to add to a local address to make it generic.
     LocalWindow,
 }
 
-/// Lanes by their number, compared with the thread's own.
+/// Lanes by comparison of their number with the thread's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneMask {
     Equal,
@@ -196,13 +197,13 @@ pub(crate) enum LaneMask {
     GreaterEqual,
 }
 
-/// A place where a function is called: what is copied between the parameters of the two.
+/// A call of a function: the values to copy between the parameters of caller and callee.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub function: usize,
-    /// Offsets of arguments in the caller and the callee, and their bytes.
+    /// Arguments: offsets in the caller and the callee, and sizes in bytes.
     pub arguments: Vec<(usize, usize, usize)>,
-    /// Offsets of results in the callee and the caller, and their bytes.
+    /// Results: offsets in the callee and the caller, and sizes in bytes.
     pub results: Vec<(usize, usize, usize)>,
 }
 
@@ -210,20 +211,20 @@ pub(crate) struct CallSite {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub name: String,
-    /// Its first step. Nothing where it is only declared.
+    /// Its first step; `None` if the function is only declared.
     pub start: Option<u32>,
-    /// The registers on entry: constants, and elsewhere poison.
+    /// The registers on entry: constants, otherwise poison.
     pub registers: Vec<u64>,
-    /// Registers that hold addresses of the module's variables: which one, and what is added.
+    /// Registers with addresses of the module's variables: register, variable, and addend.
     pub variables: Vec<(Slot, usize, i64)>,
-    /// Registers that are filled in for each thread.
+    /// Registers that are filled separately for each thread.
     pub specials: Vec<(Slot, Special)>,
-    /// Bytes of parameters: its own, results, and those of functions that it calls.
+    /// Size of parameters in bytes: its own, results, and those of functions that it calls.
     pub param_bytes: usize,
-    /// Offsets and bytes of its own parameters.
+    /// Offsets and sizes of its own parameters.
     pub inputs: Vec<(usize, usize)>,
-    /// Offsets and bytes of its results.
+    /// Offsets and sizes of its results.
     pub outputs: Vec<(usize, usize)>,
-    /// Bytes of its variables in each thread's memory.
+    /// Size in bytes of its variables in each thread's memory.
     pub local_bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! Instructions that threads do together: barriers, shuffles and votes.
+//! Collective instructions of threads: barriers, shuffles and votes.
 
 use super::{
     body::{Body, Operand},
@@ -40,7 +40,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A condition, negated where it says so.
+    /// Reads a condition, which may be negated.
     fn condition(&mut self) -> Read<Slot> {
         match self.operand()? {
             Operand::Register(slot) => Ok(slot),
@@ -70,7 +70,7 @@ impl Body<'_, '_> {
     pub(super) fn together(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let kind = match (name, modifiers) {
             ("activemask", ["b32"]) => {
-                // which lanes run together is not said; each runs alone here
+                // PTX leaves open which lanes run together; here each runs alone
                 let to = self.target()?;
                 let from = self.special(Special::LaneMask(LaneMask::Equal))?;
                 self.emit(Step::Copy { to, from });

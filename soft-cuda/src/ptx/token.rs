@@ -1,15 +1,15 @@
-//! Words and signs of PTX, each with its line.
+//! Splits PTX into words and signs, each with its line.
 
 /// A word, number, string or sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub text: &'a str,
-    /// From 1.
+    /// The line, from 1 on.
     pub line: u32,
 }
 
-/// All tokens of a text. Names keep their `%`, directives their dot, instructions their modifiers: `setp.lt.s32` is one
-/// word.
+/// Splits a text into tokens. Names keep their `%`, directives their dot, instructions their modifiers: `setp.lt.s32`
+/// is one word.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(text.len() / 5);
@@ -47,7 +47,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
                     continue;
                 }
             }
-            // no PTX: one token for all that is not ASCII, so that no character is cut
+            // not PTX: one token for a run of non-ASCII bytes, so that no character is cut
             _ => at += rest.iter().take_while(|b| !b.is_ascii()).count(),
         }
         tokens.push(Token { text: &text[start..at], line });
@@ -63,7 +63,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
 }
 
-/// The length of a word; `::` within it belongs to it.
+/// The length of a word; `::` within a word belongs to it.
 fn word(rest: &[u8]) -> usize {
     let mut at = 0;
     loop {

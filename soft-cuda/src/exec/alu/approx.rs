@@ -1,4 +1,4 @@
-//! Functions that hardware approximates, here as exact as the format allows.
+//! Functions that hardware approximates; here they are as exact as the format allows.
 
 use super::{
     Pure, one, two,
@@ -32,10 +32,11 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// Of a double only the upper 32 bits, and no subnormal number: all that the approximations of doubles see and give.
+/// A double reduced to its upper 32 bits, with subnormal numbers as 0: the precision of approximate instructions on
+/// doubles.
 fn upper(x: f64) -> f64 {
     let x = if x.is_subnormal() { 0.0_f64.copysign(x) } else { x };
-    // an infinity stays one, and a NaN too: both show in the upper half, but for NaNs that hold nothing there
+    // infinities and NaNs are recognised by the upper half, except NaNs whose payload is in the lower half
     if x.is_nan() { x } else { f64::from_bits(x.to_bits() & !0xffff_ffff) }
 }
 

@@ -1,11 +1,11 @@
-//! What an atomic operation leaves in memory, from what was there and its operands.
+//! The value that an atomic operation leaves in memory, from the previous value and its operands.
 
 use super::{
     Four, Function, Pure, by_type, three,
     value::{Float, Int},
 };
 
-/// The function of `atom` and `red`: what was in memory first, then the operands.
+/// The function of `atom` and `red`; its first operand is the previous value in memory.
 pub(crate) fn find(operation: &str, ty: &str) -> Option<Four> {
     let pure: Option<Pure> = match operation {
         "exch" => by_type!(ty, three, exchange; b32 b64),

@@ -51,7 +51,7 @@ fn is_zero<T: Int>(a: u64, _: u64) -> u64 {
     u64::from(T::get(a).wide() == 0)
 }
 
-/// Counts are numbers of 32 bits, and larger ones than there are bits shift out everything.
+/// A shift; counts are 32-bit numbers, and counts beyond the width shift out all bits.
 fn shl<T: Int>(a: u64, count: u64) -> u64 {
     let count = low(count) as u32;
     if count < T::BITS { T::of(T::get(a).wide() << count).put() } else { 0 }
@@ -73,7 +73,7 @@ fn brev<T: Int>(a: u64, _: u64) -> u64 {
     T::get(a).put().reverse_bits() >> (64 - T::BITS)
 }
 
-/// The place of the highest bit that is not like the sign, or all bits set.
+/// The position of the highest bit that differs from the sign, or all bits set.
 fn bfind<T: Int>(a: u64, _: u64) -> u64 {
     let x = T::get(a).wide();
     let x = if x < 0 { !x } else { x };
@@ -90,7 +90,7 @@ fn bfe<T: Int>(a: u64, place: u64, length: u64, _: u64) -> u64 {
     if length == 0 {
         return 0;
     }
-    // signed: what is beyond the number's end is like its sign, and so is what is above the field
+    // signed: bits beyond the number's end and above the field are copies of the sign
     let x = T::get(a).wide() >> place.min(127);
     let above = 128 - length.min(127);
     let field = if T::SIGNED { (x << above) >> above } else { ((x << above) as u128 >> above) as i128 };
@@ -109,7 +109,7 @@ fn mask_clamped(place: u64, length: u64) -> u64 {
     if place > 31 { 0 } else { low(((1 << length) - 1) << place) }
 }
 
-/// Four bytes chosen from eight; a selector's high bit asks for the sign of its byte instead.
+/// Selects four bytes from eight; a selector's high bit replicates the sign of its byte instead.
 fn prmt(a: u64, b: u64, selectors: u64, _: u64) -> u64 {
     let bytes = pair(a, b).to_le_bytes();
     let byte = |i: u32| {

@@ -2,8 +2,7 @@
 
 use super::{Pure, by_type, two, value::Value};
 
-/// The comparison of `setp` and `set`: 1 where it holds. Of floats, the ones that end in `u` also hold where an operand
-/// is NaN.
+/// The comparison of `setp` and `set`: 1 if it holds. Float comparisons that end in `u` also hold if an operand is NaN.
 pub(crate) fn find(comparison: &str, ty: &str) -> Option<Pure> {
     let float = matches!(ty, "f32" | "f64");
     let unsigned = matches!(ty, "u16" | "u32" | "u64");
@@ -32,7 +31,7 @@ pub(crate) fn find(comparison: &str, ty: &str) -> Option<Pure> {
 
 macro_rules! comparisons {
     ($($name:ident: |$a:ident, $b:ident| $holds:expr;)+) => {$(
-        // the negations are meant: with NaN neither a comparison nor its opposite holds
+        // the negations are intended: with NaN neither a comparison nor its opposite holds
         #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
         fn $name<T: Value>(a: u64, b: u64) -> u64 {
             let ($a, $b) = (T::get(a), T::get(b));

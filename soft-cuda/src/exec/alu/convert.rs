@@ -7,7 +7,7 @@ use super::{
 };
 use std::cmp::Ordering;
 
-/// The function of `cvt`, without its `.ftz`, and without the `.sat` of a float.
+/// The function of `cvt`, without `.ftz`, and without `.sat` for floats.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("cvt", ["sat", to, from]) => integers::<true>(from, to),
@@ -41,7 +41,7 @@ fn integers<const SATURATED: bool>(from: &str, to: &str) -> Option<Pure> {
     by_types!(from, to, cut::<SATURATED>; (u8 u16 u32 u64 s8 s16 s32 s64) => (u8 u16 u32 u64 s8 s16 s32 s64))
 }
 
-/// The result fills registers wider than its type, too.
+/// The result also fills registers wider than its type.
 fn cut<const SATURATED: bool, S: Int, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).wide();
     let x = if SATURATED { x.clamp(D::LEAST, D::MOST) } else { x };
@@ -52,7 +52,7 @@ fn from_integer<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
     by_types!(from, to, number::<MODE>; (u8 u16 u32 u64 s8 s16 s32 s64) => (f32 f64 f16 bf16))
 }
 
-/// A float that an integer is rounded to.
+/// A float type to which integers are rounded.
 trait Target: Value {
     fn nearest<T: Int>(x: T) -> Self {
         Self::of_integer::<RN>(x.wide())
@@ -80,7 +80,7 @@ impl Target for f64 {
     }
 }
 
-/// A number that rounds to a half as the integer does.
+/// A float that rounds to 16 bits as the integer does.
 fn odd_integer(x: i128) -> f32 {
     let toward_zero = f32::of_integer::<RZ>(x);
     if toward_zero as i128 == x { toward_zero } else { f32::from_bits(toward_zero.to_bits() | 1) }
@@ -104,7 +104,7 @@ fn number<const MODE: u8, S: Int, D: Target>(a: u64, _: u64) -> u64 {
     result.put()
 }
 
-/// A float that is converted.
+/// A float type to convert from.
 trait Real: Value {
     const DOUBLE: bool = false;
     fn exact(self) -> f64;
@@ -152,8 +152,8 @@ fn integral<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
     }
 }
 
-/// What is out of range becomes the nearest integer there is. NaN becomes 0, or, of doubles and in 64 bits, the integer
-/// with only its highest bit set.
+/// Values out of range become the nearest representable integer. NaN becomes 0; from doubles or to 64 bits it becomes
+/// the integer with only its highest bit set.
 fn integer<const MODE: u8, S: Real, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).exact();
     if x.is_nan() && (S::DOUBLE || D::BITS == 64) {
@@ -181,9 +181,9 @@ fn floats<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
     }
 }
 
-/// A float of 16 bits.
+/// A 16-bit float type.
 trait Half: Value {
-    /// To nearest.
+    /// Rounds to nearest.
     fn of(x: f32) -> Self;
     fn number(self) -> f32;
     fn bits(self) -> u16;
@@ -216,7 +216,7 @@ fn half<const MODE: u8, T: Half>(x: f32) -> T {
         None | Some(Ordering::Equal) => return nearest,
         Some(ordering) => (ordering == Ordering::Greater) == (x > 0.0),
     };
-    // the bits of the next number of the same sign follow those of this one
+    // the next number of the same sign has the next bits
     let away = match MODE {
         RZ => false,
         RM => x < 0.0,

@@ -1,4 +1,4 @@
-//! IEEE arithmetic. Numbers of 32 bits are rounded in any direction, those of 64 bits to nearest only.
+//! IEEE arithmetic. 32-bit floats are rounded in any direction, 64-bit floats only to nearest.
 
 use super::{
     Pure, by_type, one,
@@ -37,13 +37,13 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// A subnormal number of 32 bits becomes 0, as `.ftz` asks for.
+/// Replaces a subnormal 32-bit float by 0, for `.ftz`.
 pub(crate) fn flush(a: u64, _: u64) -> u64 {
     let x = f32::get(a);
     if x.is_subnormal() { 0.0_f32.copysign(x).put() } else { a }
 }
 
-/// Into 0..=1, as `.sat` asks for; NaN becomes 0.
+/// Clamps to 0..=1, for `.sat`; NaN becomes 0.
 pub(crate) fn saturate(ty: &str) -> Option<Pure> {
     match ty {
         "f32" => one(|a, _| if f32::get(a) > 0.0 { f32::get(a).min(1.0).put() } else { 0 }),
@@ -120,7 +120,7 @@ fn sqrt<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).root().result()
 }
 
-/// Of a NaN and a number the number is taken; -0 is less than 0.
+/// The minimum; of a NaN and a number it is the number; -0 is less than 0.
 pub(super) fn lesser<T: Float>(a: T, b: T) -> T {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => T::CANONICAL,
@@ -165,7 +165,7 @@ fn neg<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).negated().put()
 }
 
-/// The sign is that of the first operand.
+/// The result has the sign of the first operand.
 fn copysign<T: Float>(a: u64, b: u64) -> u64 {
     T::get(b).with_sign_of(T::get(a)).put()
 }
@@ -178,7 +178,7 @@ fn test<T: Float>(name: &str, class: &str) -> Option<Pure> {
         ("testp", "infinite") => one(|a, _| u64::from(T::get(a).class() == FpCategory::Infinite)),
         ("testp", "number") => one(|a, _| u64::from(T::get(a).class() != FpCategory::Nan)),
         ("testp", "notanumber") => one(|a, _| u64::from(T::get(a).class() == FpCategory::Nan)),
-        // 0 is counted as normal
+        // 0 counts as normal
         ("testp", "normal") => {
             one(|a, _| u64::from(matches!(T::get(a).class(), FpCategory::Normal | FpCategory::Zero)))
         }
@@ -223,7 +223,7 @@ mod tests {
                 }
             }
         }
-        // 1 + 2^-24 and 1 - 2^-30 lie between numbers
+        // 1 + 2^-24 and 1 - 2^-30 are not representable
         let tiny = 2_f32.powi(-30);
         assert_eq!(apply_f32("fma.rm.f32", &[tiny, -1.0, 1.0]), 1.0_f32.next_down());
         assert_eq!(apply_f32("fma.rp.f32", &[tiny, 1.0, 1.0]), 1.0_f32.next_up());

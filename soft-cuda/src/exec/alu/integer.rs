@@ -1,4 +1,4 @@
-//! Arithmetic of integers. Everything wraps.
+//! Integer arithmetic, all of which wraps.
 
 use super::{Pure, by_type, one, three, two, value::Int};
 
@@ -26,7 +26,7 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// Sum with the carry of the sum before: `a + b + carry`.
+/// The sum with the carry of the previous sum: `a + b + carry`.
 pub(crate) fn add_carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, sum; s32 s64 u32 u64)
 }
@@ -36,7 +36,7 @@ pub(crate) fn carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, carry_of; s32 s64 u32 u64)
 }
 
-/// Difference with the borrow of the difference before: `a - b - borrow`.
+/// The difference with the borrow of the previous difference: `a - b - borrow`.
 pub(crate) fn sub_borrow(ty: &str) -> Option<Pure> {
     by_type!(ty, three, difference; s32 s64 u32 u64)
 }
@@ -66,13 +66,13 @@ fn low<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).times(T::get(b)).put()
 }
 
-/// The whole product, all bits of it also where `T` has 64.
+/// The full product, with all bits even if `T` has 64.
 fn product<T: Int>(a: u64, b: u64) -> i128 {
     T::get(a).wide().wrapping_mul(T::get(b).wide())
 }
 
 fn high<T: Int>(a: u64, b: u64) -> u64 {
-    // bits above those of T do not matter, so both signednesses shift alike
+    // bits above those of T are ignored, so signed and unsigned shift alike
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 
@@ -97,7 +97,7 @@ fn whole_plus<T: Int>(a: u64, b: u64, c: u64, _: u64) -> u64 {
     doubled::<T>(product::<T>(a, b).wrapping_add(i128::from(c)))
 }
 
-/// A quotient by 0 has all bits set, as it has on a GPU.
+/// A quotient by 0 has all bits set, as on a GPU.
 fn div<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).quotient(T::get(b)).unwrap_or(T::of(-1)).put()
 }

@@ -1,7 +1,7 @@
-//! Arithmetic: every instruction whose result depends on its operands alone is a function of register values.
+//! Arithmetic: each instruction whose result depends only on its operands is a function of register values.
 //!
-//! A register holds the bits of its value in the low end of 64 bits. A function takes from its operands as many bits as
-//! the instruction's type has, so what lies above them does not matter.
+//! A register holds a value in the low bits of 64 bits. A function reads as many bits of its operands as the
+//! instruction's type has; higher bits are ignored.
 
 pub(crate) mod approx;
 pub(crate) mod atomic;
@@ -19,17 +19,17 @@ pub(crate) type Two = fn(u64, u64) -> u64;
 /// A function of at most four registers.
 pub(crate) type Four = fn(u64, u64, u64, u64) -> u64;
 
-/// What an instruction computes.
+/// The function of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Function {
     Two(Two),
     Four(Four),
 }
 
-/// An instruction that computes its result from its operands alone.
+/// An instruction whose result depends only on its operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pure {
-    /// How many operands it has.
+    /// The number of operands.
     pub inputs: usize,
     pub function: Function,
 }
@@ -50,7 +50,7 @@ pub(crate) fn four(function: Four) -> Option<Pure> {
     Some(Pure { inputs: 4, function: Function::Four(function) })
 }
 
-/// The function of an instruction by its name and modifiers, the type the last of them. Nothing where any of these is
+/// The function of an instruction by name and modifiers, of which the type is the last. `None` if any of these is
 /// unknown.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     bits::find(name, modifiers)
@@ -88,7 +88,7 @@ pub(crate) use by_type;
 pub(crate) mod testing {
     use super::{Function, find};
 
-    /// The result of an instruction, `add.s32`, on these operands.
+    /// The result of an instruction, such as `add.s32`, on these operands.
     pub fn apply(instruction: &str, operands: &[u64]) -> u64 {
         let (name, modifiers) = instruction.split_once('.').unwrap_or((instruction, ""));
         let modifiers: Vec<&str> = modifiers.split('.').collect();
@@ -101,13 +101,13 @@ pub(crate) mod testing {
         }
     }
 
-    /// As [`apply`], of 32-bit floats.
+    /// As [`apply`], for 32-bit floats.
     pub fn apply_f32(instruction: &str, operands: &[f32]) -> f32 {
         let bits: Vec<u64> = operands.iter().map(|x| u64::from(x.to_bits())).collect();
         f32::from_bits(apply(instruction, &bits) as u32)
     }
 
-    /// As [`apply`], of 64-bit floats.
+    /// As [`apply`], for 64-bit floats.
     pub fn apply_f64(instruction: &str, operands: &[f64]) -> f64 {
         let bits: Vec<u64> = operands.iter().map(|x| x.to_bits()).collect();
         f64::from_bits(apply(instruction, &bits))

@@ -1,4 +1,4 @@
-//! Rounding other than to nearest, by comparing the nearest number with the exact one.
+//! Rounding other than to nearest, by comparing the nearest number with the exact result.
 
 use super::value::Float;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ pub(crate) const RM: u8 = 2;
 /// Up.
 pub(crate) const RP: u8 = 3;
 
-/// The number that rounding by `MODE` gives, from the nearest one and how that compares with the exact result.
+/// The result of rounding by `MODE`, from the nearest number and its comparison with the exact result.
 pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Ordering>) -> T {
     let down = match MODE {
         RM => true,
@@ -27,7 +27,7 @@ pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Or
     }
 }
 
-/// The 32-bit number for the exact result `sum + error`, where `error` is less than `sum` can show.
+/// The 32-bit float for the exact result `sum + error`, where `error` is too small to change `sum`.
 pub(crate) fn narrow<const MODE: u8>(sum: f64, error: f64) -> f32 {
     let nearest = sum as f32;
     let ordering = f64::from(nearest).partial_cmp(&sum).map(|ordering| match ordering {
@@ -38,15 +38,15 @@ pub(crate) fn narrow<const MODE: u8>(sum: f64, error: f64) -> f32 {
     directed::<MODE, f32>(nearest, ordering)
 }
 
-/// The sum as a 64-bit number, and what is missing of it.
+/// The 64-bit sum, and its rounding error.
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// The 32-bit number nearest to `x` that rounds to any smaller format as `x` itself would: it is odd where it is not
-/// exact.
+/// A 32-bit float next to `x` that rounds to any smaller format as `x` itself would: if `x` has no exact 32-bit float,
+/// the last bit is 1 (round to odd).
 pub(crate) fn odd(x: f64) -> f32 {
     let toward_zero = narrow::<RZ>(x, 0.0);
     if x.is_finite() && f64::from(toward_zero) != x { f32::from_bits(toward_zero.to_bits() | 1) } else { toward_zero }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn rounding_to_odd_keeps_what_decides_a_tie() {
-        // half a unit of f16 above 1, and a little
+        // slightly more than half a unit of f16 above 1
         let x = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
         assert_eq!(half::f16::from_f32(x as f32).to_f32(), 1.0);
         assert!(half::f16::from_f32(odd(x)).to_f32() > 1.0);

@@ -1,4 +1,4 @@
-//! PTX types as Rust types, and how their values lie in registers.
+//! PTX types as Rust types, and their representation in registers.
 
 #![allow(non_camel_case_types)]
 
@@ -13,7 +13,7 @@ pub(crate) type b32 = u32;
 pub(crate) type b64 = u64;
 pub(crate) type f16 = F16;
 pub(crate) type bf16 = Bf16;
-// for `by_type`, which looks for all types here
+// for `by_type`, which expects all types in this module
 #[allow(unused_imports)]
 pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 
@@ -21,7 +21,7 @@ pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 pub(crate) trait Value: Copy + PartialOrd {
     /// The value in a register.
     fn get(register: u64) -> Self;
-    /// The register that holds it.
+    /// The register value that holds it.
     fn put(self) -> u64;
 }
 
@@ -34,14 +34,14 @@ pub(crate) trait Int: Value + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Nothing where `other` is 0.
+    /// The quotient; `None` if `other` is 0.
     fn quotient(self, other: Self) -> Option<Self>;
     fn remainder(self, other: Self) -> Option<Self>;
-    /// The same number.
+    /// The number as an `i128`.
     fn wide(self) -> i128;
-    /// The low bits of a number.
+    /// The number with the low bits of `wide`.
     fn of(wide: i128) -> Self;
-    /// The nearest of its numbers; 0 for NaN.
+    /// The nearest representable number; 0 for NaN.
     fn near(x: f64) -> Self;
     fn single(self) -> f32;
     fn double(self) -> f64;
@@ -125,9 +125,9 @@ macro_rules! floats {
 }
 floats!(f32 as u32 f64 as u64 F16 as u16 Bf16 as u16);
 
-/// A number of 32 or 64 bits that arithmetic is done in.
+/// A 32-bit or 64-bit float for arithmetic.
 pub(crate) trait Float: Value {
-    /// What an operation without a number as its result gives.
+    /// The NaN that an operation without a numeric result returns.
     const CANONICAL: Self;
     fn is_nan(self) -> bool;
     fn is_negative(self) -> bool;
@@ -144,7 +144,7 @@ pub(crate) trait Float: Value {
     fn with_sign_of(self, other: Self) -> Self;
     fn class(self) -> std::num::FpCategory;
     fn one() -> Self;
-    /// The result of arithmetic: a NaN of 32 bits is always the same.
+    /// The register value of a result; 32-bit NaNs are always the canonical one.
     #[inline]
     fn result(self) -> u64 {
         if self.is_nan() { self.quiet().put() } else { self.put() }

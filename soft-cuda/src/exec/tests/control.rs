@@ -1,11 +1,11 @@
-//! Branches, calls and ends.
+//! Branches, calls and returns.
 
 use super::{Device, kernel, kernel_after, outcome};
 use crate::ptx::Module;
 
 #[test]
 fn guards_and_loops() {
-    // sums 0 + 1 + .. below the thread's number, odd ones only
+    // sums the odd numbers below the thread's number
     let text = kernel(
         "mov.u32 %r0, 0; mov.u32 %r1, 0;
         $L: setp.ge.u32 %p1, %r0, %t;
@@ -46,7 +46,7 @@ fn a_table_of_labels() {
     assert!(fault.to_string().contains("outside of the table"), "{fault}");
 }
 
-/// Factorials, each call with memory of its own.
+/// Factorials; each call has its own local memory.
 const FACTORIAL: &str = ".func (.param .b64 result) factorial(.param .b64 n);
 .func (.param .b64 result) factorial(.param .b64 n)
 {

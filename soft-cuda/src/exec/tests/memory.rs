@@ -1,4 +1,4 @@
-//! Kinds of memory, and wrong accesses to them.
+//! Memory spaces, and invalid accesses.
 
 use super::{Device, kernel, kernel_after, outcome};
 use crate::fault::Fault;

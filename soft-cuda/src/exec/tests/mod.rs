@@ -12,18 +12,18 @@ use crate::{
     ptx::Module,
 };
 
-/// A device with one module.
+/// A device with one module loaded.
 struct Device {
     memory: Memory,
     module: Module,
     order: Order,
 }
 
-/// The shape of a launch: blocks, threads of each, and bytes of dynamic shared memory.
+/// The shape of a launch: blocks, threads of a block, and bytes of dynamic shared memory.
 type Shape = (u32, u32, u32);
 
 impl Device {
-    /// Of a whole module.
+    /// A device with the module of this text.
     fn with(text: &str) -> Device {
         let mut memory = Memory::new(0, 1 << 30);
         let mut module = Module::parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -41,7 +41,7 @@ impl Device {
         self.memory.read(&mut Hint::default(), address, bytes).unwrap().to_vec()
     }
 
-    /// Launches the kernel `k`, whose parameters are all of 64 bits.
+    /// Launches the kernel `k`, whose parameters all have 64 bits.
     fn launch(&mut self, (blocks, threads, shared): Shape, params: &[u64]) -> Result<u64, Fault> {
         let kernel = self.module.kernel("k").expect("a kernel k");
         let params = params.iter().flat_map(|param| param.to_le_bytes()).collect();
@@ -50,7 +50,8 @@ impl Device {
     }
 }
 
-/// Launches a kernel `k(u64* out, ..)` and gives the first `count` numbers of `out`, in every order of threads alike.
+/// Launches a kernel `k(u64* out, ..)` and returns the first `count` numbers of `out`, which must be the same in every
+/// order of threads.
 fn outcome(text: &str, shape: Shape, count: usize, params: &[u64]) -> Result<Vec<u64>, Fault> {
     let mut results = Vec::new();
     for order in [Order::Forward, Order::Reverse, Order::Random(5)] {
@@ -73,14 +74,14 @@ fn outcome(text: &str, shape: Shape, count: usize, params: &[u64]) -> Result<Vec
     first
 }
 
-/// A module with one kernel `k(u64* out, u64 n)`. In its body `%out` and `%n` are the parameters, `%t` the thread and
-/// `%g` the thread in the grid, `%mine` the address of `out[%g]`; `%r<40>`, `%rd<40>`, `%f<40>`, `%fd<40>`, `%rs<40>` and
-/// `%p<10>` are free.
+/// A module with one kernel `k(u64* out, u64 n)`. In its body `%out` and `%n` are the parameters, `%t` is the thread in
+/// the block, `%g` the thread in the grid, and `%mine` the address of `out[%g]`; `%r<40>`, `%rd<40>`, `%f<40>`,
+/// `%fd<40>`, `%rs<40>` and `%p<10>` are free.
 fn kernel(body: &str) -> String {
     kernel_after("", body)
 }
 
-/// As [`kernel`], with other items before it.
+/// As [`kernel`], with other items before the kernel.
 fn kernel_after(items: &str, body: &str) -> String {
     format!(
         ".version 9.0

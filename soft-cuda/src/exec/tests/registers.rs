@@ -1,8 +1,8 @@
-//! What instructions leave in registers, where more than one step or special registers are involved.
+//! Results of instructions that take several steps or use special registers.
 
 use super::{kernel, outcome};
 
-/// What one thread stores of `%rd0`.
+/// The value of `%rd0` that a single thread stores.
 fn one(body: &str) -> u64 {
     let text = kernel(&format!("{body}\n st.global.u64 [%mine], %rd0;"));
     outcome(&text, (1, 1, 0), 1, &[7]).unwrap_or_else(|fault| panic!("{fault}"))[0]

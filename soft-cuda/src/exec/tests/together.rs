@@ -1,8 +1,8 @@
-//! Threads that wait for each other, and what goes wrong there.
+//! Threads that wait for each other, and the mistakes that can happen.
 
 use super::{kernel, kernel_after, outcome};
 
-/// Sums the numbers of all threads by halves through shared memory, `barrier` between the steps.
+/// Sums the numbers of all threads by halving in shared memory, with `barrier` between the steps.
 fn sum(barrier: &str) -> String {
     kernel_after(
         ".shared .align 8 .b8 room[2048];",
@@ -30,7 +30,7 @@ fn a_block_sums_with_barriers() {
 fn a_missing_barrier_is_a_race() {
     let fault = outcome(&sum(""), (1, 256, 0), 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("race in shared memory"), "{fault}");
-    // in one warp `__syncwarp` is enough, and needed
+    // in one warp `__syncwarp` is sufficient, and necessary
     assert_eq!(outcome(&sum("bar.warp.sync -1;"), (1, 32, 0), 1, &[0]).unwrap(), [31 * 16]);
     let fault = outcome(&sum("bar.warp.sync -1;"), (1, 64, 0), 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("race") && fault.contains("__syncthreads"), "{fault}");
@@ -116,7 +116,7 @@ fn some_threads_meet_at_a_barrier_of_their_own() {
     assert!(all[..64].iter().all(|&x| x == 7) && all[64..].iter().all(|&x| x == 0));
 }
 
-/// The fault of 64 threads.
+/// The fault of a launch of 64 threads.
 fn fault(body: &str) -> String {
     let fault = outcome(&kernel(body), (1, 64, 0), 64, &[0]).unwrap_err();
     assert_eq!(fault.code(), 719, "{fault}");
@@ -125,7 +125,7 @@ fn fault(body: &str) -> String {
 
 #[test]
 fn what_nobody_can_end_is_divergent() {
-    // half of a warp waits for the others, which wait for the block
+    // half of a warp waits for the other half, which waits for the block
     let shuffle = fault(
         "setp.lt.u32 %p1, %t, 16; @%p1 bra HALF; bar.sync 0; ret;
         HALF: shfl.sync.idx.b32 %r1, %r2, 0, 31, -1; bar.sync 0;",
