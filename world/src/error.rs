@@ -79,7 +79,7 @@ pub enum Error {
         call: &'static str,
         /// The rank that is gone.
         rank: usize,
-        /// How the rank ended.
+        /// A description of the rank's end.
         why: String,
     },
     /// Every rank waits for another one.

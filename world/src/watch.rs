@@ -58,13 +58,14 @@ calls! {
 /// Set in the number of a call that all ranks of the world make.
 const MEETS: u64 = 1 << 8;
 
-/// How long a rank waits for one that has left, after noticing it.
+/// The time that a rank waits for one that has left, after noticing it.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// How long all ranks of a world may wait while none computes, unless `WORLD_DEADLOCK` sets another number of seconds.
+/// The time that all ranks of a world may wait while none computes, unless `WORLD_DEADLOCK` sets another number of
+/// seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
-/// How long a rank waits if no limit is set and the state of the other ranks is unknown.
+/// The time that a rank waits if no limit is set and the state of the other ranks is unknown.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 
 /// The current activity of a rank, and its time limit.

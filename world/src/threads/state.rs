@@ -72,15 +72,15 @@ pub(super) struct State {
     pub comms: Vec<Comm>,
     /// The groups, by the world they belong to, the meeting that created them, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
-    /// How each thread ended, if it has.
+    /// The way each thread ended, if it has.
     pub ended: Vec<Option<&'static str>>,
     /// The first thread that panicked.
     pub panicked: Option<usize>,
     /// The call that each thread is in, and the event it waits for.
     pub waits: Vec<Option<(&'static str, Wait)>>,
-    /// How long each thread has waited, if its time limit is over.
+    /// The seconds that each thread has waited, if its time limit is over.
     pub expired: Vec<Option<f64>>,
-    /// What all ranks waited for, once there is a deadlock.
+    /// The waits of all ranks, once there is a deadlock.
     pub deadlock: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// What every thread waits for, if all that have not ended wait and none can go on.
+    /// The waits of all threads that have not ended, if none of them can go on.
     pub fn all_wait(&self) -> Option<String> {
         let mut texts = Vec::new();
         for (thread, wait) in self.waits.iter().enumerate().filter(|(thread, _)| self.ended[*thread].is_none()) {

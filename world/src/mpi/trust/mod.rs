@@ -7,7 +7,7 @@ mod owners;
 
 use std::path::{Path, PathBuf};
 
-/// How the path of a library was obtained.
+/// The origin of the path of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// The user named it, or it is in a folder of the system's loader. Places that every user can write are rejected
