@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let b = backend(args.next().as_deref().unwrap_or("numpyish"))?;
     let dtype: DType = args.next().as_deref().unwrap_or("float64").parse()?;
-    // from here on `T` is a type again
+    // `dispatch!` makes `T` the Rust type of the dtype
     let result: Result<f64> = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => rms::<_, T>(&b, 1000));
     println!("rms of {dtype} on {} ({}) = {}", b.name(), Arrays::device(&b), result?);
     Ok(())

@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let y = b.add(2.0, b.multiply(&x, 0.5)?)?;
     println!("2 + x / 2 =\n{y}");
 
-    // a formula is the same in one pass, as a macro or by operators; `b.show` is NumPy's text, on every backend
+    // a formula runs in one pass, written as a macro or with operators; `b.show` prints like NumPy, on every backend
     let mut y = expr!(b, 2 + x / 2)?;
     assert_eq!(y, (2 + lazy(&x) / 2).eval(&b)?);
     expr!(b, y += exp(-x * *2))?;

@@ -15,7 +15,7 @@ pub struct FilteredBackProjection<B: Backend, T: Precision> {
     shape: Vec<usize>,
     /// For each image axis, the coordinates of the pixels (cm), in a shape that broadcasts to the image.
     coordinates: Vec<B::Array<T>>,
-    /// The factor of each coefficient of a projection's real FFT.
+    /// The filter: a factor for each coefficient of a projection's real FFT.
     filter: B::Array<T::Complex>,
     /// The weight of each projection.
     weights: Vec<f64>,
@@ -82,7 +82,8 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     }
 }
 
-/// `-i` (times the frequency in three dimensions) over the spectrum of the integrated reference, up to the cutoff.
+/// The filter: `-i` (times the frequency in three dimensions) divided by the spectrum of the integrated reference, up
+/// to the cutoff.
 fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;

@@ -1,4 +1,5 @@
-//! Image reconstruction for electron paramagnetic resonance (EPR) imaging, written once for every backend of `backends`.
+//! Image reconstruction for electron paramagnetic resonance (EPR) imaging, written once for every backend of
+//! `backends`.
 //!
 //! A [`Scan`] describes how a measurement was taken. [`Projector`] is its model: the projections of an image, and the
 //! exact adjoint. Two methods reconstruct the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which

@@ -19,7 +19,7 @@ pub struct Projector<B: Backend, T: Precision> {
     angles: Vec<B::Array<T>>,
     /// The index of each node among the coefficients of all projections.
     places: B::Array<i64>,
-    /// The reference spectrum's coefficient of each node.
+    /// The coefficient of the reference spectrum at each node.
     response: B::Array<T::Complex>,
     /// The multiplicity of each node in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
     counts: B::Array<T::Complex>,
@@ -64,12 +64,12 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         &self.scan
     }
 
-    /// Shape of the images.
+    /// The shape of the images.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Size of a pixel (cm).
+    /// The size of a pixel (cm).
     pub fn delta(&self) -> f64 {
         self.delta
     }
@@ -89,7 +89,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         self.delta.powi(self.shape.len() as i32)
     }
 
-    /// The projections of an image.
+    /// Computes the projections of an image, of shape (projections, samples).
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         if b.shape(image) != self.shape {
@@ -131,7 +131,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         b.multiply(b.real(&kernel)?, 2.0 * self.pixel().powi(2) / self.scan.samples() as f64)
     }
 
-    /// "Project, then back-project" as one convolution.
+    /// The operator "project, then back-project" as one convolution.
     pub fn toeplitz(&self) -> Result<Toeplitz<B, T>> {
         Toeplitz::new(&self.backend, &self.toeplitz_kernel()?)
     }

@@ -71,17 +71,17 @@ impl Scan {
         self.field.len()
     }
 
-    /// Number of projections.
+    /// The number of projections.
     pub fn projections(&self) -> usize {
         self.gradients[0].len()
     }
 
-    /// Dimensions of the image: 2 or 3.
+    /// The number of dimensions of the image: 2 or 3.
     pub fn dims(&self) -> usize {
         self.gradients.len()
     }
 
-    /// The field (G).
+    /// The magnetic field samples (G).
     pub fn field(&self) -> &[f64] {
         &self.field
     }
@@ -96,7 +96,7 @@ impl Scan {
         self.field[self.field.len() - 1] - self.field[0]
     }
 
-    /// The spectrum without gradient.
+    /// The spectrum of the sample without gradient.
     pub fn reference(&self) -> &[f64] {
         &self.reference
     }
@@ -211,7 +211,7 @@ mod tests {
     fn nodes_stay_below_both_limits() {
         let field: Vec<f64> = (0..8).map(f64::from).collect();
         let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
-        // without gradient every coefficient below 8 / 2; with one, a < 8 / (2 * 0.5) / 4
+        // without a gradient, all coefficients below 8 / 2; with a gradient, a < 8 / (2 * 0.5) / 4
         assert_eq!(scan.nodes(0.5), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]);
     }
 }

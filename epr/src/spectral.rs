@@ -66,7 +66,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
         self.delta.powi(self.shape.len() as i32 - 1)
     }
 
-    /// The projections of an image.
+    /// Computes the projections of an image, of shape (projections, samples).
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         if b.shape(image) != self.shape {

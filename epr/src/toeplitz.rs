@@ -25,13 +25,13 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         })
     }
 
-    /// This operator times a number.
+    /// Multiplies the operator by a number.
     pub fn scaled(&self, factor: f64) -> Result<Self> {
         let spectrum = self.backend.multiply(&self.spectrum, factor)?;
         Ok(Toeplitz { spectrum, ..self.clone() })
     }
 
-    /// The convolution of an image.
+    /// Applies the operator: the convolution of an image with the kernel.
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let (b, last) = (&self.backend, self.shape.len() - 1);
         if b.shape(image) != self.shape {

@@ -12,8 +12,8 @@ use std::{f64::consts::PI, ops::ControlFlow};
 /// the measured projections, TV the isotropic total variation. [`TvOptions`] can restrict the images to nonnegative
 /// elements, and to zeros outside of a mask.
 ///
-/// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual algorithm
-/// is one convolution and a few elementwise ops.
+/// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual
+/// algorithm is one convolution and a few elementwise ops.
 #[derive(Clone, Debug)]
 pub struct Tv<B: Backend, T: Precision> {
     backend: B,
@@ -149,7 +149,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         options.check(b, b.shape(&self.initial))?;
         let TvOptions { max_iter, energy_every: every, tol, init, dual, mask, positivity, mut callback } = options;
         let dims = b.ndim(&self.initial);
-        // |gradient|^2 <= 4 per axis
+        // per axis, |gradient|^2 <= 4
         let gradient_norm = (4.0 * dims as f64).sqrt();
         let tau = 0.5 / self.lipschitz;
         let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);

@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-/// `.npy` files, on every backend.
+/// Reading and writing `.npy` files on every backend.
 ///
 /// ```
 /// use backends::prelude::*;

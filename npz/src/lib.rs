@@ -81,7 +81,7 @@ pub struct Npz {
 /// The source of the arrays.
 enum Container {
     Archive(Archive),
-    /// The `.npy` file of each name.
+    /// The path of the `.npy` file of each name.
     Folder(BTreeMap<String, PathBuf>),
 }
 

@@ -53,7 +53,7 @@ impl NpzWriter {
         Ok(NpzWriter { zip: ZipWriter::new(BufWriter::new(file)), method, path: path.into() })
     }
 
-    /// Adds an ndarray.
+    /// Adds an ndarray under this name.
     pub fn add<T: Element>(&mut self, name: &str, x: &ArrayRef<T, IxDyn>) -> Result<()> {
         let mut add = || {
             // as in NumPy, a member may be larger than 4 GiB
@@ -74,7 +74,7 @@ impl NpzWriter {
         add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
 
-    /// Adds an array of a backend.
+    /// Adds an array of a backend under this name.
     pub fn add_array<B: Arrays, T: Element>(&mut self, b: &B, name: &str, x: &B::Array<T>) -> Result<()> {
         self.add(name, &host(b, x)?)
     }

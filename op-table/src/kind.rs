@@ -104,7 +104,7 @@ pub enum Absent {
 pub struct Choice {
     /// Its name, which is also the name of the parameter type.
     pub name: String,
-    /// The Rust type.
+    /// The name of the Rust type.
     pub rust: String,
     /// The summary, in one line.
     pub summary: String,

@@ -46,13 +46,13 @@ pub struct Model {
 /// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of the CUDA prelude.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
-    /// The set of dtypes that have it.
+    /// The set of dtypes that have the word.
     pub set: String,
     /// The number of operands, including the one before the point.
     pub args: usize,
     /// The dtype of its result.
     pub result: WordResult,
-    /// The op that does the same with arrays.
+    /// The op that does the same on arrays.
     pub op: Option<(String, Span)>,
     /// The dtypes in which its argument is first reduced to a range, which is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
@@ -72,11 +72,11 @@ pub struct Word {
 /// The result of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WordResult {
-    /// An element of the dtype of its operands.
+    /// An element of the operands' dtype.
     Same,
-    /// The real dtype of a complex one.
+    /// The real dtype of the operands' complex dtype.
     Real,
-    /// The complex dtype of a real one.
+    /// The complex dtype of the operands' real dtype.
     Complex,
     /// A truth value.
     Truth,
@@ -116,13 +116,13 @@ pub struct Backend {
     pub module: String,
     /// The summary, in one line.
     pub summary: String,
-    /// Whether `each` and `fold` rows become loops or kernels of this library.
+    /// Whether `each` and `fold` rows are compiled to loops or kernels of this library.
     pub each: bool,
     /// Whether it accepts `aten` mappings.
     pub aten: bool,
     /// The type parameters, each with its bound, for a backend that wraps another.
     pub generics: Vec<(String, String)>,
-    /// Whether ops run on the backend that it wraps.
+    /// Whether ops run on the wrapped backend.
     pub wrap: bool,
     /// Whether ops are recorded for gradients.
     pub records: bool,
@@ -427,7 +427,7 @@ pub enum Map {
         /// For complex dtypes.
         complex: Option<Form>,
     },
-    /// A reduction of scalar expressions.
+    /// A reduction built from scalar expressions.
     Fold(Box<Fold>),
     /// A function of the library's module.
     Call(String),

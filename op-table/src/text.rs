@@ -70,7 +70,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
         at += raw[at..].len() - raw[at..].trim_start_matches('\r').strip_prefix('\n').unwrap_or(&raw[at..]).len();
     }
     let mut joints: Vec<(usize, usize)> = Vec::new();
-    // of two joints at one place in the string the later one counts
+    // if two joints have the same place in the string, the later one counts
     let mut join = |text: usize, table: usize| {
         if joints.last().is_some_and(|(last, _)| *last == text) {
             joints.pop();

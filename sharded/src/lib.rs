@@ -19,14 +19,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Who has what
+//! # Layout of arrays
 //!
 //! The layout of an array is a function of its shape, its split axis and the number of ranks. New arrays are split
 //! along their first axis of [`Policy::least`] elements or more; arrays without such an axis are whole on every rank.
 //! No rank has an empty part. Ops keep the layout of their arguments or change it as they need: the column `split` of
 //! the op table says how, and the guide `docs/ranks.md` lists it for each op.
 //!
-//! # What has to be the same on all ranks
+//! # Requirements on all ranks
 //!
 //! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all
 //! ranks. After an error of one rank alone (out of memory, an error of a library) the other ranks would wait for it, so

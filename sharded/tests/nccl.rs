@@ -252,7 +252,7 @@ fn every_dtype_moves_between_processes() {
     }
 }
 
-/// A sample of the table's rows over the link.
+/// Tests a sample of the table's rows over the link.
 mod rows {
     use super::*;
 

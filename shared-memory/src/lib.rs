@@ -44,7 +44,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! # Whose memory it is
+//! # Lifetime and access
 //! The memory has no name in the file system. It exists as long as a process has it open, and the system frees it when
 //! the last process has dropped it or has ended, **in whatever way: nothing is left behind**, not in `/dev/shm` nor
 //! anywhere else. A process that has opened an array keeps it when the process that made it ends, but a descriptor
@@ -56,7 +56,7 @@
 //! its dtype and shape, and that its length cannot change while it is mapped, so that no process can end another by
 //! shortening it.
 //!
-//! # Where there is none
+//! # Other systems
 //! On systems other than Linux every call returns [`Error::Unavailable`]: macOS and Windows have no memory without a
 //! name that another process can open by a text, and whose length nobody can change. The crate compiles there.
 

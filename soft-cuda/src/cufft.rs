@@ -178,7 +178,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
     })
 }
 
-/// Puts a transform on the plan's stream.
+/// Enqueues a transform on the plan's stream.
 fn execute(handle: c_int, kind: TransformKind, direction: c_int, from: u64, to: u64) -> u32 {
     with_plan(handle, |plan| {
         let layout = plan.made.clone().ok_or(Status::INVALID_PLAN)?;

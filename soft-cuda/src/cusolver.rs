@@ -76,7 +76,7 @@ fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) 
     })
 }
 
-/// Puts work on the handle's stream.
+/// Enqueues work on the handle's stream.
 fn submit(
     handle: Handle,
     what: String,

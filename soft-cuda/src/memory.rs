@@ -19,7 +19,7 @@ pub struct Memory {
     blocks: Vec<Block>,
     /// Indices in `blocks` of the live allocations, by address.
     alive: BTreeMap<u64, usize>,
-    /// Slots of `blocks` that are free.
+    /// Free slots of `blocks`.
     vacant: Vec<usize>,
     /// Freed allocations, for messages.
     freed: BTreeMap<u64, u64>,
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Bytes in use.
+    /// The number of bytes in use.
     pub fn used(&self) -> u64 {
         self.used
     }

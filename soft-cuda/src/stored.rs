@@ -30,7 +30,7 @@ pub(crate) trait Stored {
 pub(crate) trait Computed: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> {
     /// The number, or its real part if this type is real.
     fn of(x: Complex<f64>) -> Self;
-    /// The number as a complex one.
+    /// Converts the number to a complex number.
     fn complex(self) -> Complex<f64>;
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Error, Join, Kind, Result, Transport, join};
 
-/// The only rank.
+/// The transport of a single rank.
 pub(crate) struct Alone;
 
 impl Transport for Alone {

@@ -36,7 +36,7 @@ pub enum Error {
         /// The reason why it is not used.
         why: String,
     },
-    /// The library refused a call.
+    /// The library returned an error from a call.
     Mpi {
         /// The call.
         call: &'static str,
@@ -57,7 +57,7 @@ pub enum Error {
         /// The join.
         join: Join,
     },
-    /// More elements than this library can count in this call.
+    /// The call has more elements than this library can count.
     Count {
         /// The call.
         call: &'static str,
@@ -82,7 +82,7 @@ pub enum Error {
         /// A description of the rank's end.
         why: String,
     },
-    /// Every rank waits for another one.
+    /// All ranks wait for each other.
     Deadlock {
         /// This rank's call.
         call: &'static str,

@@ -34,9 +34,9 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] has the places that are searched without it) |
-//! | `WORLD_CHECK=1` | ranks compare what they are about to call, and name what differs ([`World::agree`]) |
-//! | `WORLD_TIMEOUT` | the longest time of a call, in seconds, or `none` ([`World::set_timeout`]) |
-//! | `WORLD_DEADLOCK` | for how many seconds all ranks of one machine may wait for each other, 60 by default |
+//! | `WORLD_CHECK=1` | ranks compare their calls before making them, and report differences ([`World::agree`]) |
+//! | `WORLD_TIMEOUT` | the time limit of a call, in seconds, or `none` ([`World::set_timeout`]) |
+//! | `WORLD_DEADLOCK` | the seconds that all ranks of one machine may wait for each other, 60 by default |
 //! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do: MPI is finalised there |
 //!
 //! # Buffers

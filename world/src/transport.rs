@@ -92,7 +92,7 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Joins the buffers of all ranks, and gives each rank its part.
+    /// Joins the buffers of all ranks elementwise, and gives each rank its part.
     fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         let mut all = send.to_vec();
         self.all_reduce(&mut all, kind, join)?;
@@ -101,7 +101,7 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Joins the buffers of the ranks up to this one, in place.
+    /// Joins the buffers of this rank and all lower ranks elementwise, in place.
     fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
         self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;

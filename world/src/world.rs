@@ -311,7 +311,7 @@ impl World {
     /// anything that differs between ranks.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the texts, on all ranks.
+    /// [`Error::Diverged`] with both texts, on all ranks.
     pub fn agree(&self, op: &str, what: impl FnOnce() -> String) -> Result<()> {
         self.0.state.watch.note(op);
         self.0.transport.note(op);
@@ -549,7 +549,7 @@ impl World {
         check::length("reduce_scatter", "send", send, sum, kind)
     }
 
-    /// Joins the buffers of the ranks up to this one, this one included, in place.
+    /// Joins the buffers of this rank and all lower ranks elementwise, in place.
     pub fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("scan", buf, kind, join)?;
         self.compare(|| describe::scan("scan", buf.len(), kind, join))?;

@@ -1,4 +1,4 @@
-//! Values of command lines.
+//! Parses values of command-line options.
 
 use lexopt::Error;
 use std::{ffi::OsString, path::PathBuf};

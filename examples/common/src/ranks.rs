@@ -15,8 +15,8 @@ use backends_sharded::{
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
-/// How long other ranks wait before they report an error: if all ranks meet the same error, the first rank reports it
-/// and ends them meanwhile.
+/// The time that other ranks wait before they report an error: if all ranks meet the same error, the first rank
+/// reports it and ends them meanwhile.
 const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 
 /// The ranks of a program: those that an MPI launcher has started if `--ranks` is given, otherwise this process alone.

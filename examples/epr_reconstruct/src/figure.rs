@@ -16,11 +16,11 @@ pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Er
         extents: [[0.5, values.shape()[0] as f64 + 0.5], [field[0], field[field.len() - 1]]],
         marks: Vec::new(),
     };
-    // the spectra are derivatives, so that 0 is the middle colour; the few highest peaks may saturate
+    // the spectra are derivatives, so 0 gets the middle colour; the few highest peaks may saturate
     let mut magnitudes: Vec<f64> = values.iter().map(|v| v.abs()).collect();
     magnitudes.sort_by(f64::total_cmp);
     let largest = magnitudes.get(magnitudes.len() * 995 / 1000).copied().unwrap_or(0.0);
-    // blue is below zero
+    // negative values are blue
     let colors = Colors { gradient: preset::rd_bu(), reversed: true, range: [-largest, largest], name: NAME.into() };
     figure::draw("Measured projections", &[panel], &[[1000, 560]], &colors)?.png()
 }

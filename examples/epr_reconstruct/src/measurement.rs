@@ -1,4 +1,4 @@
-//! The measurement on disk.
+//! Reads the measurement from disk.
 
 use backends_epr::Scan;
 use backends_npz::Npz;

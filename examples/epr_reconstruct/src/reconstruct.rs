@@ -27,7 +27,7 @@ pub fn file_names(options: &Options) -> Vec<String> {
     all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name.into()).collect()
 }
 
-/// The names and shapes of the results that are compared with references.
+/// The names and shapes of the results that can be compared with references.
 pub fn results(options: &Options) -> Vec<(&'static str, Vec<usize>)> {
     let energies = options.iterations / ENERGY_EVERY + 1;
     let all = [

@@ -44,7 +44,7 @@ impl Scene {
     }
 }
 
-/// A fluid, free or around obstacles.
+/// A fluid, either without obstacles or around them.
 pub enum Flow<B: Backend, T: Precision> {
     Free(Fluid<B, T>),
     Walled(Walled<B, T>),

@@ -16,7 +16,7 @@ const PEN: f64 = 0.7;
 pub struct Digits<B: Backend, T: Precision> {
     /// (count, 1, [`SIDE`], [`SIDE`]), with values of about 0 to 1.
     pub pictures: B::Array<T>,
-    /// (count), 0 to 9.
+    /// The digits 0 to 9, of shape (count).
     pub names: B::Array<i64>,
 }
 

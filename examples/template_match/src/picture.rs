@@ -49,7 +49,7 @@ fn panel(axis: usize, at: usize, values: ArrayD<f64>, peaks: &[Peak], shape: [us
         values,
         title: format!("{} = {at}", AXES[axis]),
         labels: shown.map(|k| AXES[k].into()),
-        // element i is centred at i
+        // element i has its centre at coordinate i
         extents: shown.map(|k| [-0.5, shape[k] as f64 - 0.5]),
         marks: peaks.iter().filter(near).map(|p| shown.map(|k| p.place[k] as f64)).collect(),
     }

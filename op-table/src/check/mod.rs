@@ -67,7 +67,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             forms.into_iter().filter_map(check).collect()
         }
         Map::Fold(fold) => {
-            // elements that are only joined are read as values
+            // elements that are only joined count as values
             fold.map = fold.map.take().filter(|map| !fold::is_element(&map.expr, op));
             fold::check(fold, op, model)
         }

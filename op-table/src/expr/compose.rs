@@ -125,7 +125,7 @@ impl Scope<'_> {
         Ty::Unknown
     }
 
-    /// A list of arrays, or of numbers.
+    /// Checks a list, of arrays or of numbers.
     fn list(&mut self, items: &mut [Expr]) -> Ty {
         items.iter_mut().for_each(|e| self.check(e));
         if items.iter().any(|e| e.ty == Ty::Unknown) {
@@ -389,7 +389,7 @@ fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
 
-/// The value at the end of blocks.
+/// The value of an expression, from inside nested blocks.
 fn last(e: &Expr) -> &Expr {
     match &e.node {
         Node::Block(_, value) => last(value),

@@ -189,7 +189,7 @@ impl Scope<'_> {
             let message = format!("`{part}` is for {} dtypes; here it is used on {dtype}", word.set);
             return Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))));
         }
-        // numbers alone stay numbers under arithmetic
+        // an operator on bare numbers gives a bare number
         if ty == Ty::Number && (sign_of(name).is_none() || word.result != WordResult::Same) {
             args.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
         } else if ty == Ty::Number {
@@ -319,7 +319,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
     }
 }
 
-/// The sign of a word that is an operator.
+/// The sign of a word that stands for an operator.
 pub fn sign_of(word: &str) -> Option<&'static str> {
     Some(match word {
         "plus" => "+",

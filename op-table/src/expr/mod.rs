@@ -41,7 +41,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// The kinds of expressions.
+/// The kind of an expression, with its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// A parameter, a `let`, or a word such as `all`.

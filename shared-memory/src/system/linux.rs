@@ -54,7 +54,7 @@ pub fn seal(op: &'static str, file: &File, writable: bool) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, seals(writable)).map_err(|why| failed(op, 0, why.into()))
 }
 
-/// The number of the file in this process.
+/// The file descriptor in this process.
 pub fn number(file: &File) -> u32 {
     file.as_raw_fd() as u32
 }

@@ -1,4 +1,4 @@
-//! Triangular factors and triangular systems of cuBLAS.
+//! LU factors and triangular systems of cuBLAS.
 
 use super::{Handle, Result, Status, with_handle};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::ffi::{c_int, c_void};
 
-/// Puts work on the handle's stream.
+/// Enqueues work on the handle's stream.
 fn put(
     handle: &Handle,
     what: String,

@@ -113,7 +113,7 @@ impl Columns {
         Columns { rows, columns, elements: vec![C::ZERO; rows * columns] }
     }
 
-    /// The first columns of the identity matrix.
+    /// The first `columns` columns of the identity matrix with `rows` rows.
     pub(crate) fn identity(rows: usize, columns: usize) -> Columns {
         Columns::made(rows, columns, |i, j| if i == j { C::ONE } else { C::ZERO })
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-/// An error code of the driver, a `CUresult`.
+/// An error code of the driver: a `CUresult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code(pub u32);
 

@@ -28,7 +28,7 @@ impl Driver {
     pub(crate) fn stream(&self, device: usize, handle: u64) -> Result<u64> {
         match handle {
             0 | 1 => Ok(self.devices[device].default_stream),
-            // the default stream of each thread
+            // the per-thread default stream
             2 => Err(Code::NOT_SUPPORTED),
             _ => match self.streams.get(&handle) {
                 Some(stream) if !stream.destroyed && stream.kind != StreamKind::Default => {

@@ -2,7 +2,7 @@
 
 use std::env;
 
-/// Libraries and launchers that work together.
+/// A family of libraries and launchers that work together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// MPICH, Intel MPI, Cray MPICH, MVAPICH.

@@ -1,6 +1,6 @@
 //! MPI, with a library that is found and loaded at run time.
 //!
-//! # Which library
+//! # Choice of the library
 //! Libraries are searched in the order below. The first one of the launcher's family is used, or, if there is none, the
 //! first one found:
 //!
@@ -17,7 +17,7 @@
 //!
 //! No library is loaded that another user can have written; the project's guide to security has the rules.
 //!
-//! # Which launcher
+//! # Choice of the launcher
 //! The library and `mpiexec` must belong to one family. If a launcher has started several ranks but the library knows
 //! of only one, [`World::init`] returns [`Error::Foreign`]: every process would do all of the work. Under Slurm,
 //! `srun --mpi` chooses the interface.
@@ -25,7 +25,7 @@
 //! Packages of Open MPI for Python must be told where they are before `mpiexec` is called: set `OPAL_PREFIX` to the
 //! folder that contains their `bin`.
 //!
-//! # The end
+//! # Finalisation
 //! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. If a rank calls `exit`
 //! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised by `exit` instead, because test
 //! harnesses end that way: all ranks run the same tests, one at a time (`--test-threads=1`).

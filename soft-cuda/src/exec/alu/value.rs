@@ -17,7 +17,7 @@ pub(crate) type bf16 = Bf16;
 #[allow(unused_imports)]
 pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 
-/// A value that a register can hold.
+/// A type of values that a register can hold.
 pub(crate) trait Value: Copy + PartialOrd {
     /// The value in a register.
     fn get(register: u64) -> Self;
