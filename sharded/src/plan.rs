@@ -103,12 +103,12 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
-    /// The axis of a result of this shape along which the largest array is split. The rows come from the first array
-    /// that has the whole axis.
+    /// The axis of a result of this shape along which the largest array is split.
     pub(crate) fn common_axis(&self, shape: &[usize], arrays: &[&Layout]) -> Option<usize> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }
 
+    /// As `common_axis`, with the rows of the first array that is split there and has the whole axis.
     fn common<'l>(&self, shape: &[usize], arrays: impl Iterator<Item = &'l Layout> + Clone) -> Option<Along> {
         let mut best: Option<(usize, usize)> = None;
         for layout in arrays.clone() {

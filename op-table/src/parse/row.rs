@@ -95,7 +95,8 @@ impl Parser<'_> {
         self.model.ops.push(op);
     }
 
-    /// Checks that the row has what its result needs: a second dtype, or an array that it changes.
+    /// Checks the key `result` against the row: a result of dtype `U` needs `types`, and a row with a `target` has no
+    /// `result`.
     fn fits_result(&mut self, row: &Table, result: &Out, params: Option<&[Param]>) {
         let find = |key: &str| row.iter().find(|(k, _)| k.text == key);
         let has_u = result.elems().contains(&Elem::U);
