@@ -166,7 +166,7 @@ fn is_unsafe(text: &str) -> bool {
 fn every_file_with_unsafe_code_is_listed() {
     let files = files();
     let find = |name: &str| files.iter().find(|(other, _)| other == name).map(|(_, text)| text);
-    let guide = find("AUDIT.md").expect("the guide is there");
+    let guide = find("docs/audit.md").expect("the guide is there");
     let (_, list) = guide.split_once("\n## Unsafe code\n").expect("it has the list");
     let rows: Vec<Vec<&str>> =
         list.lines().filter(|line| line.starts_with("| `")).map(|line| line.split('|').collect()).collect();
@@ -179,17 +179,17 @@ fn every_file_with_unsafe_code_is_listed() {
             let function = format!("fn {test}(");
             assert!(
                 find(test).is_some() || files.iter().any(|(_, text)| text.contains(&function)),
-                "AUDIT.md: there is no test `{test}`"
+                "docs/audit.md: there is no test `{test}`"
             );
         }
     }
     let code = files.iter().filter(|(name, _)| name.ends_with(".rs") && !name.contains("/testdata/"));
     let found: Vec<&str> = code.filter(|(_, text)| is_unsafe(text)).map(|(name, _)| name.as_str()).collect();
     for name in &found {
-        assert_eq!(listed.iter().filter(|other| other == &name).count(), 1, "AUDIT.md lists {name} once");
+        assert_eq!(listed.iter().filter(|other| other == &name).count(), 1, "docs/audit.md lists {name} once");
     }
     for name in &listed {
-        assert!(found.contains(name), "AUDIT.md lists {name}, which has no unsafe code");
+        assert!(found.contains(name), "docs/audit.md lists {name}, which has no unsafe code");
     }
 }
 
