@@ -1,7 +1,8 @@
 //! A global allocator that keeps the pages of large blocks.
 //!
-//! Arrays of some megabytes are new memory in each op: most allocators give such blocks back to the system when an array goes, and the system clears
-//! every page that it gives again, which takes longer than many ops. With
+//! Arrays of some megabytes are new memory in each op: most allocators return such blocks to the system when an array
+//! is dropped, and the system clears every page before it hands the page out again, which takes longer than many ops.
+//! With
 //!
 //! ```
 //! #[global_allocator]
@@ -11,11 +12,12 @@
 //! # assert!(backend_runtime::alloc::usage().kept >= 8 << 20);
 //! ```
 //!
-//! in a program (as `backends::alloc::Pages`), blocks of 64 KiB or more that are freed are kept, up to a number of bytes, and given to
-//! whoever asks for as much next. They begin at a page, of 2 MiB or more at a huge page, which the system is asked for. Smaller blocks are those of [`System`].
+//! in a program (as `backends::alloc::Pages`), freed blocks of 64 KiB or more are kept, up to a number of bytes, and
+//! reused for the next allocation of the same size. Large blocks begin at a page; blocks of 2 MiB or more begin at a
+//! huge page, which is requested from the system. Smaller blocks are allocated by [`System`].
 //!
-//! A program without it has the allocator of its own. On Linux that is mostly glibc's, which [`Numpyish`](crate::numpyish::Numpyish) tells once to keep
-//! freed memory of blocks up to 32 MiB: see [`keep_heap`].
+//! Other programs use their own allocator. On Linux that is mostly glibc's; [`Numpyish`](crate::numpyish::Numpyish)
+//! tells it once to keep the freed memory of blocks up to 32 MiB: see [`keep_heap`].
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -26,37 +28,38 @@ use std::{
     },
 };
 
-/// Blocks from this size on are ours.
+/// Minimum size of the blocks that [`Pages`] manages.
 const LARGE: usize = 64 << 10;
 
-/// Smaller blocks from this size on are worth a look at how the system's allocator is set.
+/// Minimum size of the smaller blocks whose allocation calls [`keep_heap`].
 const NOTABLE: usize = 16 << 10;
 
-/// Blocks begin at a multiple of this.
+/// Alignment of blocks, in bytes.
 const PAGE: usize = 4096;
 
-/// A huge page.
+/// Size of a huge page, in bytes.
 #[cfg(any(target_os = "linux", test))]
 const HUGE: usize = 2 << 20;
 
-/// How many blocks are kept at most.
+/// Maximum number of blocks that are kept.
 const SLOTS: usize = 64;
 
-/// The allocator. It holds nothing but a number: what is kept belongs to the process.
+/// An allocator that keeps freed large blocks. The kept blocks belong to the process; this value holds only their
+/// limit.
 #[derive(Debug)]
 pub struct Pages {
     keep: usize,
 }
 
-/// What large blocks take, in bytes.
+/// Memory use of large blocks, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Of blocks that somebody has.
+    /// Bytes of the blocks in use.
     pub in_use: usize,
-    /// The most that these were, since the beginning or [`reset_peak`].
+    /// Maximum of `in_use` since the program began or [`reset_peak`] was called.
     pub peak: usize,
-    /// Of blocks that are kept for whoever asks next.
+    /// Bytes of the freed blocks that are kept for reuse.
     pub kept: usize,
 }
 
@@ -64,25 +67,28 @@ static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static KEPT: Kept = Kept { is_taken: AtomicBool::new(false), blocks: UnsafeCell::new(Blocks::NONE) };
 
-/// What large blocks take; all zero where [`Pages`] is not the program's allocator.
+/// Memory use of large blocks; all zero if [`Pages`] is not the program's allocator.
 pub fn usage() -> Usage {
     let kept = KEPT.with(|blocks| blocks.bytes).unwrap_or(0);
     Usage { in_use: IN_USE.load(Relaxed), peak: PEAK.load(Relaxed), kept }
 }
 
-/// Whether [`Pages`] is the program's allocator, and had a large block: the pages of results are there already but for the first few.
+/// Whether [`Pages`] is the program's allocator and large blocks are in use: then the pages of most results are mapped
+/// already.
 #[cfg(all(any(target_arch = "x86_64", target_os = "linux"), not(miri)))]
 pub(crate) fn keeps_pages() -> bool {
     IN_USE.load(Relaxed) > 0
 }
 
-/// Tells glibc's allocator, once, to keep up to 256 MiB that are free at the end of its heap, and to take blocks up to 32 MiB from there.
+/// Tells glibc's allocator, once, to keep up to 256 MiB of free memory at the end of its heap, and to allocate blocks
+/// up to 32 MiB from the heap.
 ///
-/// By itself it begins with 128 KiB for both limits, and raises them to the size and twice the size of the largest block that was freed: an op on arrays of
-/// 2 MiB gives pages back to the system and gets them again, cleared, time after time. The backend on the CPU calls this before its first large result.
-/// Nothing happens where the environment sets these limits (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in
-/// `GLIBC_TUNABLES`), nor with another C library. Another allocator of the program is not touched. A program that sets limits of its own by `mallopt`
-/// calls this before, so that its own are the last.
+/// By default both limits begin at 128 KiB, and glibc raises them to the size and twice the size of the largest block
+/// freed so far: an op on arrays of 2 MiB returns its pages to the system and gets them back, cleared, every time. The
+/// CPU backend calls this function before its first large result. Nothing happens if the environment sets these limits
+/// (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in `GLIBC_TUNABLES`), or
+/// with another C library. Another allocator of the program is not touched. A program that sets its own limits by
+/// `mallopt` should call this function first, so that its own limits win.
 pub fn keep_heap() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Relaxed) && !TOLD.swap(true, Relaxed) {
@@ -90,31 +96,31 @@ pub fn keep_heap() {
     }
 }
 
-/// Counts [`Usage::peak`] from now on.
+/// Resets [`Usage::peak`] to the bytes in use now.
 pub fn reset_peak() {
     PEAK.store(IN_USE.load(Relaxed), Relaxed);
 }
 
-/// Gives all blocks that are kept back to the system.
+/// Returns all kept blocks to the system.
 pub fn free_cache() {
     while let Some(Some(block)) = KEPT.with(Blocks::oldest) {
-        // SAFETY: nobody else has a block that was kept.
+        // SAFETY: a kept block was freed, and was just removed from the list, so nothing else refers to it.
         unsafe { system::unmap(block.start, block.bytes) };
     }
 }
 
 impl Pages {
-    /// One that keeps up to 1 GiB.
+    /// An allocator that keeps up to 1 GiB.
     pub const fn new() -> Pages {
         Pages::keeping(1 << 30)
     }
 
-    /// One that keeps up to so many bytes, in at most 64 blocks.
+    /// An allocator that keeps up to `bytes` bytes, in at most 64 blocks.
     pub const fn keeping(bytes: usize) -> Pages {
         Pages { keep: bytes }
     }
 
-    /// A block of so many bytes, and whether they are zeros; null if there is no memory.
+    /// Returns a block of `bytes` bytes, and whether it is zeroed; null if memory is exhausted.
     fn take(&self, bytes: usize) -> (*mut u8, bool) {
         let kept = KEPT.with(|blocks| blocks.take(bytes)).flatten();
         let (start, is_zero) = kept.map_or_else(|| (system::map(bytes), true), |start| (start, false));
@@ -125,10 +131,10 @@ impl Pages {
         (start, is_zero)
     }
 
-    /// Keeps a block, or gives it back to the system.
+    /// Keeps a freed block, or returns it to the system.
     ///
     /// # Safety
-    /// It is one of [`Pages::take`] of as many bytes, and nobody has it any more.
+    /// The block came from [`Pages::take`] with the same number of bytes, and is no longer in use.
     unsafe fn give(&self, start: *mut u8, bytes: usize) {
         IN_USE.fetch_sub(bytes, Relaxed);
         if bytes > self.keep {
@@ -143,13 +149,13 @@ impl Pages {
                 if fits { left.take().and_then(|block| blocks.keep(block)) } else { blocks.oldest() }
             };
             match KEPT.with(room) {
-                // SAFETY: the oldest is nobody's.
+                // SAFETY: the oldest block was kept, hence not in use, and has just left the list.
                 Some(Some(old)) => unsafe { system::unmap(old.start, old.bytes) },
                 _ => break,
             }
         }
         if let Some(block) = left {
-            // another thread is at the blocks, which are not worth waiting for
+            // another thread holds the list of blocks, and waiting for it is not worth the time
             // SAFETY: the caller's promise.
             unsafe { system::unmap(block.start, block.bytes) };
         }
@@ -162,7 +168,8 @@ impl Default for Pages {
     }
 }
 
-/// Bytes of a block for so many: a sixteenth more at most, so that arrays of about the same size share blocks. None of what is not ours.
+/// Size of the block for a layout: at most a sixteenth larger than asked for, so that arrays of similar sizes share
+/// blocks. `None` if [`System`] allocates the layout.
 fn class(layout: &Layout) -> Option<usize> {
     if layout.size() < LARGE || layout.align() > PAGE {
         return None;
@@ -171,8 +178,8 @@ fn class(layout: &Layout) -> Option<usize> {
     layout.size().checked_next_multiple_of(step)
 }
 
-// SAFETY: blocks have the size and the alignment that the layout asks for, and are given to one caller until it gives them back; which allocator has a block
-// follows from its layout alone. Nothing here allocates or panics.
+// SAFETY: a block has the size and the alignment that its layout asks for, and belongs to one caller until freed. The
+// layout alone determines which allocator owns a block. Nothing here allocates or panics.
 unsafe impl GlobalAlloc for Pages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match class(&layout) {
@@ -194,14 +201,14 @@ unsafe impl GlobalAlloc for Pages {
         };
         let (start, is_zero) = self.take(bytes);
         if !start.is_null() && !is_zero {
-            // SAFETY: the block has these bytes.
+            // SAFETY: the block is at least `layout.size()` bytes long.
             unsafe { start.write_bytes(0, layout.size()) };
         }
         start
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise: the layout is that of the allocation.
+        // SAFETY: the caller promises that the layout is that of the allocation.
         unsafe {
             match class(&layout) {
                 Some(bytes) => self.give(start, bytes),
@@ -211,13 +218,13 @@ unsafe impl GlobalAlloc for Pages {
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise: the new size is a valid one.
+        // SAFETY: the caller promises that the new size is valid for this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (class(&layout), class(&new)) {
             // SAFETY: the caller's promise.
             (None, None) => unsafe { System.realloc(start, layout, size) },
             (old, new) if old == new => start,
-            // SAFETY: two blocks, of which the first goes.
+            // SAFETY: the blocks are distinct, the copy stays within both, and the first is freed once.
             _ => unsafe {
                 let to = self.alloc(new);
                 if !to.is_null() {
@@ -230,14 +237,14 @@ unsafe impl GlobalAlloc for Pages {
     }
 }
 
-/// A block that nobody has.
+/// A freed block.
 #[derive(Clone, Copy)]
 struct Block {
     start: *mut u8,
     bytes: usize,
 }
 
-/// The blocks that are kept, the oldest first.
+/// The kept blocks, the oldest first.
 struct Blocks {
     all: [Block; SLOTS],
     count: usize,
@@ -247,7 +254,7 @@ struct Blocks {
 impl Blocks {
     const NONE: Blocks = Blocks { all: [Block { start: std::ptr::null_mut(), bytes: 0 }; SLOTS], count: 0, bytes: 0 };
 
-    /// The latest of so many bytes, which the caches of the processor may still have.
+    /// Removes the most recently kept block of `bytes` bytes, which may still be in the processor's caches.
     fn take(&mut self, bytes: usize) -> Option<*mut u8> {
         let at = self.all[..self.count].iter().rposition(|block| block.bytes == bytes)?;
         Some(self.remove(at).start)
@@ -265,7 +272,7 @@ impl Blocks {
         block
     }
 
-    /// Keeps one more; there is room.
+    /// Adds a block. Returns the block if the list is full.
     fn keep(&mut self, block: Block) -> Option<Block> {
         let Some(slot) = self.all.get_mut(self.count) else { return Some(block) };
         *slot = block;
@@ -275,40 +282,41 @@ impl Blocks {
     }
 }
 
-/// The blocks of the process, which one thread at a time looks at. Nobody waits: a thread of a process that forked meanwhile would wait for ever.
+/// The kept blocks of the process, used by one thread at a time. No thread waits: after `fork`, a child could wait
+/// forever for a thread that only its parent has.
 struct Kept {
     is_taken: AtomicBool,
     blocks: UnsafeCell<Blocks>,
 }
 
-// SAFETY: the flag says who alone may use the blocks.
+// SAFETY: only the thread that set the flag accesses the blocks.
 unsafe impl Sync for Kept {}
 
 impl Kept {
-    /// What `f` gives, or none where another thread is at the blocks. `f` neither allocates nor panics.
+    /// Calls `f` with the blocks; `None` if another thread holds them. `f` must neither allocate nor panic.
     fn with<R>(&self, f: impl FnOnce(&mut Blocks) -> R) -> Option<R> {
         self.is_taken.compare_exchange(false, true, Acquire, Relaxed).ok()?;
-        // SAFETY: the flag was not set, and nobody else sets it before it is cleared.
+        // SAFETY: the flag was clear, and no other thread can set it before this one clears it.
         let found = f(unsafe { &mut *self.blocks.get() });
         self.is_taken.store(false, Release);
         Some(found)
     }
 }
 
-/// Pages of the system.
+/// Pages from the operating system.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod system {
     use super::HUGE;
     use std::ptr::null_mut;
 
-    /// See [`super::keep_heap`]. Once one limit is set glibc raises neither by itself, so that both are set.
+    /// Sets both limits, as described at [`super::keep_heap`]: once one is set, glibc no longer raises the other.
     #[cold]
     pub fn keep_heap() {
         #[cfg(target_env = "gnu")]
         {
             let set = [c"MALLOC_TRIM_THRESHOLD_", c"MALLOC_MMAP_THRESHOLD_", c"MALLOC_TOP_PAD_"];
-            // SAFETY: the names end in NUL, and the value is read while nobody changes the environment, as every program has to see to. `std::env` would
-            // allocate, which an allocator must not.
+            // SAFETY: the names end in NUL, and the value is read while nothing changes the environment, as every
+            // program must ensure. `std::env` would allocate, which an allocator must not.
             let of = |name: &std::ffi::CStr| unsafe {
                 let value = libc::getenv(name.as_ptr());
                 (!value.is_null()).then(|| std::ffi::CStr::from_ptr(value))
@@ -318,7 +326,7 @@ mod system {
             if tuned || set.into_iter().any(|name| of(name).is_some()) {
                 return;
             }
-            // SAFETY: limits that the library allows, which it may be told at any time.
+            // SAFETY: `mallopt` accepts these limits and may be called at any time.
             unsafe {
                 libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
                 libc::mallopt(libc::M_TRIM_THRESHOLD, 256 << 20);
@@ -326,11 +334,12 @@ mod system {
         }
     }
 
-    /// Zeros, at a page; of a huge page or more at one of these. Null if there are none.
+    /// Maps zeroed memory that begins at a page, or at a huge page for `HUGE` bytes or more. Null if the system
+    /// refuses.
     pub fn map(bytes: usize) -> *mut u8 {
         let more = if bytes >= HUGE { HUGE } else { 0 };
         let Some(all) = bytes.checked_add(more) else { return null_mut() };
-        // SAFETY: new memory, of which the ends that are not wanted are given back.
+        // SAFETY: the mapping is new, and only its unwanted ends are unmapped.
         unsafe {
             let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             let start = libc::mmap(null_mut(), all, access, kind, -1, 0);
@@ -355,14 +364,14 @@ mod system {
     }
 
     /// # Safety
-    /// They are of [`map`], and nobody has them.
+    /// The memory came from [`map`] with the same size, and is no longer in use.
     pub unsafe fn unmap(start: *mut u8, bytes: usize) {
         // SAFETY: the caller's promise.
         unsafe { libc::munmap(start.cast(), bytes) };
     }
 }
 
-/// Pages of the system's allocator.
+/// Pages from the standard allocator.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod system {
     use super::PAGE;
@@ -371,15 +380,15 @@ mod system {
     pub fn keep_heap() {}
 
     pub fn map(bytes: usize) -> *mut u8 {
-        // SAFETY: there are bytes.
+        // SAFETY: `bytes` is not zero.
         Layout::from_size_align(bytes, PAGE)
             .map_or(std::ptr::null_mut(), |layout| unsafe { System.alloc_zeroed(layout) })
     }
 
     /// # Safety
-    /// They are of [`map`], and nobody has them.
+    /// The memory came from [`map`] with the same size, and is no longer in use.
     pub unsafe fn unmap(start: *mut u8, bytes: usize) {
-        // SAFETY: the layout of `map`.
+        // SAFETY: `map` used the same layout.
         unsafe { System.dealloc(start, Layout::from_size_align_unchecked(bytes, PAGE)) };
     }
 }
@@ -402,7 +411,7 @@ mod tests {
         }
     }
 
-    // one test: what is kept is the process's
+    // one test for all, as the kept blocks belong to the process
     #[test]
     fn blocks_are_kept_within_bounds_and_cleared_when_asked() {
         let a = Pages::keeping(20 << 20);
@@ -415,12 +424,12 @@ mod tests {
             assert_eq!(usage(), Usage { in_use: 8 << 20, peak: 8 << 20, kept: 0 });
             a.dealloc(first, of(8));
             assert_eq!(usage(), Usage { in_use: 0, peak: 8 << 20, kept: 8 << 20 });
-            // the same block, for a little less; zeros where they are asked for
+            // the same block serves a slightly smaller request, zeroed if asked for
             let less = layout((8 << 20) - 4000, 64);
             let again = a.alloc_zeroed(less);
             assert_eq!((again, usage().kept), (first, 0));
             assert!(std::slice::from_raw_parts(again, less.size()).iter().all(|&byte| byte == 0));
-            // sizes of one class stay where they are, others move with what they hold
+            // reallocation within a size class keeps the place; otherwise the contents move
             again.write(9);
             assert_eq!(a.realloc(again, less, less.size() - 7), again);
             let less = layout(less.size() - 7, 64);
@@ -430,7 +439,7 @@ mod tests {
             assert_eq!((*large, *large.add(999), usage().in_use), (9, 0, 3 << 20));
             a.dealloc(large, layout(3 << 20, 64));
             assert_eq!(usage().kept, 11 << 20);
-            // the oldest goes where there is no room; what is larger than all that is kept is not kept
+            // the oldest block is released to make room; a block larger than the limit is not kept
             let (x, y) = (a.alloc(of(10)), a.alloc(of(32)));
             reset_peak();
             a.dealloc(x, of(10));
@@ -439,12 +448,12 @@ mod tests {
             assert_eq!(usage().kept, 13 << 20);
             free_cache();
             assert_eq!((usage().in_use, usage().kept), (0, 0));
-            // as many as there are places
+            // fill every slot
             let many: Vec<_> = (0..SLOTS + 3).map(|_| a.alloc(layout(LARGE, 8))).collect();
             many.into_iter().for_each(|start| a.dealloc(start, layout(LARGE, 8)));
             assert_eq!(usage().kept, SLOTS * LARGE);
             free_cache();
-            // more than the machine has
+            // more than the machine's memory
             assert!(a.alloc(layout(isize::MAX as usize / 2, 8)).is_null());
             assert_eq!(usage().in_use, 0);
         }

@@ -1,11 +1,11 @@
-//! What an array says of itself.
+//! Attributes of arrays: shape, dtype, size, device.
 
 use crate::{DType, Element, HostArray};
 
-/// The attributes of an array, on the array: `x.shape()[0]`, `x.dtype()`. Every [`Arrays::Array`](crate::Arrays::Array) has them, so
-/// that generic code does, too.
+/// The attributes of an array, on the array: `x.shape()[0]`, `x.dtype()`. Every [`Arrays::Array`](crate::Arrays::Array)
+/// implements this trait, so generic code can use it.
 ///
-/// An ndarray keeps its own methods of these names, which say the same.
+/// An ndarray has its own methods of these names, which agree with these.
 pub trait ArrayAttributes {
     /// The dtype, as a type.
     type DType: Element;
@@ -19,19 +19,20 @@ pub trait ArrayAttributes {
         self.shape().len()
     }
 
-    /// Number of elements, as ndarray counts them (`x.size` in NumPy); 1 where there are no axes.
+    /// Number of elements, like `x.size` in NumPy; 1 for an array without axes.
     #[inline]
     fn len(&self) -> usize {
         self.shape().iter().product()
     }
 
-    /// Bytes of the elements, as `x.nbytes` in NumPy: of a view those that it shows, of memory that is repeated each repetition.
+    /// Bytes of the elements, like `x.nbytes` in NumPy: of a view only its own elements, of a broadcast array every
+    /// repetition.
     #[inline]
     fn nbytes(&self) -> usize {
         self.len().saturating_mul(Self::DType::DTYPE.size())
     }
 
-    /// Whether there are no elements.
+    /// Whether the array has no elements.
     #[inline]
     fn is_empty(&self) -> bool {
         self.shape().contains(&0)
@@ -43,7 +44,7 @@ pub trait ArrayAttributes {
         Self::DType::DTYPE
     }
 
-    /// The device that the memory is on, in the library's words: `"cpu"`, `"cuda:0"`.
+    /// The device of the memory, by its library's name: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 }
 

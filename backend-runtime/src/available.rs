@@ -1,4 +1,4 @@
-//! Tests on machines without a library or device: they are skipped with a message, or fail if `BACKENDS_REQUIRE` asks for it.
+//! Skipping of tests on machines without a library or device; they fail instead if `BACKENDS_REQUIRE` demands it.
 
 use crate::{Error, Result};
 use std::{
@@ -6,14 +6,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The library or device, for one test; `None` if it is missing, with the reason on stderr, once for each `name`.
+/// Unwraps the library or device for a test; `None` if missing, with the reason printed to stderr once per `name`.
 ///
-/// The environment's `BACKENDS_SKIPPED` names a file that gets a line for each test that is skipped so.
+/// Each skipped test adds a line to the file that the environment variable `BACKENDS_SKIPPED` names.
 ///
 /// The environment variable `BACKENDS_REQUIRE` lists what must not be missing: `torch,nvrtc`, or `1` for everything.
 ///
 /// # Panics
-/// Where `name` is missing but required, and at every error that is not [`Error::Unavailable`].
+/// If `name` is missing but required, and on every error other than [`Error::Unavailable`].
 pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     match found {
@@ -22,7 +22,7 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
             let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
             if !said.iter().any(|s| s == name) {
                 said.push(name.into());
-                // not `eprintln!`, which the test harness keeps to itself where a test passes
+                // not `eprintln!`, whose output the test harness hides for passing tests
                 let _ = writeln!(std::io::stderr(), "tests of {name} are skipped. {why}");
             }
             note(name);
@@ -32,7 +32,7 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
     }
 }
 
-/// Puts a line into the file of skipped tests. A file that cannot be written loses a count, not a test.
+/// Appends a line to the file of skipped tests. A file that cannot be written loses a count but fails no test.
 fn note(name: &str) {
     if let Some(path) = std::env::var_os("BACKENDS_SKIPPED") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(path);

@@ -1,37 +1,40 @@
-//! Elements as bytes and back: what files, messages and memory that processes share are made of.
+//! Conversion of elements to bytes and back, for files, messages and shared memory.
 
 use crate::{DType, Element, Error, HostArray, Result, numpyish::typed::copied, rules};
 use ndarray::{ArrayD, IxDyn};
 
-/// The memory of elements.
+/// The memory of the elements, as bytes.
 pub fn as_bytes<T: Element>(x: &[T]) -> &[u8] {
-    // SAFETY: an element is one number or two beside each other, without padding, so that every byte is initialised; any byte is a u8.
+    // SAFETY: an element is one number or two adjacent ones, without padding, so every byte is initialised; any byte is
+    // a u8.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
 }
 
-/// Appends the elements that bytes in the machine's order are, at any alignment. What is left of a last element is not read.
+/// Appends elements read from bytes in the machine's order, at any alignment. Bytes of an incomplete last element are
+/// ignored.
 ///
 /// # Errors
-/// [`Error::Argument`] where a bool is neither 0 nor 1, [`Error::Memory`] where there is no room; both append nothing.
+/// [`Error::Argument`] if a bool is neither 0 nor 1, [`Error::Memory`] if memory is refused; then nothing is appended.
 pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
     let count = bytes.len() / size_of::<T>();
     let bytes = &bytes[..count * size_of::<T>()];
     check_bools(op, T::DTYPE, bytes)?;
     to.try_reserve(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
-    // SAFETY: there is room for `count` elements behind those that are there, and the copy writes every byte of them. Any bytes are a
-    // number, and those of bools have just been checked.
+    // SAFETY: memory for `count` more elements is reserved, and the copy writes every byte of them. Any bytes are a
+    // valid number, and the bytes of bools have just been checked.
     unsafe {
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_mut_ptr().add(to.len()).cast::<u8>(), bytes.len());
         to.set_len(to.len() + count);
     }
     Ok(())
 }
-/// As many elements as asked for, whose bytes a function writes: what comes from a file, a device or another process.
+/// Makes `count` elements whose bytes a function writes, from a file, a device or another process.
 ///
-/// The function is given memory that is all zeros, in the machine's order of bytes.
+/// The function receives zeroed memory, and writes bytes in the machine's order.
 ///
 /// # Errors
-/// Those of the function; [`Error::Argument`] where it wrote a bool that is neither 0 nor 1, [`Error::Memory`] where there is no room.
+/// Errors of the function; [`Error::Argument`] if it wrote a bool that is neither 0 nor 1, [`Error::Memory`] if memory
+/// is refused.
 pub fn written<T: Element>(
     op: &'static str,
     count: usize,
@@ -42,19 +45,19 @@ pub fn written<T: Element>(
     let mut elements: Vec<T> = Vec::new();
     elements.try_reserve_exact(count).map_err(|_| too_many())?;
     let memory = elements.as_mut_ptr().cast::<u8>();
-    // SAFETY: there is room for `count` elements, which are `len` bytes; all of them are written before they are read.
+    // SAFETY: memory for `count` elements, `len` bytes, is reserved; all bytes are written before they are read.
     let bytes = unsafe {
         std::ptr::write_bytes(memory, 0, len);
         std::slice::from_raw_parts_mut(memory, len)
     };
     write(bytes)?;
     check_bools(op, T::DTYPE, bytes)?;
-    // SAFETY: all bytes are initialised; any bytes are a number, and those of bools have just been checked.
+    // SAFETY: all bytes are initialised; any bytes are a valid number, and the bytes of bools have just been checked.
     unsafe { elements.set_len(count) };
     Ok(elements)
 }
 
-/// Turns elements from little to big endian or back: complex ones are two numbers.
+/// Swaps elements between little and big endian, in place; each part of a complex number is swapped on its own.
 pub fn reverse(dtype: DType, bytes: &mut [u8]) {
     let width = dtype.to_real().size();
     if width > 1 {
@@ -62,7 +65,7 @@ pub fn reverse(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// The bytes of the elements in C order, in the machine's order of bytes.
+/// The bytes of the elements in C order, in the machine's byte order.
 pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result<Vec<u8>> {
     let packed;
     let elements = match x.as_slice() {
@@ -79,7 +82,7 @@ pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result
     Ok(out)
 }
 
-/// How many elements bytes are, which have to be those of an array of this dtype and shape.
+/// Checks that `bytes` is as long as an array of this dtype and shape needs; returns the number of elements.
 pub fn check(op: &'static str, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<usize> {
     let count = rules::count(op, shape, dtype.size())?;
     if count.checked_mul(dtype.size()) != Some(bytes.len()) {
@@ -94,10 +97,11 @@ fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
     if right { Ok(()) } else { Err(Error::argument(op, "a byte of a bool must be 0 or 1")) }
 }
 
-/// The array of this shape whose elements in C order are these bytes, in the machine's order.
+/// An array of this shape from the bytes of its elements in C order, in the machine's byte order.
 ///
 /// # Errors
-/// [`Error::Shape`] where there are not as many bytes, [`Error::Argument`] where a bool is neither 0 nor 1; no memory is asked for before.
+/// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1; both are
+/// found before memory is allocated.
 pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
     let count = check(op, T::DTYPE, shape, bytes)?;
     let mut elements = Vec::new();
@@ -120,7 +124,7 @@ mod tests {
                 let x: Vec<T> = (0..5).map(|i| T::from_i64(i % 2)).collect();
                 let bytes = as_bytes(&x);
                 assert_eq!(bytes.len(), 5 * dtype.size());
-                // at an odd address, behind other elements, before a piece of one
+                // at an odd address, appended to other elements, followed by an incomplete one
                 let odd = [&[1], bytes, &[1]].concat();
                 let mut back = vec![T::from_i64(1)];
                 extend("test", &mut back, &odd[1..1 + bytes.len()]).unwrap();

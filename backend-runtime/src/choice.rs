@@ -1,7 +1,7 @@
-//! Closed choices: parameters that are one of a few names. Those of the base table's rows `[choice.norm]` are here, as the
-//! kernels take them; a user's table makes its own with the same macro.
+//! Closed choices: parameters with one of a few names. The choices of the base table's rows `[choice.norm]` are here,
+//! in the form that kernels take; a user's table makes its own with the same macro.
 
-/// A closed choice, with its names.
+/// Defines an enum of a closed choice, with the names of its variants.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice {
@@ -13,10 +13,10 @@ macro_rules! choice {
         }
 
         impl $name {
-            /// The names of all choices.
+            /// The names of all variants.
             pub const NAMES: &'static [&'static str] = &[$($text),*];
 
-            /// The name of it in the table, which is NumPy's.
+            /// The name of the variant in the table, which is NumPy's.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$v => $text,)* }
             }
@@ -62,7 +62,7 @@ macro_rules! choice {
     };
 }
 
-/// Whether two lists have the same names in the same order: what holds the enums here to the rows of the table.
+/// Whether two lists have the same names in the same order: a check that the enums here match the rows of the table.
 pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
     if a.len() != b.len() {
         return false;
@@ -108,7 +108,7 @@ choice! {
 }
 
 choice! {
-    /// What an index means that lies outside of its axis.
+    /// The treatment of indices outside of their axis.
     IndexMode {
         /// An error.
         Raise = "raise",
@@ -168,7 +168,7 @@ choice! {
 }
 
 choice! {
-    /// How many columns the orthonormal factor of a matrix has.
+    /// The number of columns of a matrix's orthonormal factor.
     QrMode {
         /// As many as there are rows or columns, whichever are fewer.
         Reduced = "reduced",
@@ -178,7 +178,7 @@ choice! {
 }
 
 choice! {
-    /// What lies beyond the edges of an image, in the words of SciPy.
+    /// The values beyond the edges of an image, in SciPy's terms.
     Boundary {
         /// One value, without a transition: beyond the outermost elements nothing is interpolated.
         Constant = "constant",
@@ -214,13 +214,13 @@ choice! {
 }
 
 choice! {
-    /// Which part of the convolution of two arrays is the result.
+    /// The part of a full convolution that is returned.
     ConvolutionMode {
-        /// Every sum in which elements of both meet.
+        /// Every sum in which the two arrays overlap.
         Full = "full",
-        /// The middle, as large as one of them.
+        /// The middle part, with the length of one of the two arrays.
         Same = "same",
-        /// The sums in which all elements of the smaller one take part.
+        /// The sums in which the smaller array overlaps fully.
         Valid = "valid",
     }
 }

@@ -74,7 +74,8 @@ impl DType {
         DType::Complex128,
     ];
 
-    /// Whether an integer dtype has this number. Floats round it, and bool has whether it is nonzero.
+    /// Whether an integer dtype can represent this number. Always true for floats, which round, and for bool, which
+    /// converts by `x != 0`.
     #[inline(always)]
     pub(crate) fn holds(self, x: i128) -> bool {
         let bits = 8 * self.size() as u32;
@@ -85,7 +86,7 @@ impl DType {
         }
     }
 
-    /// The name NumPy and the Array API give it: `"float32"`.
+    /// The name in NumPy and the Array API: `"float32"`.
     pub const fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -117,7 +118,7 @@ impl DType {
         }
     }
 
-    /// Alignment of an element in bytes: that of its parts, for complex numbers.
+    /// Alignment of an element in bytes; for complex numbers that of their parts.
     pub const fn align(self) -> usize {
         match self {
             DType::Complex64 => align_of::<f32>(),
@@ -138,10 +139,8 @@ impl DType {
         }
     }
 
-    /// The complex dtype that holds this one without loss of precision, where there is one: `float64` to `complex128`,
-    /// and also what a Fourier transform of this dtype gives.
-    ///
-    /// Integers of up to 32 bits fit a `complex64` in the sense of NumPy's map; 64-bit ones go to `complex128`.
+    /// The complex dtype that holds this one without loss of precision, if one exists: `float64` gives `complex128`. It
+    /// is also the dtype of this dtype's Fourier transform.
     pub const fn to_complex(self) -> DType {
         match self {
             DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex128 => DType::Complex128,
@@ -174,11 +173,11 @@ impl FromStr for DType {
     }
 }
 
-/// Runs the body with `T` bound to the type of a run-time [`DType`]:
-/// `dispatch!(dtype, T => b.zeros::<T>([3]).map(drop))`.
+/// Runs the body with `T` bound to the type of a run-time [`DType`]: `dispatch!(dtype, T =>
+/// b.zeros::<T>([3]).map(drop))`.
 ///
-/// The list in brackets limits it to some dtypes; any other gives `Err(Error::DType)`, which names the function that the
-/// macro stands in, so the body's type is a `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
+/// The list in brackets limits the dtypes; any other gives `Err(Error::DType)`, which names the function that contains
+/// the macro call, so the body's type is a `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, $t:ident => $body:expr) => {
@@ -199,7 +198,7 @@ macro_rules! dispatch {
     };
 }
 
-/// The name of the function that a function without a name of interest, or a closure in it, is in.
+/// The name of the function that contains `F`, a nested function or a closure in it.
 #[doc(hidden)]
 pub fn function_around<F>(_: &F) -> &'static str {
     let path = std::any::type_name::<F>();
@@ -229,7 +228,7 @@ macro_rules! dtype_type {
     (Complex128) => { $crate::Complex<f64> };
 }
 
-/// The type that stands for all of the size and alignment of a [`DType`] variant's where elements are only moved.
+/// The type that stands in for every dtype of the same size and alignment in code that only moves elements.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mover_type {

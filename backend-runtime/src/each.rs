@@ -1,38 +1,39 @@
-//! The scalar expression of an `each` row, as a type: the loops and kernels around it are the backend's.
+//! The scalar expression of an `each` row, as a type. Backends supply the loops and kernels around it.
 
 use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
-/// A scalar op over `N` elements of `T`. The generated types are zero-size, or hold the op's parameters.
+/// A scalar op over `N` elements of `T`. The generated types are zero-sized, or hold the op's parameters.
 pub trait Each<const N: usize, T: Element> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises. By reference: a
-    /// small array that is handed over would be one integer, in which the compiler loses what it knows of the elements.
+    /// One result element. `#[inline(always)]` in every implementation, so that the calling loop vectorises. Takes a
+    /// reference because a small array passed by value would be one integer, in which the compiler loses track of
+    /// elements.
     fn apply(&self, x: &[T; N]) -> Self::Out;
 
-    /// Whether [`pull`](Each::pull) gives all gradients, where `T` is real.
+    /// Whether [`pull`](Each::pull) returns all gradients for real `T`.
     const PULLS: bool = false;
 
-    /// The gradients of the operands, of that of the result `y`; none for other dtypes.
+    /// The gradients of the operands, given the result `y` and its gradient `g`; `None` for unsupported dtypes.
     #[inline(always)]
     fn pull(&self, _x: [T; N], _y: Self::Out, _g: Self::Out) -> Option<[T; N]> {
         None
     }
 }
 
-/// A scalar op over one element of each of several dtypes: those of the tuple `X`.
+/// A scalar op over elements of several dtypes, those of the tuple `X`.
 pub trait EachOf<X: Elements> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// One result element. `#[inline(always)]` in every implementation, so that the loop that calls it vectorises.
+    /// One result element. `#[inline(always)]` in every implementation, so that the calling loop vectorises.
     fn apply(&self, x: X) -> Self::Out;
 
-    /// As [`Each::PULLS`].
+    /// Whether `pull` returns all gradients, like [`Each::PULLS`].
     const PULLS: bool = false;
 
-    /// As [`Each::pull`].
+    /// The gradients of the operands, like [`Each::pull`].
     #[inline(always)]
     fn pull(&self, _x: X, _y: Self::Out, _g: Self::Out) -> Option<X> {
         None
@@ -41,22 +42,22 @@ pub trait EachOf<X: Elements> {
 
 /// A tuple of up to three elements, of any dtypes.
 pub trait Elements: Copy {
-    /// How many.
+    /// Number of elements in the tuple.
     const COUNT: usize;
 
-    /// Their dtypes; those beyond the count mean nothing.
+    /// Dtypes of the elements; entries beyond the count are meaningless.
     const DTYPES: [DType; 3];
 
-    /// Their alignments in memory; those beyond the count mean nothing.
+    /// Alignments of the elements in bytes; entries beyond the count are meaningless.
     const ALIGNMENTS: [usize; 3];
 
-    /// Operands of these dtypes.
+    /// The operands of an op with elements of these dtypes.
     type Operands<'a, Of: Arrays>;
 
-    /// Element `i` of each array.
+    /// Reads element `i` of each array.
     ///
     /// # Safety
-    /// The pointers are as many as the tuple has elements, each to more than `i` elements of its dtype.
+    /// There is a pointer for each element of the tuple, to more than `i` elements of the dtype.
     unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
 }
 
@@ -82,7 +83,7 @@ elements!(1: 0 A; Bool Bool);
 elements!(2: 0 A, 1 B; Bool);
 elements!(3: 0 A, 1 B, 2 C;);
 
-/// The same expression in CUDA C++, for the kernel generated from it.
+/// The expression in CUDA C++, for the kernel generated from it.
 pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
@@ -90,69 +91,71 @@ pub trait EachSource: 'static {
     /// The expression over the row's parameters and the prelude's functions; `T` is the dtype.
     const CUDA: &'static str;
 
-    /// The form for complex dtypes, where it is another.
+    /// The form for complex dtypes, if different.
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
-    /// The gradients of the operands as such expressions, over the parameters, the operands, the result and its gradient, in this order; an empty text where
-    /// there is none, no texts where [`Each::PULLS`] is false.
+    /// The gradients of the operands as expressions in CUDA C++, over the parameters, the operands, the result and its
+    /// gradient, in this order. A text is empty if that operand has no gradient; the list is empty if [`Each::PULLS`]
+    /// is false.
     const CUDA_PULLS: &'static [&'static str] = &[];
 
     /// Names of the array parameters, in order: `x0`, `x1`.
     const INPUTS: &'static [&'static str];
 
-    /// Which of them is of the dtype `T`.
+    /// Index of an array parameter of dtype `T`.
     const INPUT_OF_T: usize = 0;
 
-    /// Places of the operands of which elements go to the result as they are, where the op does nothing else with elements
-    /// of its dtype: the same loop serves every dtype of their size.
+    /// Indices of the operands whose elements go to the result unchanged, if the op does nothing else with elements of
+    /// its dtype: then one loop serves every dtype of the same size.
     const MOVED: &'static [usize] = &[];
 
-    /// Whether it gives the element of its one operand in another dtype, and in the same one that element.
+    /// Whether the op converts its one operand to another dtype, and copies an operand of the result's dtype.
     const CONVERTS: bool = false;
 
-    /// Whether it gives the conjugate of its one operand, which is a real one as it is.
+    /// Whether the op conjugates its one operand, and copies a real one.
     const CONJUGATES: bool = false;
 
-    /// Whether it gives the square root of its one operand.
+    /// Whether the op is the square root of its one operand.
     const IS_SQUARE_ROOT: bool = false;
 
-    /// Whether it is the product of its two operands, or of its one operand with itself.
+    /// Whether the op is the product of its two operands, or the square of its one operand.
     const IS_PRODUCT: bool = false;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether it takes sines, cosines or tangents of real dtypes, which need a reduction of their range: their loops look
-    /// at a block of arguments first (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
+    /// Whether the op takes sines, cosines or tangents of real dtypes, which need a range reduction: loops inspect a
+    /// block of arguments first (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// The same for complex dtypes, where exponentials do so too.
+    /// Whether the op needs a range reduction for complex dtypes, as exponentials also do.
     const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
 
-    /// Whether it computes so much in vectors that wider ones pay: the others wait for memory, or call a function.
+    /// Whether the op computes enough for wider vectors to pay off: other ops wait for memory, or call a function.
     const GAINS_FROM_AVX512: bool = false;
 
-    /// Whether it is a choice between two expressions by one of the scalar parameters, [`EachSource::chosen`]: each has a
-    /// loop of its own, as one for both would compute the two for every element.
+    /// Whether a scalar parameter, [`EachSource::chosen`], chooses between two expressions. Each has its own loop, as a
+    /// common loop would compute both for every element.
     const CHOOSES: bool = false;
 
-    /// Whether there is much less to compute where its first operand is positive, normal and finite: blocks of such elements have a loop of their own.
+    /// Whether the op is much cheaper for a first operand that is positive, normal and finite: blocks of such elements
+    /// have their own loop.
     const IS_CHEAP_ABOVE_0: bool = false;
 
-    /// The magnitude of its first operand below which there is much less to compute, or 0 where there is none: blocks of such elements have a
-    /// loop of their own. Not looked at where it [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
+    /// Magnitude of the first operand below which the op is much cheaper, or 0: blocks of such elements have their own
+    /// loop. Ignored if the op [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
-    /// The parameter that [`EachSource::CHOOSES`] speaks of.
+    /// The value of the parameter that [`EachSource::CHOOSES`] refers to.
     #[inline(always)]
     fn chosen(&self) -> bool {
         false
     }
 
-    /// The dtypes that [`EachSource::table`] has kernels of.
+    /// The dtypes for which [`EachSource::table`] has kernels.
     const TABLED: &'static [crate::DType] = &[];
 
-    /// Kernels of the CPU backend, compiled where the op is written and not again where it is called.
+    /// Kernels of the CPU backend, compiled once in the crate that defines the op rather than in each caller's.
     fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
     where
         Self: Sized,
@@ -166,7 +169,8 @@ pub trait EachSource: 'static {
     }
 }
 
-/// Whether a row with one operand gives the elements of that as they are, in these dtypes of its operand and its result.
+/// Whether a row with one operand returns its elements unchanged, for an operand of dtype `of` and a result of dtype
+/// `out`.
 pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
     of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
 }
@@ -182,7 +186,7 @@ pub trait FloatOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// As [`FloatOp`], with a real result for complex dtypes too.
+/// A float op like [`FloatOp`], with a real result also for complex dtypes.
 pub trait FloatToRealOp<const N: usize> {
     /// The form for real dtypes.
     fn real<T: Real>(&self, x: &[T; N]) -> T;
@@ -193,7 +197,7 @@ pub trait FloatToRealOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// A reduction of a `fold` row, and what the kernels of the GPU are made of. The generated types hold the row's parameters.
+/// A reduction of a `fold` row, with the sources of its GPU kernels. The generated types hold the row's parameters.
 pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// Name of the row.
     const NAME: &'static str;
@@ -201,7 +205,7 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// The reduction in CUDA C++.
     const CUDA: FoldKernel;
 
-    /// The loops of the CPU backend for every dtype of the row, compiled where the row is written.
+    /// The loops of the CPU backend for every dtype of the row, compiled in the crate that defines the row.
     fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
 
     /// Values of the scalar parameters, in order.
@@ -210,41 +214,42 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
 
 /// A reduction over elements of `A`, a dtype that reductions are computed in.
 pub trait EachFold<A: Element>: FoldSource {
-    /// What elements are folded into.
+    /// The accumulator's type.
     type Acc: Element;
-    /// What that becomes.
+    /// The result's type.
     type Out: Element;
 
-    /// Whether a value is how many elements have a property: that of one element is 0 or 1, and values are added.
+    /// Whether the reduction counts elements with a property: each element maps to 0 or 1, and values are added.
     const COUNTS: bool = false;
 
-    /// The value of no elements, which changes no other that it is joined with.
+    /// The value of no elements, the identity of `join`.
     fn identity() -> Self::Acc;
 
     /// The value of one element.
     fn map(&self, x: A) -> Self::Acc;
 
-    /// Two values as one; the order of joins is not that of the elements.
+    /// Combines two values; the order of joins is not that of the elements.
     fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// The result of `n` elements.
+    /// The result for `n` elements, from their combined value.
     fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
 }
 
-/// A reduction in CUDA C++: expressions over `T`, which is `E`, or the type of values where elements are only joined.
+/// A reduction in CUDA C++: expressions over `T`, which is `E`, or the accumulator's type in expressions that only
+/// join.
 #[derive(Clone, Copy, Debug)]
 pub struct FoldKernel {
-    /// The type of values, in terms of `E`, the dtype of elements or float for those of 16 bits.
+    /// The accumulator's type, in terms of `E`: the dtype of elements, or float for 16-bit elements.
     pub acc: &'static str,
-    /// What elements of `acc` are, in terms of the row's dtype.
+    /// The dtype of the accumulator, in terms of the row's dtype.
     pub acc_element: crate::ElementInfo,
     /// The value of no elements.
     pub identity: &'static str,
     /// The value of the element `x0`.
     pub map: &'static str,
-    /// The values `x0` and `x1` as one.
+    /// The combination of the values `x0` and `x1`.
     pub join: &'static str,
-    /// The result, of the value `x0`; the value itself where there is none.
+    /// The result from the value `x0`; `None` if it is the value itself.
     pub finish: Option<&'static str>,
     /// Names of the scalar parameters in `map`.
     pub params: &'static [&'static str],

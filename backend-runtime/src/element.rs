@@ -8,8 +8,8 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Seals the trait: only the dtypes of this crate are elements. The supertrait has the functions that the CPU backend
-    /// compiles once per dtype.
+    /// Seals the trait: only the dtypes of this crate are elements. The supertrait holds the functions that the CPU
+    /// backend compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
@@ -44,13 +44,14 @@ pub trait Element:
     /// From a complex number; real dtypes drop the imaginary part, `bool` is `x != 0`.
     fn from_complex(x: Complex<f64>) -> Self;
 
-    /// Calls a function that is for floating-point dtypes, if this is one: code over any dtype finds out what it may do.
+    /// Calls the visitor if this is a floating-point dtype, else returns `None`: lets code over any dtype use float
+    /// methods.
     #[inline]
     fn if_float<V: FloatVisitor<Self>>(_visitor: V) -> Option<V::Out> {
         None
     }
 
-    /// The same for real dtypes.
+    /// Calls the visitor if this is a real floating-point dtype, else returns `None`.
     #[inline]
     fn if_real<V: RealVisitor<Self>>(_visitor: V) -> Option<V::Out> {
         None
@@ -62,30 +63,30 @@ pub trait Element:
         self == other
     }
 
-    /// Whether it counts as true: not zero. NaN is true.
+    /// Whether the element counts as true: not zero. NaN is true.
     #[inline(always)]
     fn is_nonzero(self) -> bool {
         self != Self::default()
     }
 }
 
-/// What is to be done where a dtype is one of floats: see [`Element::if_float`].
+/// An action for floating-point dtypes: see [`Element::if_float`].
 pub trait FloatVisitor<T> {
-    /// What it gives.
+    /// Result of the action.
     type Out;
 
-    /// Does it.
+    /// Runs the action.
     fn visit(self) -> Self::Out
     where
         T: Float;
 }
 
-/// What is to be done where a dtype is a real one: see [`Element::if_real`].
+/// An action for real floating-point dtypes: see [`Element::if_real`].
 pub trait RealVisitor<T> {
-    /// What it gives.
+    /// Result of the action.
     type Out;
 
-    /// Does it.
+    /// Runs the action.
     fn visit(self) -> Self::Out
     where
         T: Real;
@@ -94,10 +95,10 @@ pub trait RealVisitor<T> {
 /// Dtypes with an order: all but the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
-    /// What is smaller than no other value: `-inf`, the smallest integer, `false`.
+    /// The smallest value: `-inf`, the smallest integer, `false`.
     const LOWEST: Self;
 
-    /// What is larger than no other value: `inf`, the largest integer, `true`.
+    /// The largest value: `inf`, the largest integer, `true`.
     const HIGHEST: Self;
 
     /// The larger; NaN if either is NaN.
@@ -171,19 +172,19 @@ pub trait Numeric: Element {
         Self::Magnitude::ZERO
     }
 
-    /// Neither infinite nor NaN, in both parts.
+    /// Whether both parts are finite: neither infinite nor NaN.
     #[inline(always)]
     fn is_finite(self) -> bool {
         true
     }
 
-    /// Infinite, in either part.
+    /// Whether a part is infinite.
     #[inline(always)]
     fn is_inf(self) -> bool {
         false
     }
 
-    /// NaN, in either part.
+    /// Whether a part is NaN.
     #[inline(always)]
     fn is_nan(self) -> bool {
         false
@@ -248,7 +249,7 @@ pub trait Integer: RealNumeric + Bits + Ord {
     /// The least common multiple of the magnitudes, wrapping.
     fn lcm(self, other: Self) -> Self;
 
-    /// How many bits of the magnitude are set.
+    /// Number of set bits of the magnitude.
     fn popcount(self) -> u8;
 }
 
@@ -282,7 +283,7 @@ pub trait Float:
         Float::div(Self::ONE, self)
     }
 
-    /// e to the power of it.
+    /// e to the power of `self`.
     fn exp(self) -> Self;
     /// `exp(x) - 1`, accurate near 0.
     fn expm1(self) -> Self;
@@ -351,9 +352,9 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn signbit(self) -> bool;
     /// `log(exp(x) + exp(y))` without overflow between.
     fn logaddexp(self, other: Self) -> Self;
-    /// 2 to the power of it.
+    /// 2 to the power of `self`.
     fn exp2(self) -> Self;
-    /// Cube root, with its sign.
+    /// Cube root; negative for negative numbers.
     fn cbrt(self) -> Self;
     /// Error function.
     fn erf(self) -> Self;
@@ -365,9 +366,9 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn lgamma(self) -> Self;
     /// Derivative of the logarithm of the gamma function.
     fn digamma(self) -> Self;
-    /// Beta function of both.
+    /// Beta function of `self` and `other`.
     fn beta(self, other: Self) -> Self;
-    /// Logarithm of the magnitude of the beta function of both.
+    /// Logarithm of the magnitude of the beta function of `self` and `other`.
     fn betaln(self, other: Self) -> Self;
     /// Regularised lower incomplete gamma function of the parameter `self` at `other`.
     fn gammainc(self, other: Self) -> Self;
@@ -385,24 +386,24 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn j1(self) -> Self;
     /// Modified Bessel function of the first kind of order 0.
     fn i0(self) -> Self;
-    /// The same times `exp(-|x|)`.
+    /// `i0(x)` times `exp(-|x|)`.
     fn i0e(self) -> Self;
     /// Modified Bessel function of the first kind of order 1.
     fn i1(self) -> Self;
-    /// The same times `exp(-|x|)`.
+    /// `i1(x)` times `exp(-|x|)`.
     fn i1e(self) -> Self;
-    /// A complex number of this real part.
+    /// The complex number with the real part `self` and the imaginary part `imag`.
     fn complex(self, imag: Self) -> Self::Complex;
 }
 
 /// Complex floating point.
 #[diagnostic::on_unimplemented(message = "this op needs a complex dtype, and `{Self}` is not one")]
 pub trait ComplexFloat: Float<Complex = Self> {
-    /// From its parts.
+    /// The complex number with these parts.
     fn from_parts(re: Self::Real, im: Self::Real) -> Self;
 }
 
-/// `f32` and `f64`: reals with a complex dtype of their own precision.
+/// `f32` and `f64`: reals that have a complex dtype of the same precision.
 #[diagnostic::on_unimplemented(message = "this op needs f32 or f64, and `{Self}` is neither")]
 pub trait Precision: Real + WideFloat + Float<Complex: ComplexFloat<Real = Self> + WideFloat> {}
 
@@ -420,7 +421,7 @@ impl WideFloat for f64 {}
 impl WideFloat for Complex<f32> {}
 impl WideFloat for Complex<f64> {}
 
-/// The slice with its element type named, if `T` and `U` are one type.
+/// Casts a slice of `T` to a slice of `U` if both are the same type.
 #[inline(always)]
 pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {
     // SAFETY: equal type ids mean the same type, so the cast changes nothing.
@@ -461,7 +462,7 @@ mod impls {
                     ($c)(x)
                 }
                 $(
-                    #[inline(always)] // loops are made of it
+                    #[inline(always)] // inlined because loops call it
                     fn $visit<V: $visitor<Self>>(visitor: V) -> Option<V::Out> {
                         Some(visitor.visit())
                     }
@@ -579,7 +580,7 @@ mod impls {
         u64 UInt64 u64 from_u64;
     }
 
-    /// The words that are free functions of the same name in the scalar modules.
+    /// Forwards the methods to free functions of the same name in the scalar modules.
     macro_rules! words {
         ($m:ident: $($word:ident)*) => {$(
             #[inline(always)]
@@ -587,7 +588,7 @@ mod impls {
         )*};
     }
 
-    /// The same of two operands.
+    /// Forwards methods of two operands to free functions of the same name.
     macro_rules! words2 {
         ($m:ident: $($word:ident)*) => {$(
             #[inline(always)]

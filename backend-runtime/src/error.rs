@@ -6,13 +6,13 @@ use std::{fmt, io, sync::Arc};
 /// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an op did not run. The operands are unchanged.
+/// The reason why an op did not run. The operands are unchanged.
 ///
 /// Its `Debug` is its `Display`, so that a program whose `main` returns it ends with a sentence.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two shapes that do not broadcast, or must be equal and are not.
+    /// Two shapes that do not broadcast, or that differ but must be equal.
     Shapes {
         /// The op.
         op: &'static str,
@@ -21,7 +21,7 @@ pub enum Error {
         /// Shape of the second operand.
         right: Vec<usize>,
     },
-    /// One shape that the op cannot take; `why` says what must hold of it.
+    /// A shape that the op cannot take; `why` states the requirement.
     Shape {
         /// The op.
         op: &'static str,
@@ -43,7 +43,7 @@ pub enum Error {
     RepeatedAxis {
         /// The op.
         op: &'static str,
-        /// The axis, from the first on.
+        /// The axis, counted from the first.
         axis: usize,
     },
     /// An index outside an axis.
@@ -56,24 +56,24 @@ pub enum Error {
         axis: usize,
         /// The length of the axis.
         len: usize,
-        /// Whether it is that of an earlier call.
+        /// Whether the index is that of an earlier call.
         earlier: Earlier,
     },
     /// A parameter with a value the op cannot use.
     Argument {
         /// The op.
         op: &'static str,
-        /// The value given and what must hold: "p is 1.5, but must be between 0 and 1".
+        /// The value given and the requirement: "p is 1.5, but must be between 0 and 1".
         why: String,
     },
-    /// A dtype, known only at run time, that the op does not have.
+    /// A run-time dtype that the op does not support.
     DType {
         /// The op.
         op: &'static str,
         /// The dtype given.
         dtype: DType,
     },
-    /// A name that is not that of a dtype.
+    /// A name of no dtype.
     UnknownDType {
         /// The name given.
         name: String,
@@ -87,7 +87,7 @@ pub enum Error {
         /// The backend that the array belongs to.
         found: &'static str,
     },
-    /// Arrays of one backend on two devices.
+    /// Arrays of one backend on different devices.
     Device {
         /// The op.
         op: &'static str,
@@ -103,20 +103,20 @@ pub enum Error {
         /// The backend.
         backend: &'static str,
     },
-    /// Memory for the result was refused, or its size is over `isize::MAX`.
+    /// Memory for the result was refused, or its size exceeds `isize::MAX`.
     Memory {
         /// The op.
         op: &'static str,
-        /// Bytes asked for; `usize::MAX` where the size itself overflows.
+        /// Bytes asked for; `usize::MAX` if the size itself overflows.
         bytes: usize,
     },
-    /// A library or device that is missing; `why` says where it was looked for and how to get it.
+    /// A missing library or device; `why` says where it was looked for and how to get it.
     Unavailable {
         /// The backend.
         backend: &'static str,
         /// What is missing, where it was looked for, and how to get it.
         why: String,
-        /// The error behind it, where there is one.
+        /// The underlying error, if any.
         cause: Cause,
     },
     /// A library refused the call; the message is the library's own.
@@ -127,13 +127,12 @@ pub enum Error {
         backend: &'static str,
         /// The library's message.
         message: String,
-        /// The library's own error, where it has a type.
+        /// The library's own error, if it has a type.
         cause: Cause,
     },
 }
 
-/// The error behind an [`Error`]: what [`source`](std::error::Error::source) gives. It counts for nothing where errors are
-/// compared.
+/// The error behind an [`Error`], returned by [`source`](std::error::Error::source). Comparisons of errors ignore it.
 #[derive(Clone, Default)]
 pub struct Cause(Option<Arc<dyn std::error::Error + Send + Sync>>);
 
@@ -143,8 +142,8 @@ impl PartialEq for Cause {
     }
 }
 
-/// Whether an [`Error::Index`] is that of a call before the one that gives it, for which nobody waited: [`Error::op`] is then the op of
-/// that call. It counts for nothing where errors are compared.
+/// Whether an [`Error::Index`] belongs to an earlier call, which nobody had waited for: [`Error::op`] is then that
+/// call's op. Comparisons of errors ignore this.
 #[derive(Clone, Copy, Default)]
 pub struct Earlier(pub bool);
 
@@ -155,13 +154,13 @@ impl PartialEq for Earlier {
 }
 
 impl Error {
-    /// An [`Error::Index`] of the call that gives it.
+    /// An [`Error::Index`] of the current call.
     #[cold]
     pub fn index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false) }
     }
 
-    /// The op that failed, where one was running.
+    /// The op that failed, if an op was running.
     pub fn op(&self) -> Option<&'static str> {
         match self {
             Error::Shapes { op, .. }
@@ -180,13 +179,13 @@ impl Error {
         }
     }
 
-    /// The same error, in the name of the op that called the one that failed: the user called `outer`.
+    /// Renames the failed op to `outer`, the op that the user called.
     #[cold]
     #[inline(never)]
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
         match &mut self {
-            // the user called its op before
+            // the error belongs to an earlier call of the user, so its op stays
             Error::Index { earlier: Earlier(true), .. } => {}
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
@@ -199,7 +198,7 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // the op that is missing is the inner one
+            // the missing op is the inner one, so its name stays
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self
@@ -247,7 +246,7 @@ impl Error {
         Error::Unavailable { backend, why: why.into(), cause: Cause::default() }
     }
 
-    /// The same error with the one behind it, if it is one of a library or of one that is missing.
+    /// Adds the underlying error, if this is an error of a library or of a missing one.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -321,7 +320,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// For functions that read or write files: `?` works in them, too.
+/// Lets functions that read or write files use `?`.
 impl From<Error> for io::Error {
     fn from(why: Error) -> io::Error {
         let kind = match &why {

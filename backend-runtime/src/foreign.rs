@@ -1,12 +1,12 @@
-//! Memory that another library allocated, as ndarrays, without a copy.
+//! ndarrays over memory that another library allocated, without a copy.
 //!
-//! An ndarray frees its memory as a vector does, and tells nobody. So one over foreign memory has a second handle, which is kept
-//! here: the first then never is the only one, so that nothing writes to the memory or frees it. When the handle that is kept is
-//! the last, the memory is taken out of it and given back to its owner. Somebody has to look for that: whoever takes up foreign memory or
-//! allocates much of it here, and [`release_unused`].
+//! An ndarray frees its memory like a vector and notifies nobody. So an ndarray over foreign memory has a second
+//! handle, kept here: the user's handle is then never the only one, and nothing writes to the memory or frees it. Once
+//! the kept handle is the last, the memory is taken out of it and returned to its owner. Unused memory has to be
+//! searched for: by every function here that takes foreign memory or allocates much, and by [`release_unused`].
 //!
-//! That a vector is made of such memory is what the standard library does not promise to bear; it is never resized, and never
-//! dropped, so that the allocator does not see it.
+//! The standard library does not promise that a vector may be made of such memory; the vector is never resized and
+//! never dropped, so the allocator does not see it.
 
 use crate::Element;
 use ndarray::{ArcArray, Array, Axis, IxDyn, ShapeBuilder};
@@ -19,21 +19,22 @@ use std::{
     },
 };
 
-/// Who has the memory, which says where it may be given back.
+/// The owner of foreign memory, which determines where the memory may be returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A library that this crate calls, which frees it like any array of its own.
     Library,
-    /// Somebody else, whose code may wait for a lock that the caller has, such as Python's: it runs only in calls that exchange arrays.
+    /// Another library, whose code may wait for a lock that the caller holds, such as Python's: its memory is returned
+    /// only in calls that exchange arrays.
     Foreign,
 }
 
 /// An array over foreign memory, of any dtype.
 trait Kept: Send {
-    /// Whether no other handle is left.
+    /// Whether all other handles are gone.
     fn is_last(&self) -> bool;
 
-    /// Takes the memory out of the array, which has no other handle; gives its owner.
+    /// Takes the memory out of the array, which has no other handle; returns the memory's owner.
     fn end(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
@@ -50,7 +51,7 @@ impl<T: Element> Kept for Entry<T> {
     fn end(self: Box<Self>) -> Box<dyn Any + Send> {
         match self.array.try_into_owned_nocopy() {
             Ok(only) => mem::forget(only.into_raw_vec_and_offset()),
-            // nobody can have made a handle of the only one; if so, the memory is that handle's for good
+            // the only handle cannot have been cloned meanwhile; if it was, the clone keeps the memory for good
             Err(shared) => {
                 mem::forget(shared);
                 mem::forget(self.owner);
@@ -63,9 +64,10 @@ impl<T: Element> Kept for Entry<T> {
 
 struct Registry {
     kept: Mutex<Vec<Box<dyn Kept>>>,
-    /// How many there are.
+    /// Number of kept arrays.
     count: AtomicUsize,
-    /// After so many calls it is looked through again: as many as there are, so that a call costs the same however many there are.
+    /// Number of calls until the next search: as many as there are kept arrays, so that the cost per call stays
+    /// constant.
     due: AtomicUsize,
 }
 
@@ -80,11 +82,11 @@ impl Registry {
         self.count.store(kept.len(), Ordering::Relaxed);
     }
 
-    /// Looks through it, if that is due; somebody else may be doing so.
+    /// Searches for unused memory if a search is due, unless another thread is searching.
     #[cold]
     fn release_some(&self) {
         let due = self.due.fetch_sub(1, Ordering::Relaxed);
-        // less than none where somebody else was looking
+        // wraps below zero while another thread searches
         if (due == 0 || due > isize::MAX as usize)
             && let Ok(kept) = self.kept.try_lock()
         {
@@ -92,12 +94,12 @@ impl Registry {
         }
     }
 
-    /// Gives back what is no longer used; says whether there was something.
+    /// Returns unused memory to its owners; returns whether there was any.
     fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
-        // an owner's code may take up memory itself, or wait for a lock of its own
+        // an owner's code may take up memory itself, or wait for its own lock
         drop(kept);
         let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));
@@ -121,19 +123,19 @@ impl Owner {
     }
 }
 
-/// An ndarray over memory that is not Rust's. The last handle of it must go to [`Kept::end`], and is not to be dropped.
+/// An ndarray over foreign memory. Its last handle must go to [`Kept::end`] and must not be dropped.
 ///
 /// # Safety
-/// There are elements, at these strides from `first` on; they are aligned, of this dtype, each in a place of its own, and nobody writes to
-/// them as long as there is a handle.
+/// From `first` on, at these strides, lie elements of this dtype: aligned, each at its own address, and not written to
+/// while a handle exists.
 unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) -> ArcArray<T, IxDyn> {
     let axes = || shape.iter().zip(strides).map(|(&len, &stride)| if len > 1 { (len, stride) } else { (len, 1) });
     let reach = |(len, stride): (usize, isize)| (len - 1) * stride.unsigned_abs();
     let back: usize = axes().filter(|(_, stride)| *stride < 0).map(reach).sum();
     let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
-    // SAFETY: the caller's promise for every element; what lies between them is not read. The vector is taken out again before it
-    // could be freed, and nobody changes it until then, as there is a second handle.
+    // SAFETY: the caller's promise for every element; the gaps between elements are not read. The vector is taken out
+    // again before it could be freed, and is not changed until then, as there is a second handle.
     let mut all = unsafe {
         let lowest = first.sub(back).cast_mut();
         let elements = Vec::from_raw_parts(lowest, span, span);
@@ -146,7 +148,7 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
 /// An ndarray over memory that lives as long as `owner`. It is never the only handle.
 ///
 /// # Safety
-/// As for [`over`], before the owner is dropped, which any thread may do.
+/// The conditions of [`over`] hold until the owner is dropped, which any thread may do.
 pub(crate) unsafe fn array<T: Element>(
     first: *const T,
     shape: &[usize],
@@ -154,15 +156,15 @@ pub(crate) unsafe fn array<T: Element>(
     owner: Box<dyn Any + Send>,
     of: Owner,
 ) -> ArcArray<T, IxDyn> {
-    // whoever brings memory takes away what is no longer used
+    // every import also releases memory that is no longer used
     release_some(of);
-    // SAFETY: the caller's promise; the last handle is the one that is kept.
+    // SAFETY: the caller's promise; the kept handle is the last.
     let array = unsafe { over(first, shape, strides) };
     of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
     array
 }
 
-/// Gives memory back that no array has any more, now and then: to be called where memory is taken up.
+/// Releases unused foreign memory now and then; call this when memory is taken up.
 #[inline]
 pub(crate) fn release_some(of: Owner) {
     let registry = of.registry();
@@ -171,11 +173,12 @@ pub(crate) fn release_some(of: Owner) {
     }
 }
 
-/// Gives the memory of other libraries back that no array has any more. That is done now and then by itself, where arrays are exchanged.
+/// Returns foreign memory that no array uses any more to its libraries. This also happens now and then, when arrays are
+/// exchanged.
 ///
-/// Arrays on the CPU that share the memory of a tensor of DLPack do not give it back in the moment in which the last is dropped.
+/// CPU arrays that share the memory of a DLPack tensor do not return it at the moment the last one is dropped.
 pub fn release_unused() {
-    // what goes may have been the last that used other memory
+    // releasing one array may drop the last use of other memory
     while LIBRARY.release_all() | FOREIGN.release_all() {}
 }
 
@@ -184,10 +187,10 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Tests of what all arrays share run one after the other: each gives back what the other has dropped.
+    /// Serialises tests of the shared registry: each releases memory that the others dropped.
     static LOCK: Mutex<()> = Mutex::new(());
 
-    /// Whether the memory goes back. A test of another module may be giving it back just now, and not be done.
+    /// Whether the memory is returned. Retries, as a test of another module may be releasing it at this moment.
     fn goes_back(owner: &Arc<()>) -> bool {
         (0..1_000_000).any(|_| {
             release_unused();
@@ -206,7 +209,7 @@ mod tests {
         let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut memory, owner) = foreign(24);
         let first = memory.as_mut_ptr().cast_const();
-        // SAFETY: the memory outlives the arrays, as the end of the test asks for the owner.
+        // SAFETY: the memory outlives the arrays: the test ends after the owner is released.
         let x = unsafe { array(first, &[4, 6], &[6, 1], Box::new(owner.clone()), Owner::Foreign) };
         assert_eq!((x.as_ptr(), x.is_unique(), x[[1, 2]]), (first, false, 8));
         release_unused();
@@ -231,9 +234,9 @@ mod tests {
         let (memory, owner) = foreign(1);
         for of in [Owner::Foreign, Owner::Library] {
             for _ in 0..100 {
-                // SAFETY: as above.
+                // SAFETY: the memory outlives the array, which has one element.
                 drop(unsafe { array(memory.as_ptr(), &[1], &[1], Box::new(owner.clone()), of) });
-                // as many as others have, at most
+                // at most as many as the other registries hold
                 assert!(Arc::strong_count(&owner) < 50, "{}", Arc::strong_count(&owner));
             }
         }
@@ -245,7 +248,7 @@ mod tests {
         let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, owner) = foreign(24);
         let of = |at: usize, shape: &[usize], strides: &[isize]| {
-            // SAFETY: as above; every index is within the memory.
+            // SAFETY: the memory outlives the arrays; every index is within the memory.
             unsafe { array(memory.as_ptr().wrapping_add(at), shape, strides, Box::new(owner.clone()), Owner::Foreign) }
         };
         let all = Array::from_iter(0..24_u64).into_shape_with_order((4, 6)).unwrap();

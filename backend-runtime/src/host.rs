@@ -3,16 +3,16 @@
 use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
-/// Whose error it is where memory for a copy is refused.
+/// The op named in errors when memory for a copy is refused.
 const OP: &str = "asarray";
 
-/// A copy of a slice with this shape.
+/// Copies a slice to an array of this shape.
 fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
     let view = ArrayView::from_shape(shape, x);
     copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("does not match {} elements", x.len())))?)
 }
 
-/// What an iterator gives, as an array of one dimension.
+/// Collects an iterator into a 1-dimensional array.
 pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterator<Item = T>) -> Result<HostArray<T>> {
     let mut all = Vec::new();
     let refused = |n: usize| Error::Memory { op, bytes: n.saturating_mul(size_of::<T>()) };
@@ -20,7 +20,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.try_reserve_exact(least).map_err(|_| refused(least))?;
     while let Some(element) = elements.next() {
         if all.len() == all.capacity() {
-            // ndarray holds as many bytes as a pointer may be moved by; a vector as well
+            // ndarray and vectors hold at most `isize::MAX` bytes
             let more = elements.size_hint().0.saturating_add(1);
             all.try_reserve(more).map_err(|_| refused(all.len().saturating_add(more)))?;
         }
@@ -29,7 +29,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.into_host()
 }
 
-/// The elements in C order: those of the array itself where it is the only handle and has them so.
+/// The elements in C order; without a copy if this is the only handle and the elements are in that order already.
 pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<Vec<T>> {
     let (n, in_order) = (x.len(), x.is_standard_layout());
     let owned = match x.try_into_owned_nocopy() {
@@ -37,7 +37,7 @@ pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<
         Ok(other) => copied(op, other.view())?.into_owned(),
         Err(shared) => copied(op, shared.view())?.into_owned(),
     };
-    // a view may show a part of its memory
+    // a view may show only a part of its memory
     let (mut elements, start) = owned.into_raw_vec_and_offset();
     let start = start.unwrap_or(0);
     elements.truncate(start + n);
@@ -50,7 +50,7 @@ pub type HostArray<T> = ArcArray<T, IxDyn>;
 
 /// Types that convert to an array: any ndarray, a scalar (0 dimensions), a `Vec`, a slice, nested Rust arrays.
 pub trait IntoHost<T: Element> {
-    /// The array; owned ndarrays and vectors are taken over without a copy.
+    /// The array; owned ndarrays and vectors are converted without a copy.
     fn into_host(self) -> Result<HostArray<T>>;
 }
 

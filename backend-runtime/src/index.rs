@@ -1,4 +1,4 @@
-//! What an index of arrays is made of: slices, numbers, new axes, arrays of indices and masks, in one list.
+//! The items of an array index: slices, numbers, new axes, index arrays and masks, in one list.
 
 use crate::{Arrays, Result, Slice, kind};
 
@@ -13,11 +13,11 @@ pub enum Index<'a, B: Arrays> {
     Slice(Slice),
     /// A new axis of length 1: `NewAxis`.
     New,
-    /// All axes that no other item stands for: `...`. A list without it has it at its end.
+    /// All axes that no other item indexes: `...`. A list without it ends with an implicit one.
     Rest,
     /// The elements of an axis at these indices; negative ones count from the end.
     Array(&'a B::Array<i64>),
-    /// The elements where the mask is true; it stands for as many axes as it has.
+    /// The elements at which the mask is true; a mask indexes as many axes as it has.
     Mask(&'a B::Array<bool>),
 }
 
@@ -29,10 +29,10 @@ impl<B: Arrays> Clone for Index<'_, B> {
 
 impl<B: Arrays> Copy for Index<'_, B> {}
 
-/// What an item of a list of indices may be: a number of any integer type, a range, a [`Slice`], [`NewAxis`], an array of
-/// int64 or a mask of bool, by reference or by value.
+/// Types of an index item: an integer of any type, a range, a [`Slice`], [`NewAxis`], an int64 array or a bool mask, by
+/// reference or by value.
 ///
-/// `K` says which of these it is; it is always inferred.
+/// `K` distinguishes these; it is always inferred.
 #[diagnostic::on_unimplemented(
     message = "an index is an integer, a range, `NewAxis`, `...`, an array of `i64` or a mask of `bool`, and not `{Self}`",
     note = "an array of another integer dtype: write `&b.astype::<i64, _>(&array)?`"
@@ -111,7 +111,7 @@ impl<B: Arrays> Clone for Indices<'_, B> {
 
 impl<B: Arrays> Copy for Indices<'_, B> {}
 
-/// A list of indices with arrays of its own, for who keeps it.
+/// A list of indices that owns its arrays, for storing.
 #[derive(Clone, Debug)]
 pub struct IndexList<B: Arrays>(Vec<OwnIndex<B>>);
 
@@ -125,7 +125,7 @@ enum OwnIndex<B: Arrays> {
 }
 
 impl<B: Arrays> IndexList<B> {
-    /// Handles of the arrays of a list.
+    /// Clones the items, with handles of their arrays.
     pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
         let one = |item: Index<'_, B>| match item {
             Index::Slice(slice) => OwnIndex::Plain(slice),
@@ -137,7 +137,7 @@ impl<B: Arrays> IndexList<B> {
         IndexList(indices.iter().map(one).collect())
     }
 
-    /// The same on another backend.
+    /// Converts the list to another backend.
     pub fn map<C: Arrays>(
         &self,
         array: impl Fn(&B::Array<i64>) -> C::Array<i64>,
@@ -181,7 +181,7 @@ impl<'a, B: Arrays> Indices<'a, B> {
         any.iter().copied().chain(slices.iter().map(|slice| Index::Slice(*slice)))
     }
 
-    /// The list on another backend, given what its arrays are there.
+    /// Converts the list to another backend; the functions map its arrays.
     pub fn on<C: Arrays>(
         self,
         array: impl Fn(&'a B::Array<i64>) -> Result<&'a C::Array<i64>>,
@@ -200,7 +200,8 @@ impl<'a, B: Arrays> Indices<'a, B> {
     }
 }
 
-/// Lists of indices: what `ix![1, .., &indices]` and `slices![1, ..]` give, slices and `Vec`s of [`Index`] or [`Slice`].
+/// Lists of indices: results of `ix![1, .., &indices]` and `slices![1, ..]`, and slices and `Vec`s of [`Index`] or
+/// [`Slice`].
 #[diagnostic::on_unimplemented(
     message = "an index of an array of `{B}` is a list `ix![..]`, and not `{Self}`",
     note = "write `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, with what is needed of that"

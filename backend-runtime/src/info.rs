@@ -9,7 +9,7 @@ use std::fmt;
 pub struct OpInfo {
     /// Name of the method.
     pub name: &'static str,
-    /// Group, which is the trait it is in; empty for ops of a user's table.
+    /// Group, whose trait has the method; empty for ops of a user's table.
     pub group: &'static str,
     /// First line of the documentation.
     pub summary: &'static str,
@@ -17,9 +17,9 @@ pub struct OpInfo {
     pub signature: &'static str,
     /// The dtypes of `T`.
     pub dtypes: &'static [DType],
-    /// The dtypes of `U`, that of the result of an op that converts; empty for all others.
+    /// The dtypes of `U`, the result's dtype of an op that converts; empty for all other ops.
     pub to_dtypes: &'static [DType],
-    /// Name of each backend that has the op, and what it runs.
+    /// Name of each backend that has the op, and the library function that it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
     pub numpy: &'static str,
@@ -35,9 +35,9 @@ pub struct OpInfo {
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
-    /// What the row says in the columns that its table declares.
+    /// The row's values in the extra columns that its table declares.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Other names of it, in other libraries.
+    /// Names of the op in other libraries.
     pub aliases: &'static [&'static str],
     /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
@@ -51,7 +51,7 @@ pub struct ParamInfo {
     pub name: &'static str,
     /// Its type.
     pub kind: ParamKind,
-    /// Its default, where it has one: then it is a field of the options.
+    /// Default of the parameter, if any: parameters with defaults are fields of the options.
     pub default: Option<DefaultInfo>,
 }
 
@@ -63,7 +63,7 @@ pub enum ParamKind {
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
-    /// An array or a scalar that bounds others, or none.
+    /// An array or a scalar that bounds other values, or no bound.
     Bound(ElementInfo),
     /// A list of arrays.
     Arrays(ElementInfo),
@@ -79,29 +79,29 @@ pub enum ParamKind {
     Signed,
     /// Widths of borders: a number, or pairs.
     Widths,
-    /// A number that the dtype of an array holds.
+    /// A number of an array's dtype.
     Number,
     /// Slices, one per axis.
     Slices,
     /// A list of indices: slices, numbers, new axes, arrays, masks.
     Index,
-    /// An array that the op changes: a call by name gives the changed one.
+    /// An array that the op changes in place: a call by name returns the changed array.
     Target(ElementInfo),
     /// Lengths, or none.
     Lengths,
-    /// A value of the row's dtype.
+    /// A scalar of the row's dtype.
     Scalar,
-    /// Anything that an array can be made of: nested lists, an ndarray, a scalar.
+    /// Anything that converts to an array: nested lists, an ndarray, a scalar.
     Host,
     /// Bytes.
     Bytes,
     /// A text, such as the subscripts of `einsum`.
     Text,
-    /// A number or truth value of Rust.
+    /// A Rust number or bool.
     Plain(PlainInfo),
-    /// The same, or none.
+    /// A Rust number or bool, or none.
     Maybe(PlainInfo),
-    /// One of these names.
+    /// One of the listed names.
     Choice(&'static [&'static str]),
 }
 
@@ -129,7 +129,7 @@ pub enum ElementInfo {
     Int64,
 }
 
-/// Rust's own types that a parameter may have.
+/// Rust types of plain parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -177,7 +177,7 @@ pub enum ResultInfo {
 }
 
 impl ElementInfo {
-    /// The dtype that it is in a call in the dtype `t`; of a second dtype it is `t` too.
+    /// The concrete dtype in a call of dtype `t`; a second dtype `U` also gives `t`.
     pub fn dtype(self, t: DType) -> DType {
         match self {
             ElementInfo::T | ElementInfo::U => t,
@@ -198,7 +198,7 @@ impl ElementInfo {
 }
 
 impl ParamInfo {
-    /// Made by the generator.
+    /// Used by the generator.
     #[doc(hidden)]
     pub const fn new(name: &'static str, kind: ParamKind, default: Option<DefaultInfo>) -> ParamInfo {
         ParamInfo { name, kind, default }
@@ -215,18 +215,18 @@ pub struct KernelInfo {
     pub complex: &'static str,
     /// Names of the array parameters.
     pub inputs: &'static [&'static str],
-    /// The element type of each of them.
+    /// The element type of each array parameter.
     pub elements: &'static [ElementInfo],
     /// Names of the scalar parameters.
     pub params: &'static [&'static str],
     /// Dtypes of input and result.
     pub dtypes: &'static [(DType, DType)],
-    /// Places of the inputs of which elements are only moved, as those of [`EachSource::MOVED`](crate::EachSource::MOVED).
+    /// Indices of the inputs whose elements are only moved: see [`EachSource::MOVED`](crate::EachSource::MOVED).
     pub moved: &'static [usize],
 }
 
 impl OpInfo {
-    /// Made by the generator.
+    /// Used by the generator.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn new(
@@ -262,44 +262,44 @@ impl OpInfo {
         }
     }
 
-    /// The same with its parameters.
+    /// Sets the parameters.
     #[doc(hidden)]
     pub const fn with_params(self, params: &'static [ParamInfo]) -> OpInfo {
         OpInfo { params, ..self }
     }
 
-    /// The same with its reduction.
+    /// Sets the reduction.
     #[doc(hidden)]
     pub const fn with_fold(self, fold: FoldKernel) -> OpInfo {
         OpInfo { fold: Some(fold), ..self }
     }
 
-    /// The same with the dtypes of `U`.
+    /// Sets the dtypes of `U`.
     #[doc(hidden)]
     pub const fn with_to_dtypes(self, to_dtypes: &'static [DType]) -> OpInfo {
         OpInfo { to_dtypes, ..self }
     }
 
-    /// The same with its result.
+    /// Sets the result.
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }
     }
 
-    /// The same with what it says in declared columns.
+    /// Sets the values of the declared columns.
     #[doc(hidden)]
     pub const fn with_columns(self, columns: &'static [(&'static str, &'static str)]) -> OpInfo {
         OpInfo { columns, ..self }
     }
 
-    /// The same with its other names.
+    /// Sets the other names.
     #[doc(hidden)]
     pub const fn with_aliases(self, aliases: &'static [&'static str]) -> OpInfo {
         OpInfo { aliases, ..self }
     }
 
-    /// Whether a backend of the table has the op in a dtype, that of its arrays; `"numpyish"`, `"cuda"` or `"torch"`. On every device of
-    /// the backend.
+    /// Whether a backend of the table, `"numpyish"`, `"cuda"` or `"torch"`, supports the op for arrays of a dtype.
+    /// Holds for every device of the backend.
     ///
     /// ```
     /// # use backend_runtime::{DType, OpInfo};
@@ -324,14 +324,14 @@ impl OpInfo {
         false
     }
 
-    /// The same with libtorch's op.
+    /// Sets libtorch's op.
     #[doc(hidden)]
     pub const fn with_aten(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
         OpInfo { aten, ..self }
     }
 }
 
-/// The page of the op: what it takes and gives, its documentation in Markdown.
+/// The op's page: its signature and its documentation in Markdown.
 impl fmt::Display for OpInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n\n{}", self.signature, self.doc.trim())
@@ -339,7 +339,7 @@ impl fmt::Display for OpInfo {
 }
 
 impl KernelInfo {
-    /// Made by the generator.
+    /// Used by the generator.
     #[doc(hidden)]
     pub const fn new(
         source: &'static str,
@@ -352,13 +352,13 @@ impl KernelInfo {
         KernelInfo { source, complex, inputs, elements, params, dtypes, moved: &[] }
     }
 
-    /// The same with the inputs of which elements are only moved.
+    /// Sets the inputs whose elements are only moved.
     #[doc(hidden)]
     pub const fn with_moved(self, moved: &'static [usize]) -> KernelInfo {
         KernelInfo { moved, ..self }
     }
 
-    /// Which of the inputs is of the row's dtype.
+    /// Index of the first input of the row's dtype.
     pub fn input_of_t(&self) -> usize {
         self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }

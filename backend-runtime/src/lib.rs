@@ -1,7 +1,7 @@
-//! The runtime of the `backends` crate: dtypes, errors, rules of shapes, and the functions that each backend's ops call.
+//! The runtime of the `backends` crate: dtypes, errors, shape rules, and the functions that each backend's ops call.
 //!
-//! Data flows one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`],
-//! which call the library. Nothing here depends on the op table.
+//! Calls go one way: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and [`torch`], which
+//! call the library. Nothing here depends on the op table.
 
 pub mod alloc;
 pub mod arrays;

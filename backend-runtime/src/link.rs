@@ -1,50 +1,50 @@
-//! Links between ranks: ways from device to device that do not go through the host's memory.
+//! Links between ranks: transfers from device to device that bypass host memory.
 //!
-//! A backend that has one says what it offers, sees what all ranks offer, and opens it together with them. Nothing here knows how ranks speak
-//! with each other: who has ranks gives [`Peers`].
+//! A backend with a link makes an offer, compares the offers of all ranks, and opens the link together with them.
+//! Nothing here knows how ranks communicate: the caller passes [`Peers`].
 
 use crate::Result;
 use std::{any::Any, fmt, sync::Arc};
 
-/// The ranks among which a link is opened, and what they say to each other over the host meanwhile.
+/// The ranks among which a link is opened, and their communication over the host meanwhile.
 pub trait Peers {
     /// The number of this rank.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn size(&self) -> usize;
 
-    /// The bytes of all ranks in their order. Collective: every rank gives as many.
+    /// The bytes of all ranks, in rank order. Collective: every rank passes equally many bytes.
     ///
     /// # Errors
-    /// Where the ranks cannot speak with each other.
+    /// If the ranks cannot communicate.
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// Sends bytes to other ranks and gets theirs: how many go where is the caller's.
+/// Sends bytes to other ranks and receives theirs; the caller determines how many bytes go to each rank.
 pub type Through<'a> = dyn FnMut(&[u8], &mut [u8]) -> Result<()> + 'a;
 
-/// What a rank has for a link.
+/// A rank's offer for a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The library, `"nccl"`, in a few bytes.
     library: [u8; 8],
     version: u64,
-    /// By which the rank's device is known on all machines.
+    /// Identifies the rank's device across all machines.
     device: [u8; 16],
 }
 
 impl Offer {
-    /// Bytes of an offer as it is sent.
+    /// Length of an offer in bytes, as sent.
     pub const BYTES: usize = 32;
 
-    /// A library in a version, and the device that it would use.
+    /// Offers a library, its version, and the device that it would use.
     #[cfg(any(feature = "cuda", test))]
     pub(crate) fn new(library: [u8; 8], version: u64, device: [u8; 16]) -> Offer {
         Offer { library, version, device }
     }
 
-    /// The offer as bytes, or those of none.
+    /// The offer as bytes; all zero for `None`.
     pub fn to_bytes(offer: Option<&Offer>) -> [u8; Offer::BYTES] {
         let mut bytes = [0; Offer::BYTES];
         if let Some(Offer { library, version, device }) = offer {
@@ -55,15 +55,15 @@ impl Offer {
         bytes
     }
 
-    /// What these bytes say, in the same order on every rank.
+    /// Splits an offer's bytes into library, version and device.
     fn parts(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
         (&bytes[..8], &bytes[8..16], &bytes[16..Offer::BYTES])
     }
 
-    /// Whether ranks with these offers, one after the other, can have a link, or why not. The answer is the same on all ranks.
+    /// Checks whether ranks with these concatenated offers can have a link. The answer is the same on all ranks.
     ///
     /// # Errors
-    /// The reason.
+    /// The reason why a link is impossible.
     pub fn fit(all: &[u8]) -> std::result::Result<(), String> {
         let all: Vec<_> = all.chunks_exact(Offer::BYTES).map(Offer::parts).collect();
         if let Some(rank) = all.iter().position(|(library, ..)| library.iter().all(|&byte| byte == 0)) {
@@ -82,7 +82,7 @@ impl Offer {
     }
 }
 
-/// An open link of a rank. Clones are the same link, which is closed with the last.
+/// An open link of a rank. Clones share the link, which is closed with the last clone.
 #[derive(Clone)]
 pub struct Link {
     name: Arc<str>,
@@ -103,7 +103,7 @@ impl Link {
         Link { name: name.into(), open: Arc::new(open) }
     }
 
-    /// What the backend has opened.
+    /// The backend's own handle of the link, if it has type `L`.
     pub(crate) fn open<L: Any>(&self) -> Option<&L> {
         self.open.downcast_ref()
     }

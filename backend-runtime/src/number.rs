@@ -1,10 +1,11 @@
-//! A number that an op is given whose dtype is that of its array: exact until then.
+//! Number arguments that take the dtype of an array; they stay exact until the dtype is known.
 
 use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
 
-/// A number for an array of any dtype, such as what [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html) fills with:
-/// an integer of 64 bits, a complex number, or a real one, of Rust's types.
+/// A number for an array of any dtype, such as the fill value of
+/// [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html): an integer of up to 64 bits, a real or a
+/// complex number, of Rust's types.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Number {
@@ -19,7 +20,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// An element of a dtype, in code that is generic over it.
+    /// Converts an element of a dtype, in code generic over the dtype.
     pub fn of<T: Element>(x: T) -> Number {
         match T::DTYPE.kind() {
             DTypeKind::Bool => Number::Bool(x.cast()),
@@ -30,10 +31,11 @@ impl Number {
         }
     }
 
-    /// The number in a dtype. Reals lose their fraction in integers, and digits in narrower floats.
+    /// Converts the number to a dtype. Reals lose their fraction in integers, and digits in narrower floats.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the dtype does not hold it: 300 in uint8, NaN in an integer, an imaginary part in a real dtype.
+    /// [`Error::Argument`] if the dtype cannot hold the number: 300 in uint8, NaN in an integer, an imaginary part in a
+    /// real dtype.
     pub fn element<T: Element>(self, op: &'static str) -> Result<T> {
         let kind = T::DTYPE.kind();
         match self {
@@ -44,7 +46,7 @@ impl Number {
                 _ => Ok(T::from_f64(x as f64)),
             },
             Number::Real(x) if matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned) => {
-                // a float that is no number, or infinite, saturates beyond every integer dtype
+                // NaN and infinities become numbers beyond every integer dtype
                 let whole = if x.is_nan() { i128::MAX } else { x as i128 };
                 if T::DTYPE.holds(whole) { Ok(T::from_f64(x)) } else { Err(self.beyond(op, T::DTYPE)) }
             }
@@ -55,7 +57,7 @@ impl Number {
         }
     }
 
-    /// The error of a number that a dtype does not hold.
+    /// The error for a number that the dtype cannot hold.
     #[cold]
     pub(crate) fn beyond(self, op: &'static str, dtype: DType) -> Error {
         Error::argument(op, format!("{self} does not fit {dtype}"))

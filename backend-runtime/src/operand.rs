@@ -1,11 +1,12 @@
-//! What ops are given: arrays by reference or by value, lists of them, and operands, which may be scalars or literals too.
+//! Array arguments of ops: arrays by reference or by value, lists of arrays, and operands, which may also be scalars or
+//! literals.
 
 use crate::{Arrays, Complex, Element, Float, Ordered, bf16, f16};
 use std::{borrow::Cow, ops::RangeFull};
 
-/// An array that an op is given: `&array`, or an array by value, so that calls nest.
+/// An array argument of an op: `&array`, or an array by value, so that calls nest.
 ///
-/// An op may write its result into the memory of an array that it is given by value, where no other handle is left.
+/// An op may write its result into the memory of an array passed by value if no other handle of the memory exists.
 #[diagnostic::on_unimplemented(
     message = "this op takes an array of the backend or a reference to one, and not `{Self}`",
     label = "not an array of this backend and dtype",
@@ -45,7 +46,7 @@ impl<'a, A: Clone + 'a> IntoArray<'a, A> for Cow<'a, A> {
     }
 }
 
-/// Arrays that an op is given as a list: `[x, y]`, `[&x, &y]`, a vector or a slice of either.
+/// A list of arrays as an argument of an op: `[x, y]`, `[&x, &y]`, a vector or a slice of either.
 #[diagnostic::on_unimplemented(
     message = "this op takes a list of arrays of the backend, such as `[&x, &y]`, and not `{Self}`",
     label = "not a list of arrays of this backend and dtype"
@@ -55,7 +56,7 @@ pub trait ArrayList<A> {
     fn arrays(&self) -> Vec<&A>;
 }
 
-/// What a list of arrays has: arrays, or references to them.
+/// An item of a list of arrays: an array or a reference to one.
 #[diagnostic::on_unimplemented(
     message = "this op takes a list of arrays of the backend, and not of `{Self}`",
     label = "not a list of arrays of this backend and dtype",
@@ -99,7 +100,7 @@ pub enum Operand<'a, B: Arrays, T: Element> {
 }
 
 impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
-    /// An array that stays its owner's.
+    /// Borrows an array as an operand.
     #[inline(always)]
     pub fn array(x: &'a B::Array<T>) -> Operand<'a, B, T> {
         Operand::Array(Cow::Borrowed(x))
@@ -115,9 +116,9 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
     }
 }
 
-/// Types that an operand may have: `&array`, an array by value (so that calls nest), a `T`, or a literal.
+/// Types that convert to an operand: `&array`, an array by value (so that calls nest), a `T`, or a literal.
 ///
-/// `K` says which of these it is; it is always inferred, and a signature that shows `K1, K2` asks nothing of the caller.
+/// `K` distinguishes these; it is always inferred, and a caller can ignore the `K1, K2` in a signature.
 #[diagnostic::on_unimplemented(
     message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
@@ -128,7 +129,7 @@ pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
     fn into_operand(self) -> Operand<'a, B, T>;
 }
 
-/// Markers that keep the implementations of [`IntoOperand`] apart. Nobody names them: they are inferred.
+/// Markers that keep the implementations of [`IntoOperand`] apart. They are inferred and never written by users.
 pub mod kind {
     /// `&array`
     pub struct Borrowed;
@@ -138,7 +139,7 @@ pub mod kind {
     pub struct Scalar;
     /// An operand that was converted before.
     pub struct Ready;
-    /// A reference to one.
+    /// A reference to a converted operand.
     pub struct ReadyBorrowed;
     /// A bound that is an operand.
     pub struct Given<K>(std::marker::PhantomData<K>);
@@ -184,7 +185,8 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     }
 }
 
-/// What a bound may be: an operand, or `..` for none, which is `E`, the end of all values ([`Lowest`] or [`Highest`]).
+/// Types that convert to a bound: an operand, or `..` for no bound, which becomes `E`, the end of all values
+/// ([`Lowest`] or [`Highest`]).
 #[diagnostic::on_unimplemented(
     message = "a bound here is `..`, an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
@@ -209,11 +211,11 @@ impl<'a, B: Arrays, T: Element, E: Default + Into<Scalar<T>>> IntoBound<'a, B, T
     }
 }
 
-/// The lowest value of any dtype with an order: a lower bound that bounds nothing.
+/// The lowest value of any ordered dtype: a lower bound without effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lowest;
 
-/// The highest value of any dtype with an order: an upper bound that bounds nothing.
+/// The highest value of any ordered dtype: an upper bound without effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Highest;
 
@@ -231,10 +233,10 @@ impl<T: Ordered> From<Highest> for Scalar<T> {
     }
 }
 
-/// A scalar on its way to become an operand of dtype `T`.
+/// A scalar to be converted to an operand of dtype `T`.
 ///
-/// `f64` and `i32`, which literals fall back to, convert to every float dtype (as Python's numbers do in NumPy);
-/// integers take only their own dtype.
+/// `f64` and `i32`, the default types of literals, convert to every float dtype (like Python's numbers in NumPy);
+/// integer dtypes take only their own type.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 

@@ -1,16 +1,17 @@
-//! The types of parameters that are no arrays: axes, lengths, slices.
+//! Types of parameters other than arrays: axes, lengths, slices.
 
 use crate::{Error, Result};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// How many axes a list of [`Axes`] holds; more are an error of the op that takes them.
+/// Maximum number of axes in a list of [`Axes`]; for longer lists the op returns an error.
 const MOST: usize = 14;
 
-/// Which axes an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No allocation.
+/// The axes that an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No
+/// allocation.
 ///
 /// # What `..` means
 ///
-/// The same on every backend, and what `None`, or leaving the axes out, means in NumPy:
+/// The meaning is the same on every backend, and that of `None`, or of leaving the axes out, in NumPy:
 ///
 /// | op | `..` |
 /// |---|---|
@@ -33,21 +34,22 @@ pub enum Axes {
 pub struct AxisList {
     len: u8,
     axes: [i8; MOST],
-    /// What does not fit, which the op that takes the list refuses.
+    /// Set if the list does not fit; the op that takes the list then returns an error.
     unfit: Option<Unfit>,
 }
 
-/// Why a list of axes fits no array that an op takes.
+/// The reason why no array that an op takes can have these axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unfit {
-    /// An axis beyond those of any array.
+    /// An axis out of range for every array.
     Axis(i128),
-    /// So many axes.
+    /// The number of axes in a list that is too long.
     Count(usize),
 }
 
 impl Axes {
-    /// A list of axes. One that does not fit (an axis beyond ±127, more than 14 axes) is an error of the op that takes it.
+    /// A list of axes. If it does not fit (an axis beyond ±127, more than 14 axes), the op that takes it returns an
+    /// error.
     pub fn list(axes: impl IntoIterator<Item = isize>) -> Axes {
         Axes::exact(axes.into_iter().map(|axis| axis as i128))
     }
@@ -86,7 +88,7 @@ impl Axes {
 }
 
 impl AxisList {
-    /// The axes as indices into a shape of `ndim` axes, in the order given; one may come twice.
+    /// The axes as indices into a shape of `ndim` axes, in the order given; repetitions are allowed.
     pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         match self.unfit {
             Some(Unfit::Axis(axis)) => Err(Error::Axis { op, axis, ndim }),
@@ -97,10 +99,10 @@ impl AxisList {
         }
     }
 
-    /// The one axis of the list, as it was given.
+    /// The single axis of the list, as given.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there is another number of axes.
+    /// [`Error::Argument`] if the list does not have exactly one axis.
     pub(crate) fn one(&self, op: &'static str) -> Result<isize> {
         match (self.unfit, self.named()) {
             (Some(Unfit::Axis(axis)), []) => Ok(clamped(axis)),
@@ -114,7 +116,8 @@ impl AxisList {
     }
 }
 
-/// One axis, as any integer; negative ones count from the end. One beyond all `isize` is one beyond the axes of any array.
+/// One axis, of any integer type; negative ones count from the end. An axis beyond `isize` is out of range for every
+/// array.
 #[diagnostic::on_unimplemented(
     message = "an axis is an integer, and `{Self}` is none",
     note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
@@ -124,13 +127,13 @@ pub trait IntoAxis {
     fn axis(self) -> isize;
 }
 
-/// One axis, as any integer, or `..`: the array as one row, in C order.
+/// One axis, of any integer type, or `..`: the array flattened in C order.
 #[diagnostic::on_unimplemented(
     message = "this op goes along one axis, an integer, or with `..` over the array as one row; `{Self}` is neither",
     note = "ops that take several axes say `impl Into<Axes>`"
 )]
 pub trait IntoAxisOrAll {
-    /// The axis; `None` is the array as one row.
+    /// The axis; `None` flattens the array.
     fn axis_or_all(self) -> Option<isize>;
 }
 
@@ -141,7 +144,7 @@ impl IntoAxisOrAll for RangeFull {
     }
 }
 
-/// An axis that was converted before.
+/// An axis that has already been converted.
 impl IntoAxisOrAll for Option<isize> {
     #[inline(always)]
     fn axis_or_all(self) -> Option<isize> {
@@ -149,7 +152,7 @@ impl IntoAxisOrAll for Option<isize> {
     }
 }
 
-/// None is all axes.
+/// `None` means all axes.
 impl From<Option<isize>> for Axes {
     fn from(axis: Option<isize>) -> Axes {
         axis.map_or(Axes::All, Axes::from)
@@ -203,8 +206,8 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     }
 }
 
-/// One number, or a list of them, of any integer type: lengths of which one may be -1, and shifts. `3`, `[2, -1]`, `[n / 10, 10]`, `x.shape()`.
-/// A list of no lengths says its type, as any list of Rust's: `[0_usize; 0]`.
+/// One integer, or a list of integers, of any type: lengths of which one may be -1, and shifts. `3`, `[2, -1]`, `[n /
+/// 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a list of integers",
     note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
@@ -213,7 +216,7 @@ pub trait SignedNumbers {
     /// The numbers, in the order given.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a number beyond those of `isize`.
+    /// [`Error::Argument`] for a number out of the range of `isize`.
     fn signed(&self, op: &'static str) -> Result<Vec<isize>>;
 }
 
@@ -233,7 +236,7 @@ fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
     numbers.iter().map(number).collect()
 }
 
-/// Widths of borders, before and after: one number for all, a pair for all axes, or a pair for each.
+/// Widths of borders, before and after an axis: one number for all, a pair for all axes, or a pair for each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widths(pub(crate) Vec<usize>);
 
@@ -245,7 +248,8 @@ impl Widths {
     }
 }
 
-/// What widths of borders may be: `1`, a pair `(1, 2)` for all axes, or one for each axis, `[(1, 2), (0, 1)]`; in brackets too.
+/// Types that convert to border widths: `1`, a pair `(1, 2)` for all axes, or a pair for each axis, `[(1, 2), (0, 1)]`.
+/// A single width may also stand in brackets.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no width of borders",
     note = "write a number, a pair such as `(1, 2)`, or a pair for each axis: `[(1, 2), (0, 1)]`"
@@ -299,12 +303,12 @@ impl From<RangeFull> for Axes {
     }
 }
 
-/// The number of an axis or an index as the user gave it: no integer that Rust has is changed by it.
+/// Exact conversion of an axis or index: an `i128` holds every integer that a user can pass.
 trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
-/// The same as an index of an axis, which is beyond all axes where the number is.
+/// Clamps an axis number to `isize`; one out of range stays beyond all axes.
 fn clamped(axis: i128) -> isize {
     axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
@@ -400,7 +404,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// Lengths of the transformed axes of a multi-dimensional transform: from an array, a slice or a `Vec`. No allocation.
 ///
-/// More than 14 are kept as a list that fits no array, so that the op refuses them.
+/// More than 14 lengths are kept as a list that fits no array, so that the op refuses the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     len: usize,
@@ -445,18 +449,18 @@ impl From<Vec<usize>> for Lengths {
     }
 }
 
-/// A part of one axis: `start..stop` with a step, negative numbers counting from the end, as in Python.
+/// A part of one axis: `start..stop` with a step; negative numbers count from the end, as in Python.
 ///
-/// Made from ranges: `..`, `1..`, `..-1`, `1..-1`, with [`Slice::step`] for every n-th or a reversed part. An index alone
-/// (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are those of the axis, an index alone has to
-/// lie in it; both are kept as given, so that `usize::MAX` is beyond every axis and not -1.
+/// Made from ranges: `..`, `1..`, `..-1`, `1..-1`, with [`Slice::step`] for every n-th element or the reverse order. A
+/// single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are clamped to it; a
+/// single index must lie within it. Both are kept as given, so that `usize::MAX` is beyond every axis and not -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First index; `None` is the beginning (the end for a negative step).
     pub start: Option<i128>,
     /// One past the last index; `None` is the end (the beginning for a negative step).
     pub stop: Option<i128>,
-    /// From one index to the next; not 0.
+    /// Distance from one index to the next; not 0.
     pub step: isize,
     /// Whether a single index was given, which drops the axis.
     pub drop: bool,
@@ -471,7 +475,7 @@ impl Slice {
         Slice { start: Some(index as i128), stop: None, step: 1, drop: true }
     }
 
-    /// Every `step`-th index; backwards where it is negative.
+    /// Every `step`-th index; in reverse order if negative.
     #[must_use]
     pub const fn step(mut self, step: isize) -> Slice {
         self.step = step;
@@ -505,7 +509,7 @@ mod tests {
 
     #[test]
     fn numbers_of_any_type_are_what_they_were() {
-        // an index that underflowed is no index from the end
+        // an index that underflowed does not count from the end
         let last = usize::MAX;
         assert_eq!(Axes::from(last).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 }));
         assert_eq!(

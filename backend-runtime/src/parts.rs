@@ -1,19 +1,21 @@
-//! Parts of arrays that lie in C order somewhere else, in a file or in memory that processes share: which runs of elements they are.
+//! Parts of arrays stored in C order in a file or in shared memory: the runs of contiguous elements that a part
+//! consists of.
 
 use crate::{Error, Result, Slice, rules};
 use std::ops::{Range, RangeFull};
 
-/// A part of an array that is read from elsewhere:
+/// A part of a stored array:
 ///
-/// - `..`, all of it;
-/// - `slices![1..3, .., -2..]`, by Python's rules: bounds beyond an axis are its ends, and axes that are not given are whole. There are no
-///   steps, and a lone index is written `2..3`;
-/// - `[1..3, 0..5]`, a range for each axis, which has to lie within it.
+/// - `..`, the whole array;
+/// - `slices![1..3, .., -2..]`, by Python's rules: bounds beyond an axis are clamped, and axes not given are whole.
+///   Steps
+///   are not allowed, and a single index is written `2..3`;
+/// - `[1..3, 0..5]`, a range for each axis, which must lie within the axis.
 pub trait Part {
     /// The range of each axis.
     ///
     /// # Errors
-    /// [`Error::Argument`] and [`Error::Shape`] where there is no such part.
+    /// [`Error::Argument`] and [`Error::Shape`] if the array has no such part.
     fn ranges(&self, op: &'static str, shape: &[usize]) -> Result<Vec<Range<usize>>>;
 }
 
@@ -70,7 +72,7 @@ impl<P: Part + ?Sized> Part for &P {
 /// The shape of the part within these ranges, one for each axis.
 ///
 /// # Errors
-/// [`Error::Argument`] where they are no part of the shape.
+/// [`Error::Argument`] if a range exceeds the shape.
 pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> Result<Vec<usize>> {
     let within = |(range, &n): (&Range<usize>, &usize)| range.start <= range.end && range.end <= n;
     if ranges.len() != shape.len() || !ranges.iter().zip(shape).all(within) {
@@ -79,10 +81,10 @@ pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> R
     Ok(ranges.iter().map(|range| range.end - range.start).collect())
 }
 
-/// The ranges of a part with this shape, the first element of which is at `start`.
+/// The ranges of a part of shape `part` whose first element is at `start`.
 ///
 /// # Errors
-/// [`Error::Argument`] where there is no such part.
+/// [`Error::Argument`] if the array has no such part.
 pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usize]) -> Result<Vec<Range<usize>>> {
     let ranges: Vec<_> = start.iter().zip(part).map(|(&at, &n)| at..at.saturating_add(n)).collect();
     if start.len() != part.len() {
@@ -95,11 +97,12 @@ pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usi
     Ok(ranges)
 }
 
-/// Where the runs of a part begin in the array, in elements, and how many elements each has. All have as many; together, in this
-/// order, they are the part in C order. The ranges are those of a part ([`shape_of`]) of an array that there may be.
+/// The runs of a part, each as its start in the array and its length, in elements. All runs are equally long; together,
+/// in this order, they are the part in C order. The ranges must be a valid part ([`shape_of`]) of an array whose size
+/// does not overflow.
 pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
     let part: Vec<usize> = ranges.iter().map(|range| range.end - range.start).collect();
-    // axes that the part has whole are one with the axis before them
+    // axes that the part covers fully merge with the axis before them
     let whole = (0..shape.len()).rev().take_while(|&axis| part[axis] == shape[axis]).count();
     let inner = (shape.len() - whole).saturating_sub(1);
     let product = |lengths: &[usize]| lengths.iter().fold(1_usize, |n, &length| n.wrapping_mul(length));
@@ -107,7 +110,7 @@ pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (u
     let strides: Vec<usize> = (0..shape.len()).map(|axis| product(&shape[axis + 1..])).collect();
     let first =
         ranges.iter().zip(&strides).fold(0_usize, |at, (range, n)| at.wrapping_add(range.start.wrapping_mul(*n)));
-    // the products of a part without elements may be any
+    // the product may have wrapped if the part has no elements
     let count = if part.contains(&0) { 0 } else { product(&outer) };
     (0..count).map(move |run| {
         let (mut left, mut at) = (run, first);

@@ -1,4 +1,4 @@
-//! The precision of numbers that nothing else gives one: for a thread, within scopes, and for the process.
+//! The default dtype of reals: for a thread, within scopes, and for the process.
 
 use crate::{DType, Error, Result, scope::Stack};
 use std::{
@@ -8,16 +8,17 @@ use std::{
 
 const OP: &str = "precision";
 
-/// Bytes of the default of the process.
+/// Bytes of the process's default dtype.
 static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 
-/// The dtype of reals that nothing else gives one, at this moment in this thread: float16, float32 or float64.
+/// The dtype of reals that nothing else determines, in this thread now: float16, float32 or float64.
 ///
-/// Calls by name use it for numbers where there are no arrays, and for what is created without `dtype`; complex numbers have the dtype with parts of
-/// it. Generic code takes it as a type with [`dispatch!`](crate::dispatch). It is that of the innermost [scope](enter_precision), else the
-/// process's [default](set_default_precision), which is float64.
+/// Calls by name use it for numbers if no arrays are given, and for arrays created without `dtype`; complex numbers get
+/// the complex dtype with such parts. Generic code takes it as a type with [`dispatch!`](crate::dispatch). It is the
+/// dtype of the innermost [scope](enter_precision), else the process's [default](set_default_precision), which is
+/// float64.
 ///
 /// ```
 /// # use backend_runtime as backends;
@@ -43,19 +44,19 @@ pub fn precision() -> DType {
     SCOPES.with(Stack::innermost).unwrap_or_else(default)
 }
 
-/// Makes it the precision of this thread until the guard goes, in a panic too. Scopes stand in one another.
+/// Sets the precision of this thread until the guard is dropped, also by a panic. Scopes nest.
 ///
 /// # Errors
-/// [`Error::Argument`] for a dtype that is none of float16, float32 and float64.
+/// [`Error::Argument`] for a dtype other than float16, float32 and float64.
 pub fn enter_precision(dtype: DType) -> Result<PrecisionScope> {
     let number = SCOPES.with(|scopes| checked(dtype).map(|dtype| scopes.begin(dtype)))?;
     Ok(PrecisionScope { number, of_this_thread: PhantomData })
 }
 
-/// Makes it the precision of this process, in all threads, outside of scopes. The one before.
+/// Sets the precision of this process, for all threads, outside of scopes. Returns the previous one.
 ///
 /// # Errors
-/// As those of [`enter_precision`].
+/// The errors of [`enter_precision`].
 pub fn set_default_precision(dtype: DType) -> Result<DType> {
     let bytes = checked(dtype)?.size() as u8;
     Ok(match DEFAULT.swap(bytes, Ordering::Relaxed) {
@@ -72,7 +73,7 @@ fn checked(dtype: DType) -> Result<DType> {
     }
 }
 
-/// A scope with a precision of its own, which ends when this goes; of one thread.
+/// A scope with its own precision, which ends when this guard is dropped; bound to one thread.
 #[derive(Debug)]
 #[must_use = "the scope ends when the guard goes"]
 pub struct PrecisionScope {
@@ -82,7 +83,7 @@ pub struct PrecisionScope {
 
 impl Drop for PrecisionScope {
     fn drop(&mut self) {
-        // a thread that ends has no scopes any more
+        // the scopes of a thread that is ending are gone already
         let _ = SCOPES.try_with(|scopes| scopes.end(self.number));
     }
 }

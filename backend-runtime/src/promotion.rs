@@ -1,6 +1,6 @@
-//! Type promotion: which dtype holds the values of two others, and the limits of each. The functions and their rules are
-//! those of the Python Array API standard 2025.12, "type promotion" and "data type functions"; float16 and bfloat16, which it
-//! lacks, go together to float32, as in PyTorch.
+//! Type promotion: the dtype that holds the values of two others, and the limits of each dtype. The functions and their
+//! rules are those of the Python Array API standard 2025.12, "type promotion" and "data type functions"; float16 and
+//! bfloat16, which it lacks, promote together to float32, as in PyTorch.
 //!
 //! Ops never promote implicitly: these functions say which dtype to convert to with [`astype`].
 //!
@@ -9,8 +9,8 @@
 use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
-    /// The dtype that holds the values of both: that of `x + y` in the standard. None where the standard has none: of
-    /// different kinds (but reals and complex numbers), and of uint64 and a signed integer.
+    /// The dtype that holds the values of both: that of `x + y` in the standard. `None` if the standard defines none:
+    /// for different kinds (except reals with complex numbers), and for uint64 with a signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
         use DTypeKind::*;
         let (a, b) = (self, other);
@@ -33,7 +33,7 @@ const fn larger(a: DType, b: DType) -> DType {
     if a.size() >= b.size() { a } else { b }
 }
 
-/// A signed integer that holds both.
+/// The smallest signed integer dtype that holds both.
 const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
     let next = match unsigned {
         DType::UInt8 => DType::Int16,
@@ -47,7 +47,7 @@ const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
 /// The dtype that holds the values of all, by [`DType::promote`].
 ///
 /// # Errors
-/// [`Error::Argument`] where two have none, and of no dtypes.
+/// [`Error::Argument`] if two dtypes do not promote, or the list is empty.
 pub fn result_type(dtypes: &[DType]) -> Result<DType> {
     const OP: &str = "result_type";
     let (&first, rest) = dtypes.split_first().ok_or_else(|| Error::argument(OP, "there must be at least one dtype"))?;
@@ -65,7 +65,7 @@ pub const fn can_cast(from: DType, to: DType) -> bool {
     }
 }
 
-/// The numbers of a float dtype; of a complex one those of its parts.
+/// Limits of a float dtype; for a complex dtype, of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FloatInfo {
@@ -83,7 +83,7 @@ pub struct FloatInfo {
     pub dtype: DType,
 }
 
-/// The numbers of an integer dtype.
+/// Limits of an integer dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IntegerInfo {
@@ -163,7 +163,7 @@ mod tests {
         for a in DType::ALL {
             assert_eq!(a.promote(a), Some(a));
             for b in DType::ALL {
-                // what holds both holds each
+                // a dtype that holds both holds each
                 if let Some(both) = a.promote(b) {
                     assert!(can_cast(a, both) && can_cast(b, both), "{a}, {b}, {both}");
                 }

@@ -19,9 +19,10 @@
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
 //! | permutation | | the stable order of such 64-bit numbers, one for each element |
 //!
-//! The other distributions ([`samplers`]) need a number of draws that is not known before. Element `i` of a call has a stream of
-//! its own: block `i`, and as many further blocks as it asks for, in which the third word of the counter is 1, 2, .. A call so takes
-//! one block for each element, whatever its parameters are, and any thread can make any element.
+//! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
+//! has its own stream: block `i`, and as many further blocks as it needs, which have 1, 2, .. as the third word of the
+//! counter. So a call takes one block for each element, whatever its parameters are, and any thread can make any
+//! element.
 
 pub mod samplers;
 
@@ -50,18 +51,18 @@ impl Stream {
         Stream(Arc::new(State { key: AtomicU64::new(seed), next: AtomicU64::new(0) }))
     }
 
-    /// A stream that no other run has: seeded by the hasher's own randomness.
+    /// A stream seeded by the hasher's randomness, different in every run.
     pub fn from_entropy() -> Stream {
         use std::hash::{BuildHasher, Hasher};
         Stream::new(std::collections::hash_map::RandomState::new().build_hasher().finish())
     }
 
-    /// Starts again, from `seed`.
+    /// Restarts the stream, from `seed`.
     pub fn reseed(&self, seed: u64) {
         self.reseed_at(seed, 0);
     }
 
-    /// Goes on at block `block` of the stream of `seed`.
+    /// Continues at block `block` of the stream of `seed`.
     pub fn reseed_at(&self, seed: u64, block: u64) {
         self.0.key.store(seed, Ordering::Relaxed);
         self.0.next.store(block, Ordering::Relaxed);
@@ -72,7 +73,7 @@ impl Stream {
         (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
     }
 
-    /// Takes `blocks` blocks of four 32-bit words: the key, and the number of the first block.
+    /// Takes `blocks` blocks of four 32-bit words; returns the key and the number of the first block.
     pub fn take(&self, blocks: u64) -> (u64, u64) {
         let first = self.0.next.fetch_add(blocks, Ordering::Relaxed);
         (self.0.key.load(Ordering::Relaxed), first)
@@ -96,7 +97,7 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of those that belong to block `counter`, which is number 0 of them.
+/// Block `further` of the sequence that belongs to block `counter`, whose own number in it is 0.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
@@ -114,7 +115,7 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
 /// A double in [0, 1) with 53 random bits: the upper 53 of the 64 of two words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
-    // each step is exact: vector instructions convert 32-bit integers, but no longer ones
+    // each step is exact: vector instructions convert 32-bit integers, but no 64-bit ones
     (high as f64 + (low >> 11) as f64 * (1.0 / (1_u32 << 21) as f64)) * (1.0 / (1_u64 << 32) as f64)
 }
 
@@ -130,7 +131,7 @@ pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
     f64::box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
-/// Four normally distributed floats, by Box and Muller's formula, of words 0 and 1, and 2 and 3.
+/// Four normally distributed floats, by Box and Muller's formula, from words 0 and 1, and words 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
     let [a, b] = f32::box_muller(unit_f32(block[0]), unit_f32(block[1]));
@@ -138,13 +139,13 @@ pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
     [a, b, c, d]
 }
 
-/// The parts of Box and Muller's formula: each is a loop of its own where many numbers are made, because one loop of all
-/// does not become vector instructions.
+/// The steps of Box and Muller's formula. Bulk generation runs each step as its own loop, because one loop over all
+/// steps does not vectorise.
 pub trait BoxMuller: Precision {
-    /// The distance from 0 that a uniform number in [0, 1) stands for.
+    /// The radius for a uniform number in [0, 1).
     fn radius(u: Self) -> Self;
 
-    /// The cosine of the angle that a uniform number in [0, 1) stands for.
+    /// The cosine of the angle for a uniform number in [0, 1).
     fn cosine(v: Self) -> Self;
 
     /// The sine of the angle that a uniform number in [0, 1) stands for.

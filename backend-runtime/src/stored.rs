@@ -1,4 +1,4 @@
-//! Dtypes and arrays in what serde writes: files of settings and results, messages. The feature `serde`.
+//! Serialization of dtypes and arrays by serde: in files of settings and results, and in messages. The feature `serde`.
 
 use crate::{Arrays, DType, DynArray, Element, Error, HostArray, IntoArray, Value, bytes, dispatch};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -32,14 +32,14 @@ impl<'de> Deserialize<'de> for DType {
 
 /// An array of any backend as data: dtype, shape, and the bytes of the elements in C order and little endian.
 ///
-/// | in | it is |
+/// | format | representation |
 /// |---|---|
 /// | a format for people, such as JSON | `{"dtype": "float32", "shape": [2, 3], "data": ".."}`, the data in base64, with padding |
 /// | a binary format, such as postcard | these three, the data as bytes |
 ///
-/// So every bit comes back, those of NaN too, and half as many bytes are written as in decimals. What is read is checked: a dtype that there
-/// is, as many bytes as the shape asks for, bools of 0 and 1. Memory is asked for what is there, not for what the data say of
-/// themselves.
+/// Every bit survives, including those of NaN, in half as many bytes as decimals need. Input is checked: the dtype must
+/// exist, the bytes must match the shape, bools must be 0 or 1. Memory is allocated for the bytes present, not for the
+/// size that the data claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename = "Array", try_from = "Fields")]
 pub struct ArrayData {
@@ -49,7 +49,7 @@ pub struct ArrayData {
     bytes: Vec<u8>,
 }
 
-/// What is read, before it is checked.
+/// The fields as read, not yet checked.
 #[derive(Deserialize)]
 #[serde(rename = "Array", deny_unknown_fields)]
 struct Fields {
@@ -108,12 +108,12 @@ impl ArrayData {
     /// The array on a backend.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the elements are not of `T`.
+    /// [`Error::Argument`] if the dtype of the data is not that of `T`.
     pub fn array<B: Arrays, T: Element>(&self, b: &B) -> Result<B::Array<T>, Error> {
         b.from_ndarray(self.host()?)
     }
 
-    /// The array on a backend, in the dtype that the data have: [`Value::as_array`] has it, and calls by name take it.
+    /// The array on a backend, in the dtype of the data, for calls by name; [`Value::as_array`] returns the array.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>, Error> {
         dispatch!(self.dtype, T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }
@@ -132,8 +132,8 @@ impl ArrayData {
     }
 }
 
-/// An array of ndarray's, which is what `Numpyish` has, as a field: `#[serde(with = "backends::stored::array")]`. It is written as
-/// [`ArrayData`] is.
+/// An array of ndarray's (the arrays of `Numpyish`) as a field: `#[serde(with = "backends::stored::array")]`. Written
+/// in the form of [`ArrayData`].
 pub mod array {
     use super::{ArrayData, Deserialize, Deserializer, Element, HostArray, Serialize, Serializer, de};
     use serde::ser;
@@ -143,13 +143,13 @@ pub mod array {
         ArrayData::of_host(x).map_err(ser::Error::custom)?.serialize(to)
     }
 
-    /// Reads an array; one of another dtype is an error.
+    /// Reads an array; another dtype is an error.
     pub fn deserialize<'de, T: Element, D: Deserializer<'de>>(from: D) -> Result<HostArray<T>, D::Error> {
         ArrayData::deserialize(from)?.host().map_err(de::Error::custom)
     }
 }
 
-/// Bytes: in base64 where people read them.
+/// Bytes, in base64 in human-readable formats.
 mod data {
     use base64::{Engine, display::Base64Display, prelude::BASE64_STANDARD};
     use serde::{
@@ -158,7 +158,7 @@ mod data {
     };
     use std::fmt;
 
-    /// More is not reserved because of what the data say of themselves.
+    /// Maximum reservation on the strength of a length that the data claim.
     const MOST: usize = 1 << 16;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
@@ -204,7 +204,7 @@ mod data {
             Ok(bytes)
         }
 
-        // formats without bytes have lists of them
+        // formats without a type for bytes write lists of numbers
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u8>, A::Error> {
             let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(MOST));
             while let Some(byte) = list.next_element()? {

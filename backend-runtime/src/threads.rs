@@ -1,8 +1,8 @@
 //! How many threads the CPU's loops may use; after `fork` a process has only one.
 //!
-//! The loops run in the thread that calls and on rayon's pool. rayon panics where the system refuses to start its threads, and a process made by `fork`
-//! waits forever for threads that only its parent has. So no loop asks rayon for anything before [`count`] has said that
-//! there is a pool: where there is none, [`count`] is 1 and the loops run in the thread that calls.
+//! Loops run in the calling thread and on rayon's pool. rayon panics if the system refuses to start its threads, and a
+//! process made by `fork` waits forever for threads that only its parent has. So no loop calls rayon before [`count`]
+//! has confirmed that there is a pool: without one, [`count`] is 1 and loops run in the calling thread.
 
 use std::{
     panic,
@@ -12,10 +12,10 @@ use std::{
     },
 };
 
-/// Whether this process was made by `fork` after [`watch_forks`] was called in its parent.
+/// Whether this process was made by `fork` after its parent called [`watch_forks`].
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// The number of threads that a loop called here may be split over; 1 means that it has to run in this thread.
+/// Number of threads that a loop called here may be split over; 1 means that it must run in this thread.
 pub(crate) fn count() -> usize {
     if FORKED.load(Ordering::Relaxed) {
         return 1;
@@ -30,13 +30,13 @@ pub(crate) fn count() -> usize {
         match rayon::ThreadPoolBuilder::new().build_global() {
             Ok(()) => rayon::current_num_threads(),
             Err(why) if std::error::Error::source(&why).is_some() => 1, // the system gave no threads
-            // the program may have started the pool already, or failed to: only a query shows which
+            // the program may have started the pool already, or failed to: only a query can tell
             Err(_) => panic::catch_unwind(rayon::current_num_threads).unwrap_or(1),
         }
     })
 }
 
-/// Notes, in every process that is forked off from now on, that the threads of this one are not there.
+/// Installs a handler that sets the flag in every process forked from now on.
 pub(crate) fn watch_forks() {
     #[cfg(unix)]
     {
@@ -51,7 +51,7 @@ pub(crate) fn watch_forks() {
     }
 }
 
-/// The error of a library whose own threads, or whose device, a forked process does not have.
+/// The error of a library whose threads or device do not exist in a forked process.
 #[cfg(any(feature = "cuda", feature = "torch"))]
 #[inline(always)]
 pub(crate) fn refuse_forked(backend: &'static str) -> crate::Result<()> {

@@ -1,10 +1,10 @@
-//! Advice for programs whose build has this crate without optimisation: their arrays take 10 to 100 times as long.
+//! Advice for programs that build this crate without optimisation, which makes arrays 10 to 100 times slower.
 
 /// The environment variable that silences the advice.
 #[cfg(unoptimized)]
 const QUIET: &str = "BACKENDS_QUIET";
 
-/// Says once on stderr how to have this crate optimised.
+/// Prints once to stderr how to optimise this crate.
 #[cfg(unoptimized)]
 pub fn advise() {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -19,7 +19,7 @@ pub fn advise() {
     });
 }
 
-/// There is nothing to say.
+/// Does nothing: this crate is optimised.
 #[cfg(not(unoptimized))]
 #[inline(always)]
 pub fn advise() {}

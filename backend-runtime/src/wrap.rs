@@ -1,11 +1,11 @@
-//! Backends that wrap another: what their generated methods do around each op.
+//! Backends that wrap another: the calls of their generated methods around each op.
 
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Index, Indices, Number, OpInfo, Operand, Result, by_name::ToLiteral,
 };
 use std::any::Any;
 
-/// Calls a function that is rarely called, in code of its own.
+/// Calls a rarely used function out of line.
 #[doc(hidden)]
 #[cold]
 #[inline(never)]
@@ -18,44 +18,44 @@ pub trait Wrap: Arrays {
     /// The backend that is wrapped.
     type Within: Arrays;
 
-    /// What is kept of a call while it runs; it is dropped when the call has ended, in an error too.
+    /// State kept while a call runs; it is dropped when the call ends, also by an error.
     type Running;
 
     /// The backend that runs the ops.
     fn within(&self) -> &Self::Within;
 
-    /// A call begins; an error refuses it.
+    /// Begins a call; an error refuses the call.
     ///
     /// # Errors
-    /// What the backend refuses.
+    /// Errors of the backend.
     fn begin(&self, call: &Call<'_>) -> Result<Self::Running>;
 
-    /// An array of that backend, of one of this.
+    /// Converts an array of this backend to one of the wrapped backend.
     ///
     /// # Errors
-    /// Where it has none.
+    /// If the array has no counterpart there.
     fn open<'a, T: Element>(
         &'a self,
         op: &'static str,
         x: &'a Self::Array<T>,
     ) -> Result<&'a <Self::Within as Arrays>::Array<T>>;
 
-    /// An array of this backend, of the result of an op.
+    /// Converts the result of an op to an array of this backend.
     ///
     /// # Errors
-    /// Where the result is refused.
+    /// If the result is refused.
     fn close<T: Element>(
         &self,
         running: &mut Self::Running,
         x: <Self::Within as Arrays>::Array<T>,
     ) -> Result<Self::Array<T>>;
 
-    /// Changes an array of this backend, by a function over that of the backend within.
+    /// Changes an array of this backend, by a function over an array of the wrapped backend.
     ///
-    /// The default changes a copy of it; where the array itself can be given, nothing is copied.
+    /// The default changes a copy; an implementation that can pass the array itself makes none.
     ///
     /// # Errors
-    /// Those of the function.
+    /// Errors of the function.
     fn change<T: Element>(
         &self,
         running: &mut Self::Running,
@@ -69,10 +69,10 @@ pub trait Wrap: Arrays {
         Ok(())
     }
 
-    /// An operand of the backend that is wrapped.
+    /// Converts an operand to one of the wrapped backend.
     ///
     /// # Errors
-    /// As those of [`Wrap::open`].
+    /// The errors of [`Wrap::open`].
     fn open_operand<'a, T: Element>(
         &'a self,
         op: &'static str,
@@ -85,31 +85,31 @@ pub trait Wrap: Arrays {
     }
 }
 
-/// A call of an op, as it begins.
+/// A call of an op, as passed to the backend when it begins.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The row; none of what is no op: a formula, or a copy from or to the host.
+    /// The row; `None` for calls that are not ops: a formula, or a copy from or to the host.
     pub info: Option<&'static OpInfo>,
-    /// Its name: `expr!` of a formula.
+    /// The op's name; `expr!` for a formula.
     pub op: &'static str,
-    /// The text of the formula, where it is one, a reduction of one, or the gradient of one.
+    /// The text of the formula, for a formula, a reduction of one, or the gradient of one.
     pub formula: Option<&'a str>,
     /// The dtype `T` of the row.
     pub dtype: DType,
-    /// The dtype `U`, of a row that has one.
+    /// The dtype `U`, for a row that has one.
     pub to: Option<DType>,
-    /// Whether the row is made of other ops, which are calls of their own within this one.
+    /// Whether the op is composed of other ops, each of which is a call within this one.
     pub is_composed: bool,
-    /// The parameters with what is given for them, options with their defaults.
+    /// The parameters with their arguments, including the defaults of options.
     pub args: &'a [(&'static str, Arg<'a>)],
 }
 
-/// What is given for a parameter.
+/// The argument of a parameter.
 #[derive(Debug)]
 pub enum Arg<'a> {
     /// An array.
     Array(&'a dyn AnyTyped),
-    /// An array of the host that becomes one of the backend.
+    /// A host array that becomes an array of the backend.
     Host(&'a dyn AnyTyped),
     /// A list of arrays.
     Arrays(Vec<&'a dyn AnyTyped>),
@@ -117,7 +117,7 @@ pub enum Arg<'a> {
     Index(Vec<IndexArg<'a>>),
     /// A number of the row's dtype.
     Number(Number),
-    /// Anything else, which can be written down.
+    /// Any other argument, which can be written as a literal.
     Plain(&'a dyn ToLiteral),
     /// An option that is not given.
     Absent,
@@ -132,7 +132,7 @@ pub enum IndexArg<'a> {
     Plain(String),
 }
 
-/// An array whose type is not known, but its attributes are.
+/// An array of unknown type with known attributes.
 pub trait AnyTyped {
     /// Lengths of the axes.
     fn lengths(&self) -> &[usize];
@@ -140,7 +140,7 @@ pub trait AnyTyped {
     /// The dtype of its elements.
     fn element(&self) -> DType;
 
-    /// The array, for who knows its type.
+    /// The array, for downcasting.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -178,7 +178,7 @@ impl<'a> Arg<'a> {
         Arg::Array(x)
     }
 
-    /// An array that need not be given.
+    /// An optional array.
     #[inline]
     pub fn optional<A: ArrayAttributes + 'static>(x: Option<&'a A>) -> Arg<'a> {
         x.map_or(Arg::Absent, Arg::array)
@@ -211,7 +211,8 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// The methods of [`Arrays`](crate::Arrays) in which a wrapper is the backend within it: device and memory. It stands in the implementation of the trait.
+/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper passes on: device and memory. Use it inside the
+/// wrapper's `impl`.
 #[macro_export]
 macro_rules! forward_to_within {
     () => {
