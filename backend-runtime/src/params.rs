@@ -206,8 +206,8 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     }
 }
 
-/// One integer, or a list of integers, of any type: lengths of which one may be -1, and shifts. `3`, `[2, -1]`, `[n /
-/// 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
+/// One integer, or a list of integers, of any type: lengths of which one may be -1, and shifts.
+/// `3`, `[2, -1]`, `[n / 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a list of integers",
     note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"

@@ -142,16 +142,16 @@ pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
 /// The steps of Box and Muller's formula. Bulk generation runs each step as its own loop, because one loop over all
 /// steps does not vectorise.
 pub trait BoxMuller: Precision {
-    /// The radius for a uniform number in [0, 1).
+    /// The radius for a uniform number in `[0, 1)`.
     fn radius(u: Self) -> Self;
 
-    /// The cosine of the angle for a uniform number in [0, 1).
+    /// The cosine of the angle for a uniform number in `[0, 1)`.
     fn cosine(v: Self) -> Self;
 
-    /// The sine of the angle that a uniform number in [0, 1) stands for.
+    /// The sine of the angle for a uniform number in `[0, 1)`.
     fn sine(v: Self) -> Self;
 
-    /// Two normal numbers from two uniform ones in [0, 1).
+    /// Two normal numbers from two uniform ones in `[0, 1)`.
     #[inline(always)]
     fn box_muller(u: Self, v: Self) -> [Self; 2] {
         let radius = Self::radius(u);

@@ -1,4 +1,4 @@
-//! The arguments of one call, matched with the parameters of its row.
+//! The arguments of one call, matched with its row's parameters.
 
 use super::{DynArray, FromValue, Value};
 use crate::{
@@ -14,15 +14,15 @@ pub struct Args<'a, B: Arrays> {
     /// The backend.
     pub b: &'a B,
     op: &'static OpInfo,
-    /// The value of each parameter of the row; `None` is not given.
+    /// The value of each parameter of the row; `None` if not given.
     values: Vec<Option<&'a Value<B>>>,
     /// The option `dtype`, which every call has.
     dtype: Option<DType>,
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Matches the arguments with the row's parameters: unnamed values in order, the others by name.
-    /// `dtype` is the dtype of the result where no array says it.
+    /// Matches the arguments with the row's parameters: unnamed values in order, named values by name. `dtype` is the
+    /// dtype of the result if no array determines it.
     pub fn new(
         b: &'a B,
         op: &'static OpInfo,
@@ -41,14 +41,14 @@ impl<'a, B: Arrays> Args<'a, B> {
                 Some(i) if args.values[i].is_some() => return fail(format!("`{name}` is given twice")),
                 Some(i) => args.values[i] = Some(value),
                 None if *name == "dtype" && args.dtype.is_some() => return fail("`dtype` is given twice".into()),
-                // as every option, it may be said to be not given
+                // like every option, `dtype` may be given as none
                 None if *name == "dtype" && matches!(value, Value::None) => {}
                 None if *name == "dtype" => args.dtype = Some(args.read("dtype", value)?),
                 None => return fail(format!("it has no parameter `{name}`; it takes {}", args.names())),
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // axes that are not given are all axes, as in NumPy, and bounds are none
+            // missing axes are all axes, as in NumPy, and missing bounds are no bounds
             let may_lack = matches!(param.kind, ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_));
             if value.is_none() && param.default.is_none() && !may_lack {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
@@ -62,7 +62,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         if names.is_empty() { "no arguments".into() } else { names.join(", ") }
     }
 
-    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else the [`precision`].
+    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else the
+    /// [`precision`].
     pub fn dtype(&self) -> Result<DType> {
         let mut found: Option<(&str, DType)> = None;
         for (param, value) in self.given() {
@@ -87,12 +88,13 @@ impl<'a, B: Arrays> Args<'a, B> {
         if self.op.dtypes.contains(&dtype) {
             return Ok(dtype);
         }
-        // a number that is whole is a float where the op takes no integers
+        // a whole number becomes a float if the op takes no integers
         let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&precision());
         if whole { Ok(precision()) } else { Err(Error::DType { op: self.op.name, dtype }) }
     }
 
-    /// Refuses the option `dtype` where it has no effect: an array, the parameter `name`, says another dtype, and the result is of another one, too.
+    /// Refuses the option `dtype` if it has no effect: the array parameter `name` has another dtype, and so does the
+    /// result.
     fn check_dtype(&self, name: &str, of_arrays: DType, dtype: DType) -> Result<()> {
         let of_result = match self.op.result {
             ResultInfo::One(e) | ResultInfo::List(e) => e.dtype(of_arrays),
@@ -114,7 +116,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::argument(self.op.name, why))
     }
 
-    /// Whether the option `dtype` asks for sums of elements of `T` in that dtype, and not in the wider dtype `S` that they have else.
+    /// Whether the option `dtype` asks for sums of `T` elements in `T` itself, instead of the default wider dtype `S`.
     pub fn narrows<T: Element, S: Element>(&self) -> bool {
         T::DTYPE != S::DTYPE && self.dtype == Some(T::DTYPE)
     }
@@ -127,12 +129,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::DType { op: self.op.name, dtype }) }
     }
 
-    /// The error of a dtype that the op does not have.
+    /// The error for a dtype that the op does not support.
     pub fn no_dtype<R>(&self, dtype: DType) -> Result<R> {
         Err(Error::DType { op: self.op.name, dtype })
     }
 
-    /// The dtype that the option `dtype` gives `T`; `None` for an op that converts, where it is the dtype of the result.
+    /// The option `dtype` if it determines `T`; `None` for an op that converts, where it is the dtype of the result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -154,18 +156,18 @@ impl<'a, B: Arrays> Args<'a, B> {
         A::from_value(value).ok_or_else(|| self.wrong(name, value, &A::wanted()))
     }
 
-    /// The parameter of this number, which has no default.
+    /// The parameter with this index, which has no default.
     pub fn get<A: FromValue>(&self, param: usize) -> Result<A> {
         let name = self.op.params[param].name;
         self.read(name, self.values[param].unwrap_or(&Value::All))
     }
 
-    /// The parameter of this number, where it is given.
+    /// The parameter with this index, if given.
     pub fn option<A: FromValue>(&self, param: usize) -> Result<Option<A>> {
         self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
     }
 
-    /// The array that the parameter is, or that a number or lists of numbers make.
+    /// The parameter as an array: given as one, or made from a number or nested lists of numbers.
     pub fn array<T: Element>(&self, param: usize) -> Result<ArrayArg<'a, B, T>> {
         self.array_of(param, self.values[param].unwrap_or(&Value::None))
     }
@@ -183,12 +185,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The array that the parameter is, where it is given.
+    /// The parameter as an array, if given.
     pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<ArrayArg<'a, B, T>>> {
         self.find(param).map(|_| self.array(param)).transpose()
     }
 
-    /// The arrays that the parameter lists.
+    /// The parameter as a list of arrays.
     pub fn arrays<T: Element>(&self, param: usize) -> Result<Vec<ArrayArg<'a, B, T>>> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
@@ -198,7 +200,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(|item| self.array_of(param, item)).collect()
     }
 
-    /// The array or the number that the parameter is.
+    /// The parameter as an array or a number.
     pub fn operand<T: Element>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         match self.values[param] {
             Some(Value::Array(_) | Value::List(_)) | None => self.array(param).map(OperandArg::Array),
@@ -206,12 +208,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The lower bound that the parameter is; the lowest value where there is none.
+    /// The parameter as a lower bound; the lowest value if none is given.
     pub fn lower_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::LOWEST)
     }
 
-    /// The upper bound that the parameter is; the highest value where there is none.
+    /// The parameter as an upper bound; the highest value if none is given.
     pub fn upper_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::HIGHEST)
     }
@@ -223,14 +225,14 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The number that the parameter is, in the dtype of the call.
+    /// The parameter as a number in the dtype of the call.
     pub fn scalar<T: Element>(&self, param: usize) -> Result<T> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
         value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::DTYPE)))
     }
 
-    /// What becomes an array: an array, a number, or lists of numbers in lists.
+    /// The parameter as a host array: given as an array, a number, or nested lists of numbers.
     pub fn host<T: Element>(&self, param: usize) -> Result<HostArray<T>> {
         match self.values[param].unwrap_or(&Value::None) {
             Value::Array(_) => self.b.to_ndarray(&*self.array::<T>(param)?),
@@ -240,7 +242,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The list of indices that the parameter is. A list among its items is an array of indices, or a mask.
+    /// The parameter as a list of indices. A list among its items becomes an index array, or a mask.
     pub fn index(&self, param: usize) -> Result<IndexArg<'a, B>> {
         let value = self.values[param].unwrap_or(&Value::None);
         let items = match value {
@@ -265,7 +267,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(one).collect::<Result<_>>().map(|items| IndexArg { items })
     }
 
-    /// The array that a number or lists of numbers make.
+    /// The array made from a number or nested lists of numbers.
     fn elements<T: Element>(
         &self,
         param: usize,
@@ -278,7 +280,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| wrong())?.into_shared())
     }
 
-    /// The text that the parameter is.
+    /// The parameter as a text.
     pub fn text(&self, param: usize) -> Result<&'a str> {
         let name = self.op.params[param].name;
         match self.values[param].unwrap_or(&Value::None) {
@@ -287,7 +289,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The bytes that the parameter is.
+    /// The parameter as bytes.
     pub fn bytes(&self, param: usize) -> Result<&'a [u8]> {
         let name = self.op.params[param].name;
         match self.values[param].unwrap_or(&Value::None) {
@@ -297,7 +299,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     }
 }
 
-/// An array that is an argument, or that was made of one.
+/// An array argument: given as one, or made from numbers.
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
     /// The argument itself.
     Given(&'a B::Array<T>),
@@ -315,12 +317,12 @@ impl<B: Arrays, T: Element> ArrayArg<'_, B, T> {
     }
 }
 
-/// A list of indices that is an argument.
+/// A list of indices given as an argument.
 pub struct IndexArg<'a, B: Arrays> {
     items: Vec<IndexItem<'a, B>>,
 }
 
-/// An item of it.
+/// An item of a list of indices.
 enum IndexItem<'a, B: Arrays> {
     Plain(Index<'a, B>),
     Array(ArrayArg<'a, B, i64>),
@@ -355,7 +357,7 @@ impl<B: Arrays, T: Element> Deref for ArrayArg<'_, B, T> {
     }
 }
 
-/// An array or a number that is an argument.
+/// An argument that is an array or a number.
 pub enum OperandArg<'a, B: Arrays, T: Element> {
     /// An array.
     Array(ArrayArg<'a, B, T>),
@@ -373,7 +375,7 @@ impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
     }
 }
 
-/// The dtypes of the arrays of `T` that the value of a parameter has.
+/// The dtypes of the arrays in a parameter's value, if the parameter has the dtype `T`.
 fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     if !param.is_of_dtype() {
         return Vec::new();
@@ -385,7 +387,7 @@ fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     }
 }
 
-/// Collects the elements of lists in lists, and their lengths. None where the lists differ in length or something is no
+/// Collects the elements of nested lists, and their lengths. `None` if the lists differ in length or an item is not an
 /// element.
 fn lists<B: Arrays, T: Element>(
     value: &Value<B>,
@@ -400,7 +402,7 @@ fn lists<B: Arrays, T: Element>(
     match shape.get(depth) {
         Some(&length) if length != items.len() => return None,
         Some(_) => {}
-        // deeper lists begin with the first element
+        // nested lists set the deeper lengths at the first element
         None if elements.is_empty() => shape.push(items.len()),
         None => return None,
     }
@@ -408,7 +410,7 @@ fn lists<B: Arrays, T: Element>(
 }
 
 impl ParamInfo {
-    /// Whether its arrays or numbers are of the dtype `T` of the call.
+    /// Whether the parameter's arrays or numbers have the dtype `T` of the call.
     pub fn is_of_dtype(&self) -> bool {
         use ParamKind::*;
         let of_t = |e| e == ElementInfo::T;

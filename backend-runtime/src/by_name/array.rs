@@ -9,7 +9,8 @@ use std::{any::Any, fmt};
 
 macro_rules! dyn_array {
     ($($variant:ident: $t:ty),* $(,)?) => {
-        /// An array of a backend whose dtype is known at run time. Clones share the elements, as those of the array do.
+        /// An array of a backend whose dtype is known at run time. Clones share the elements, like clones of the typed
+        /// array.
         #[derive(Clone)]
         #[non_exhaustive]
         pub enum DynArray<B: Arrays> {
@@ -30,7 +31,7 @@ macro_rules! dyn_array {
                 match self { $(DynArray::$variant(x) => b.shape(x),)* }
             }
 
-            /// The array, with its dtype kept at run time.
+            /// Wraps a typed array; its dtype is kept at run time.
             pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
                 let slot: &mut dyn Any = &mut Some(x);
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
@@ -54,7 +55,7 @@ dyn_array! {
     Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
 }
 
-/// The slot's array as another type, which has to be the same one.
+/// Takes the array out of the slot as type `A`, which must be its actual type.
 fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
 }
@@ -65,7 +66,7 @@ impl<B: Arrays> DynArray<B> {
         self.as_any().downcast_ref()
     }
 
-    /// The bytes of the elements in C order, as [`Arrays::to_bytes`].
+    /// The bytes of the elements in C order, like [`Arrays::to_bytes`].
     pub fn to_bytes(&self, b: &B) -> Result<Vec<u8>> {
         dispatch!(self.dtype(), T => match self.get::<T>() {
             Some(x) => b.to_bytes(x),
@@ -73,21 +74,22 @@ impl<B: Arrays> DynArray<B> {
         })
     }
 
-    /// The array of this dtype and shape whose elements in C order are these bytes: what [`DynArray::to_bytes`] gives.
+    /// An array of this dtype and shape from the bytes of its elements in C order, the result of
+    /// [`DynArray::to_bytes`].
     ///
     /// # Errors
-    /// [`Error::Shape`] where there are not as many bytes, [`Error::Argument`] where one of a bool is neither 0 nor 1. No memory is asked
-    /// for before that.
+    /// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1. Both
+    /// are found before memory is allocated.
     pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
         dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
     }
 
-    /// An array over the memory of a tensor of DLPack, in its dtype: see [`Arrays::from_dlpack_with`].
+    /// An array over the memory of a DLPack tensor, in its dtype: see [`Arrays::from_dlpack_with`].
     pub fn from_dlpack(b: &B, tensor: ManagedTensor, copy: CopyMode) -> Result<DynArray<B>> {
         dispatch!(tensor.dtype(), T => b.from_dlpack_with::<T>(tensor, copy).map(DynArray::of::<T>))
     }
 
-    /// The array as a tensor of DLPack: see [`Arrays::to_dlpack_with`].
+    /// Exports the array as a DLPack tensor: see [`Arrays::to_dlpack_with`].
     pub fn to_dlpack(&self, b: &B, copy: CopyMode) -> Result<ManagedTensor> {
         dispatch!(self.dtype(), T => {
             let x = self.get::<T>().ok_or(Error::DType { op: "to_dlpack", dtype: self.dtype() })?;
@@ -95,7 +97,7 @@ impl<B: Arrays> DynArray<B> {
         })
     }
 
-    /// The elements as numbers on the host: complex ones of any dtype, integers beyond 2^53 rounded.
+    /// The elements as complex numbers on the host, for any dtype; integers beyond 2^53 are rounded.
     pub fn to_complex(&self, b: &B) -> Result<HostArray<Complex<f64>>> {
         dispatch!(self.dtype(), T => {
             let x = self.get::<T>().ok_or(Error::DType { op: "to_complex", dtype: self.dtype() })?;

@@ -1,13 +1,13 @@
-//! Arguments that are no arrays as text, in the language in which calls by name are written down.
+//! Text of arguments other than arrays, in the language in which calls by name are written.
 
 use crate::{
     Axes, Complex, DType, DefaultInfo, Lengths, Number, Slice, Widths,
     info::{ParamInfo, ParamKind},
 };
 
-/// An argument that can be written down, so that who reads the text gives the same one.
+/// An argument that can be written as text, from which a reader gets the same argument back.
 ///
-/// | of | is |
+/// | argument | text |
 /// |---|---|
 /// | numbers | `3`, `0.5`, `nan`, `-inf`, `complex(1.0, -2.0)`; the shortest text that reads as the same number |
 /// | truth values, nothing | `true`, `false`, `none` |
@@ -136,7 +136,7 @@ impl ToLiteral for &[u8] {
 }
 
 impl ParamInfo {
-    /// The text of the default, as that of what is given in its place.
+    /// The text of the default, written like the text of a given value.
     pub fn default_text(&self) -> Option<String> {
         Some(match self.default? {
             DefaultInfo::None => "none".into(),
@@ -154,7 +154,7 @@ impl ParamInfo {
 }
 
 #[cfg(test)]
-#[allow(clippy::reversed_empty_ranges)] // backward, `1..-1` is not empty
+#[allow(clippy::reversed_empty_ranges)] // in reverse order, `1..-1` is not empty
 mod tests {
     use super::*;
 

@@ -1,8 +1,8 @@
-//! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command lines,
-//! tests.
+//! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command
+//! lines, tests.
 //!
-//! The generated function `call` of a table finds the row, makes [`Args`] of the arguments, and calls the row's
-//! method in the dtype of its arrays. Nothing is instantiated for a program that does not call it.
+//! The generated function `call` of a table finds the row, makes [`Args`] from the arguments, and calls the row's
+//! method in the dtype of its arrays. A program that never uses `call` does not instantiate it.
 
 mod args;
 mod array;
@@ -18,11 +18,11 @@ pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
 
-/// The error of a name that is no op: with the op that is meant, if a name is near.
+/// The error for a name that is no op; it suggests the op with the nearest name, if one is near.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
     let most = 1 + name.len() / 3;
-    // a name of another length is no slip, and comparing a very long one would take long
+    // a name of a very different length is no typing error, and comparing a very long one is slow
     let alike = names().filter(|known| known.len().abs_diff(name.len()) <= most);
     let hint = match alike.map(|known| (distance(name, known), known)).min() {
         Some((edits, known)) if edits <= most => format!("; did you mean `{known}`?"),
@@ -31,10 +31,10 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     Error::argument("call", format!("there is no op `{name}`{hint}"))
 }
 
-/// Edits that turn one name into the other: letters more, less, other, or two beside each other swapped.
+/// Edit distance of two names: letters inserted, removed, replaced, or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // edits of the first letters: of all but two of `a`, of all but one, and of one more
+    // rows of distances for prefixes of `a`: two letters shorter, one letter shorter, and the current one
     let (mut before, mut last, mut row) =
         (vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
     for i in 0..a.len() {

@@ -1,14 +1,14 @@
-//! Programs that were written down.
+//! Programs as text.
 
 use super::DynArray;
 use crate::numpyish::Numpyish;
 use std::collections::BTreeMap;
 
-/// Calls as text, and the arrays that they begin with: what a file holds of a program.
+/// A program as stored in a file: calls as text, and the arrays that they start from.
 pub trait Program {
-    /// The calls, a line each.
+    /// The calls, one per line.
     fn text(&self) -> String;
 
-    /// The arrays that the calls begin with, by their names.
+    /// The arrays that the calls start from, by name.
     fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>>;
 }

@@ -28,11 +28,11 @@ pub enum Value<B: Arrays> {
     Slice(Slice),
     /// Bytes, for ops that read an array from them.
     Bytes(Vec<u8>),
-    /// Every axis, or the whole of one.
+    /// Every axis, or a whole axis.
     All,
     /// A new axis, in a list of indices.
     New,
-    /// All axes that no other index stands for: `...`.
+    /// All axes that no other item indexes: `...`.
     Rest,
     /// An option that is not given.
     None,
@@ -51,7 +51,7 @@ impl<B: Arrays> Value<B> {
         Ok(Value::List(list))
     }
 
-    /// The array, if it is one.
+    /// The array, if the value is one.
     pub fn as_array(&self) -> Option<&DynArray<B>> {
         match self {
             Value::Array(x) => Some(x),
@@ -59,7 +59,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The default dtype of a number or a list of numbers: int64, bool, or that of the [`precision`].
+    /// The default dtype of a number or a list of numbers: int64, bool, or a dtype of the current [`precision`].
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -75,7 +75,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The number as an element, where the dtype has it: no fraction is lost and no integer wraps.
+    /// The number as an element, if the dtype can hold it: no fraction is lost and no integer wraps.
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
@@ -88,7 +88,7 @@ impl<B: Arrays> Value<B> {
                         DTypeKind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
                         _ => (0, (1_i128 << bits) - 1),
                     };
-                    // the low 64 bits are all of an integer in range
+                    // the low 64 bits determine every integer in range
                     (least..=most).contains(&x).then(|| T::from_u64(x as u64))
                 }
                 DTypeKind::Real | DTypeKind::Complex => Some(T::from_f64(x as f64)),
@@ -158,12 +158,12 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
     }
 }
 
-/// A parameter that is no array, from a [`Value`].
+/// Conversion of a [`Value`] to a parameter other than an array.
 pub trait FromValue: Sized {
     /// The legal values, for error messages: "an integer".
     fn wanted() -> String;
 
-    /// The parameter, if the value is one.
+    /// The parameter, if the value has a legal form.
     fn from_value<B: Arrays>(value: &Value<B>) -> Option<Self>;
 }
 
@@ -257,7 +257,7 @@ macro_rules! lists {
                 $wanted.into()
             }
 
-            /// One number is a list of one.
+            /// A single number counts as a list of one.
             fn from_value<B: Arrays>(value: &Value<B>) -> Option<Vec<$t>> {
                 match value {
                     Value::List(items) => items.iter().map(FromValue::from_value).collect(),
@@ -333,7 +333,7 @@ impl FromValue for DType {
     }
 }
 
-/// A derived one would ask for a backend that has it too.
+/// Written by hand, as a derived one would require `B: Debug`.
 impl<B: Arrays> fmt::Debug for Value<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

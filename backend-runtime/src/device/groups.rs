@@ -1,28 +1,29 @@
-//! The limits of the control groups that this process is in: how much memory a container, a batch job or a service may have.
+//! Limits of this process's control groups: the memory that a container, a batch job or a service may use.
 //!
-//! A group is a folder of a file system that the kernel shows, and all groups above it limit it, too. There are two versions of these
-//! files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's documentation); a system may have both.
+//! A group is a folder of a file system of the kernel, and the groups above it limit it, too. There are two versions of
+//! these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's documentation); a
+//! system may have both.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-/// What a control group may have, and has.
+/// A control group's limit and use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The most bytes that its processes may use together.
+    /// Maximum number of bytes for all its processes together.
     pub limit: u64,
-    /// Bytes that they use, without copies of files that the kernel drops when it needs room.
+    /// Bytes in use, without file caches that the kernel drops when it needs room.
     pub used: u64,
 }
 
-/// The names of a version's files.
+/// The file names of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key in `memory.stat` of the bytes of files that were not used lately.
+    /// The key in `memory.stat` for bytes of file caches not used lately.
     droppable: &'static str,
 }
 
@@ -30,14 +31,15 @@ const FIRST: Files =
     Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", droppable: "total_inactive_file" };
 const SECOND: Files = Files { limit: "memory.max", used: "memory.current", droppable: "inactive_file" };
 
-/// The groups with a limit that this process is in; none on a system without them.
+/// This process's groups that have a limit; empty on a system without control groups.
 pub(super) fn of_this_process() -> Vec<Group> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let folders = folders(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
     folders.iter().filter_map(|(files, folder)| group(*files, folder)).collect()
 }
 
-/// The folders of a process's groups and of those above, from the texts of `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// The folders of a process's groups and their ancestors, from the texts of `/proc/self/mountinfo` and
+/// `/proc/self/cgroup`.
 fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     let mut folders = Vec::new();
     for line in mounts.lines() {
@@ -59,7 +61,7 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             ours.then(|| path.to_owned())
         };
         let path = groups.lines().find_map(of).unwrap_or_default();
-        // in a container the place may show a part of the groups alone
+        // in a container, the mount may show only a part of the groups
         let below = Path::new(&path).strip_prefix(root).unwrap_or(Path::new(""));
         let plain = below.components().all(|part| matches!(part, Component::Normal(_)));
         let below = if plain { below } else { Path::new("") };
@@ -101,14 +103,14 @@ mod tests {
         assert!(folders(FIRST_MOUNT, groups).iter().all(|(files, _)| *files == FIRST));
         let second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(paths(second, groups), ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/"]);
-        // a container that shows its own group alone, and one that was moved out of what it sees
+        // a container that sees only its own group, and one that was moved outside the part it sees
         let shown = "30 23 0:26 /pods/a /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(paths(shown, "0::/pods/a/b"), ["/sys/fs/cgroup/b", "/sys/fs/cgroup/"]);
         assert_eq!(paths(second, "0::/../x"), ["/sys/fs/cgroup/"]);
         assert_eq!(paths("nonsense\n1 2 - cgroup2\n", ""), [""; 0]);
     }
 
-    // the module that makes folders is there for libraries that are loaded
+    // this test uses the module for private folders, which exists only where libraries are loaded
     #[cfg(any(feature = "cuda", feature = "torch"))]
     #[test]
     fn limits_of_both_versions() {

@@ -1,20 +1,20 @@
-//! The machine's processor and this process's memory, as Linux tells them in `/proc`.
+//! The machine's processor and this process's memory, as reported by Linux in `/proc`.
 
 use super::{DeviceInfo, DeviceKind, MemoryInfo, groups};
 use crate::{Error, Result};
 use std::{env::consts::ARCH, fs, thread};
 
-/// What backends call the host.
+/// The backends' name for the host.
 pub(crate) const DEVICE: &str = "cpu";
 
-/// The loops of this crate, with its version.
+/// Name and version of this crate, whose loops do the computing.
 pub(crate) const LIBRARY: (&str, &str) = ("backends", env!("CARGO_PKG_VERSION"));
 
 const STATUS: &str = "/proc/self/status";
 const MACHINE: &str = "/proc/meminfo";
 const RESET: &str = "/proc/self/clear_refs";
 
-/// The CPU as the device of a backend. On other systems than Linux it has no name and no figure of its memory.
+/// Describes the CPU as the device of a backend. On systems other than Linux, name and memory are not reported.
 pub(crate) fn info(backend: &'static str) -> DeviceInfo {
     let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text));
     let mut info = DeviceInfo::new(backend, DEVICE, DeviceKind::Cpu, name.unwrap_or_else(|| ARCH.into()));
@@ -23,10 +23,10 @@ pub(crate) fn info(backend: &'static str) -> DeviceInfo {
     info
 }
 
-/// What the process has of the machine's memory.
+/// This process's memory use and the memory available to it.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the system does not say.
+/// [`Error::Unavailable`] if the system does not report it.
 pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
     let read = |path: &str| {
         fs::read_to_string(path).map_err(|why| Error::unavailable(backend, format!("{path}: {why}")).caused_by(why))
@@ -44,22 +44,23 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
     Ok(MemoryInfo::new(in_use, peak, 0, available, total))
 }
 
-/// Begins the measurement of the process's most memory anew.
+/// Resets the process's peak memory.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the system does not let it.
+/// [`Error::Unavailable`] if the system refuses.
 pub(crate) fn reset_peak(backend: &'static str) -> Result<()> {
-    // 5 is the high-water mark alone: proc_pid_clear_refs(5)
+    // 5 resets only the high-water mark: proc_pid_clear_refs(5)
     fs::write(RESET, "5").map_err(|why| {
         let text = format!("the system does not let this process reset its most memory: {RESET}: {why}");
         Error::unavailable(backend, text).caused_by(why)
     })
 }
 
-/// Gives freed memory that the C library keeps back to the system, where that is glibc; others do so by themselves, or cannot.
+/// Returns free memory in the C library's heap to the system if that library is glibc; others do so themselves, or
+/// cannot.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the function has no requirements, and locks what it looks at.
+    // SAFETY: the function has no requirements, and takes the locks it needs.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -73,7 +74,8 @@ fn bytes_of(text: &str, key: &str) -> Option<u64> {
     (words.next()? == "kB").then(|| number.saturating_mul(1024))
 }
 
-/// The processor's name in the text of `/proc/cpuinfo`, whose keys depend on the architecture; many ARM systems say none.
+/// The processor's name in the text of `/proc/cpuinfo`, whose keys depend on the architecture; many ARM systems give
+/// none.
 fn processor(text: &str) -> Option<String> {
     let value = |key: &str| {
         let of = |line: &str| line.split_once(':').filter(|(k, _)| k.trim() == key).map(|(_, v)| v.trim().to_owned());
@@ -109,14 +111,14 @@ mod tests {
         assert_eq!(info.memory.is_some(), cfg!(target_os = "linux"), "{info}");
     }
 
-    /// Of a process that other tests use as well: no figure is known, but how they are related.
+    /// Other tests share the process, so this checks relations of the figures and no exact values.
     #[test]
     fn memory_is_that_of_the_process() {
         const SIZE: usize = 64 << 20;
         let Some(before) = available("memory", memory("numpyish")) else { return };
         let block = black_box(vec![1_u8; SIZE]);
         let during = memory("numpyish").unwrap();
-        // Linux counts pages by processor, so that its sums are off by some
+        // Linux counts pages per processor, so its sums are slightly off
         assert!(during.in_use >= SIZE as u64 / 2 && during.peak >= during.in_use, "{before} {during}");
         drop(block);
         let after = memory("numpyish").unwrap();

@@ -1,4 +1,4 @@
-//! What a device is, and what its memory holds.
+//! Descriptions of devices and of their memory use.
 
 mod groups;
 pub(crate) mod host;
@@ -12,7 +12,7 @@ use std::fmt;
 pub enum DeviceKind {
     /// The processor of this machine; its memory is the host's.
     Cpu,
-    /// A graphics processor, with memory of its own.
+    /// A graphics processor, with its own memory.
     Gpu,
 }
 
@@ -25,35 +25,36 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-/// What a device is: [`Arrays::device_info`](crate::Arrays::device_info). Its `Display` is a description in one line.
+/// Description of a device: [`Arrays::device_info`](crate::Arrays::device_info). Its `Display` is one line.
 ///
-/// A figure that the system does not give is `None`.
+/// A figure that the system does not report is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
     /// The backend: `"cuda"`.
     pub backend: &'static str,
-    /// The device, in the library's words: `"cuda:0"`.
+    /// The device's name in its library: `"cuda:0"`.
     pub device: String,
     /// CPU or GPU.
     pub kind: DeviceKind,
-    /// Name of the hardware: `"AMD EPYC 9654 96-Core Processor"`, `"NVIDIA H100 80GB HBM3"`. Of a CPU that the system does not name it is
-    /// the architecture, `"aarch64"`.
+    /// Name of the hardware: `"AMD EPYC 9654 96-Core Processor"`, `"NVIDIA H100 80GB HBM3"`. For a CPU that the system
+    /// does not name, the architecture: `"aarch64"`.
     pub name: String,
-    /// Bytes of memory that the hardware has. A program may be allowed less: [`MemoryInfo::total`].
+    /// Memory of the hardware in bytes. A program may be limited to less: [`MemoryInfo::total`].
     pub memory: Option<u64>,
-    /// Of a CPU the logical processors that this process may use, of a GPU its multiprocessors.
+    /// For a CPU, the logical processors that this process may use; for a GPU, its multiprocessors.
     pub processors: Option<usize>,
     /// The library that computes: `"backends"` with its own loops on the CPU, `"libtorch"`, `"CUDA driver"`.
     pub library: String,
-    /// The library's version: `"2.11.0"`, of CUDA's driver the newest CUDA that it serves, `"13.0"`.
+    /// The library's version, such as `"2.11.0"`; for the CUDA driver the newest CUDA version that it supports,
+    /// `"13.0"`.
     pub version: Option<String>,
-    /// What an NVIDIA GPU can, as CUDA counts it: (9, 0).
+    /// The CUDA compute capability of an NVIDIA GPU: (9, 0).
     pub compute_capability: Option<(u32, u32)>,
 }
 
 impl DeviceInfo {
-    /// A device of which no figures are known; the fields are set one by one.
+    /// A device without figures; set the fields one by one.
     pub fn new(
         backend: &'static str,
         device: impl Into<String>,
@@ -97,14 +98,14 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
-/// What the memory of a device holds: [`Arrays::memory`](crate::Arrays::memory). All figures are bytes.
+/// Memory use of a device: [`Arrays::memory`](crate::Arrays::memory). All figures are bytes.
 ///
 /// | | on the CPU, for all backends of the process together | on a GPU |
 /// |---|---|---|
-/// | `in_use` | memory that the process has in RAM, all that it does counted: arrays, code, other libraries (`VmRSS` of Linux) | blocks that arrays of this process and backend have |
-/// | `peak` | the most of that since the process began or the last reset (`VmHWM`) | the same of blocks, since the device's first use |
-/// | `cached` | 0: what the allocator keeps is part of `in_use` | freed blocks that are kept for the next arrays |
-/// | `available` | what can be had without swapping (`MemAvailable`), at most what the limits of the process's control groups leave | what is free on the device, and `cached` |
+/// | `in_use` | the process's memory in RAM, including arrays, code and other libraries (`VmRSS` of Linux) | blocks of this process's arrays of this backend |
+/// | `peak` | the maximum of that since the process began or the last reset (`VmHWM`) | the maximum of that since the device's first use or the last reset |
+/// | `cached` | 0: the allocator's cache is part of `in_use` | freed blocks that are kept for the next arrays |
+/// | `available` | memory to be had without swapping (`MemAvailable`), at most the rest of the control groups' limits | free memory of the device, and `cached` |
 /// | `total` | the machine's memory (`MemTotal`), at most the lowest of these limits | the device's memory |
 ///
 /// Memory of other processes is neither in use nor available.
@@ -113,13 +114,14 @@ impl fmt::Display for DeviceInfo {
 pub struct MemoryInfo {
     /// Bytes in use.
     pub in_use: u64,
-    /// The most bytes in use at one time, since the beginning or [`Arrays::reset_peak_memory`](crate::Arrays::reset_peak_memory).
+    /// Maximum of the bytes in use since the beginning or
+    /// [`Arrays::reset_peak_memory`](crate::Arrays::reset_peak_memory).
     pub peak: u64,
-    /// Bytes that are in use by no array, and kept for the next ones.
+    /// Bytes that no array uses and that are kept for the next arrays.
     pub cached: u64,
-    /// Bytes that this process can have in addition to those in use.
+    /// Bytes that this process can get in addition to those in use.
     pub available: u64,
-    /// Bytes that there are.
+    /// Bytes in total.
     pub total: u64,
 }
 
@@ -138,7 +140,7 @@ impl fmt::Display for MemoryInfo {
     }
 }
 
-/// A number of bytes, as people read it: `1.5 GiB`.
+/// A number of bytes in readable form: `1.5 GiB`.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -151,7 +153,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// The error of a question that only those who wrote a backend can answer, where its device is not the host's.
+/// The error for a backend on another device than the host that does not implement this method.
 pub(crate) fn expect_host(op: &'static str, backend: &'static str, device: &str) -> Result<()> {
     if device == host::DEVICE { Ok(()) } else { Err(Error::unsupported(op, backend)) }
 }

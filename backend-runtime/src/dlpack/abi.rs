@@ -1,49 +1,49 @@
-//! The C structs of DLPack 1.3, under the names that its header `dlpack.h` gives them.
+//! The C structs of DLPack 1.3, under the names of its header `dlpack.h`.
 //!
-//! They are our own: the crates that have them wrap them in types whose interfaces still change from version to version, and nothing
-//! else of these crates would be used.
+//! They are defined here because crates that provide them wrap them in types whose interfaces still change between
+//! versions, and nothing else of these crates would be used.
 
 use crate::DType;
 use std::{ffi::c_void, fmt};
 
-/// The version that tensors made here say. Nothing in them is newer than 1.0, so that every consumer of a 1.x takes them.
+/// The version stated in tensors made here. They use nothing newer than 1.0, so every consumer of a 1.x accepts them.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
 
 /// `DLPACK_FLAG_BITMASK_READ_ONLY`: the consumer must not write to the memory.
 pub const READ_ONLY: u64 = 1;
 
-/// `DLPACK_FLAG_BITMASK_IS_COPIED`: nobody but the consumer has the memory, as the producer made a copy for it.
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the producer made a copy for the consumer, who alone has this memory.
 pub const IS_COPIED: u64 = 2;
 
 /// The name of a Python capsule with a [`DLManagedTensorVersioned`].
 pub const CAPSULE: &std::ffi::CStr = c"dltensor_versioned";
 
-/// What a consumer renames it to when it takes the tensor.
+/// The name that a consumer gives the capsule when it takes the tensor.
 pub const USED_CAPSULE: &std::ffi::CStr = c"used_dltensor_versioned";
 
 /// The name of a Python capsule with a [`DLManagedTensor`].
 pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
 
-/// What a consumer renames it to when it takes the tensor.
+/// The name that a consumer gives the capsule when it takes the tensor.
 pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
 
-/// A version of DLPack: another major one means other structs.
+/// A version of DLPack: another major version has other structs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
     /// Changes with the layout of the structs.
     pub major: u32,
-    /// Changes where codes are added.
+    /// Changes when codes are added.
     pub minor: u32,
 }
 
-/// Where memory is.
+/// The device of memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DLDevice {
     /// The kind of device, a `DLDeviceType`: [`DLDevice::CPU`] has 1, [`DLDevice::cuda`] 2.
     pub device_type: i32,
-    /// Which one; 0 for memory of the host.
+    /// Index among the devices of this kind; 0 for host memory.
     pub device_id: i32,
 }
 
@@ -59,14 +59,14 @@ impl DLDevice {
         DLDevice { device_type: 2, device_id: ordinal }
     }
 
-    /// Whether the CPU reads the memory as its own: `kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`.
+    /// Whether the CPU can read the memory directly: `kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`.
     pub const fn is_host(self) -> bool {
         matches!(self.device_type, 1 | 3 | 11)
     }
 }
 
 impl fmt::Display for DLDevice {
-    /// As the backends name their devices; others by the names and numbers of DLPack.
+    /// Uses the backends' device names; other devices get the names and numbers of DLPack.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DLDevice { device_type, device_id } = self;
         match device_type {
@@ -89,7 +89,7 @@ pub struct DLDataType {
     pub code: u8,
     /// Bits of one number.
     pub bits: u8,
-    /// Numbers in an element: 1, but for vectors.
+    /// Numbers per element: 1, except for vectors.
     pub lanes: u16,
 }
 
@@ -112,7 +112,7 @@ impl From<DType> for DLDataType {
 }
 
 impl DLDataType {
-    /// The dtype, if it is one of ours.
+    /// The dtype, if it is one of this crate.
     pub fn dtype(self) -> Option<DType> {
         DType::ALL.into_iter().find(|&dtype| DLDataType::from(dtype) == self)
     }
@@ -149,13 +149,13 @@ impl fmt::Display for DLDataType {
     }
 }
 
-/// An array: what it is, and where its memory is.
+/// An array: its type, shape, strides and memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLTensor {
     /// The memory; null if there are no elements.
     pub data: *mut c_void,
-    /// Where that is.
+    /// The device of the memory.
     pub device: DLDevice,
     /// Number of axes.
     pub ndim: i32,
@@ -163,21 +163,21 @@ pub struct DLTensor {
     pub dtype: DLDataType,
     /// Lengths of the axes; may be null without axes.
     pub shape: *mut i64,
-    /// Distances of neighbours, in elements; null for C order, before DLPack 1.2.
+    /// Distances between neighbours along each axis, in elements; null for C order, before DLPack 1.2.
     pub strides: *mut i64,
     /// Bytes from `data` to the first element.
     pub byte_offset: u64,
 }
 
-/// An array with what frees it, as it was before DLPack 1.0: without a version and without flags.
+/// An array with its deleter, in the form before DLPack 1.0: without a version and without flags.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
     /// The array.
     pub dl_tensor: DLTensor,
-    /// The producer's own.
+    /// Private data of the producer.
     pub manager_ctx: *mut c_void,
-    /// To be called once, when the consumer is done with it.
+    /// Called once, when the consumer is done with the tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 

@@ -1,4 +1,4 @@
-//! The CPU, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`, the loops are our own.
+//! The CPU backend, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`; the loops are this crate's own.
 //!
 //! One file per group of the table; a row `call = "reduction::sum"` is the function `sum` in `reduction.rs`.
 
@@ -49,17 +49,18 @@ pub type NdArray<T> = HostArray<T>;
 /// The argument that functions of this backend take for an `operand` parameter.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
-/// The CPU, on ndarray. Free to create and to clone.
+/// The CPU backend, on ndarray. Free to create and to clone.
 ///
 /// # Threads
-/// Large loops run in the calling thread and on rayon's global pool (together as many threads as cores, or `RAYON_NUM_THREADS`), or
-/// on the pool that the calling thread belongs to; results do not depend on how many there are. Where the system refuses to start threads, and in a
-/// process made by `fork` after this backend was used, loops run in the thread that calls. Such a process also
-/// continues the random stream of its parent at the same place: [`Arrays::seed`] gives it one of its own. The other backends
-/// answer with [`Error::Unavailable`](crate::Error::Unavailable) there.
+/// Large loops run in the calling thread and on rayon's global pool (together as many threads as cores, or
+/// `RAYON_NUM_THREADS`), or on the pool that the calling thread belongs to; results do not depend on the number of
+/// threads. If the system refuses to start threads, and in a process made by `fork` after this backend was used, loops
+/// run in the calling thread. Such a process also continues the random stream of its parent at the same place:
+/// [`Arrays::seed`] gives it its own. The other backends return [`Error::Unavailable`](crate::Error::Unavailable)
+/// there.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
-    /// `None` is the stream that all such backends of the process share.
+    /// `None` is the stream that all unseeded backends of the process share.
     random: Option<Stream>,
 }
 
@@ -72,7 +73,7 @@ impl Numpyish {
         Numpyish { random: None }
     }
 
-    /// The CPU, with a random stream of its own that starts from `seed`.
+    /// The CPU, with its own random stream that starts from `seed`.
     pub fn seeded(seed: u64) -> Numpyish {
         Numpyish { random: Some(Stream::new(seed)) }
     }
