@@ -236,7 +236,7 @@ mod tests {
             for _ in 0..100 {
                 // SAFETY: the memory outlives the array, which has one element.
                 drop(unsafe { array(memory.as_ptr(), &[1], &[1], Box::new(owner.clone()), of) });
-                // at most as many as the other registries hold
+                // at most as many as other tests hold
                 assert!(Arc::strong_count(&owner) < 50, "{}", Arc::strong_count(&owner));
             }
         }

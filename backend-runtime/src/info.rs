@@ -19,7 +19,7 @@ pub struct OpInfo {
     pub dtypes: &'static [DType],
     /// The dtypes of `U`, the result's dtype of an op that converts; empty for all other ops.
     pub to_dtypes: &'static [DType],
-    /// Name of each backend that has the op, and the library function that it runs.
+    /// Name of each backend that has the op, and what it runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// NumPy's name; empty where NumPy has none.
     pub numpy: &'static str,
