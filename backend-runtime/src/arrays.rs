@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{any::Any, fmt::Debug};
 
-/// Where arrays live: the supertrait of every op-group trait.
+/// The arrays of a backend; the supertrait of every op-group trait.
 ///
 /// A backend is a value that holds a device, a stream and a random state. It is cheap to clone; clones share these.
 pub trait Arrays: Clone + Send + Sync + 'static {
