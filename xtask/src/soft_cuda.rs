@@ -5,14 +5,20 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 /// The names under which the backend looks for the driver and for the libraries that run on a device.
 const NAMES: [&str; 6] =
     ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12", "libnccl.so.2"];
 
-/// Builds the device; the folder that has to come first where libraries are looked for.
+/// The folder that has to come first where libraries are looked for. The device is built at the first call.
 pub fn folder() -> Outcome<PathBuf> {
+    static FOLDER: OnceLock<Outcome<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(built).clone()
+}
+
+fn built() -> Outcome<PathBuf> {
     // a target folder of its own: tests build the same file with other features of its dependencies, so that each of the two
     // commands would build it again
     let target = root().join("target/device");

@@ -31,11 +31,13 @@ pub fn task(args: &[String]) -> Outcome {
         print!("{}", groups::list());
         return Ok(());
     }
-    let wanted = Wanted::of(args)?;
+    let mut wanted = Wanted::of(args)?;
     let ci = env::var_os("CI").is_some();
     available_libraries()?;
     // a GPU is better than a software device
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    // parts are tested in every dtype
+    wanted.repetitions.dtypes |= !soft || !wanted.is_whole;
     // arrays are exchanged with NumPy, in the version that the golden data are of
     let numpy = match environment("numpy-venv", &golden::PACKAGES[..1]) {
         Err(why) if ci => return Err(why),
@@ -50,7 +52,7 @@ pub fn task(args: &[String]) -> Outcome {
         if wanted.repetitions.ranks {
             command.env("BACKENDS_EXHAUSTIVE", "1");
         }
-        if soft && wanted.is_whole {
+        if !wanted.repetitions.dtypes {
             command.env("BACKENDS_DTYPES", wanted.repetitions.dtypes().join(","));
         }
         if let Some(python) = &numpy {
@@ -87,7 +89,7 @@ fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Comman
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
         let mut args: Vec<String> = group.args().chain(wanted.args.iter().cloned()).collect();
-        if soft && group.name == "cuda" && !wanted.repetitions.dtypes {
+        if group.name == "cuda" && !wanted.repetitions.dtypes {
             let skipped =
                 wanted.repetitions.left_out().into_iter().flat_map(|dtype| ["--skip".into(), format!("::{dtype}")]);
             args.extend(["--".into()].into_iter().chain(skipped));
