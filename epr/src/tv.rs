@@ -35,7 +35,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Tv::made(projector, sinogram, lambda, false)
     }
 
-    /// As `new`, for a run with meaningless values, as in a plan for ranks that do not exist: it makes a fixed
+    /// Like `new`, for a run with meaningless values, as in a plan for ranks that do not exist: it makes a fixed
     /// number of power iterations, and no value is an error.
     pub fn planned(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, true)

@@ -48,7 +48,7 @@ pub trait NumpyFiles: Arrays {
         save(path.as_ref(), &host(self, &*x.into_array())?)
     }
 
-    /// As `save_npy`, for an array whose dtype is known only at run time, or a number.
+    /// Like `save_npy`, for an array whose dtype is known only at run time, or a number.
     fn save_npy_value(&self, path: impl AsRef<Path>, x: &Value<Self>) -> Result<()> {
         with_array(self, x, Save(path.as_ref()))
     }

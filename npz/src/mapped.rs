@@ -240,7 +240,7 @@ impl MappedMut {
         write.map_err(at(path))
     }
 
-    /// As `write`, for an array of a backend.
+    /// Like `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays, T: Element>(
         &mut self,
         b: &B,

@@ -164,7 +164,7 @@ impl<T: Element> NpyWriter<T> {
         })
     }
 
-    /// As `write`, for an array of a backend.
+    /// Like `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays>(
         &mut self,
         b: &B,

@@ -51,7 +51,7 @@ pub enum Kind {
     Text,
     /// A number or bool of Rust.
     Plain(Plain),
-    /// As `Plain`, or `none`.
+    /// Like `Plain`, or `none`.
     Maybe(Plain),
     /// One of a fixed list of names.
     Choice(Arc<Choice>),

@@ -41,7 +41,7 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// As `array`, for an array that has elements or is not split.
+    /// Like `array`, for an array that has elements or is not split.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
@@ -76,7 +76,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// As `settle`, but split along the given axis if it is long enough.
+    /// Like `settle`, but split along the given axis if it is long enough.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
         if !self.may_split(shape[axis]) || shape.contains(&0) {
@@ -214,7 +214,7 @@ impl<B: Backend> Sharded<B> {
         Ok(self.split_along(OP, Cow::Borrowed(x), axis)?.into_owned())
     }
 
-    /// As `resplit`, with errors in the name of an op.
+    /// Like `resplit`, with errors in the name of an op.
     pub(crate) fn split_along<'a, T: Element>(
         &self,
         op: &'static str,

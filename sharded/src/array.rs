@@ -29,7 +29,7 @@ impl<B: Arrays, T: Element> ShardedArray<B, T> {
         &self.part
     }
 
-    /// As `part`, by value.
+    /// Like `part`, by value.
     pub fn into_part(self) -> Part<B, T> {
         self.part
     }

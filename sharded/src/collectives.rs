@@ -34,10 +34,10 @@ pub trait Collectives {
     /// lost.
     fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// As [`Collectives::all_reduce_array`], with a function that joins two elements, applied in the order of ranks.
+    /// Like [`Collectives::all_reduce_array`], with a function that joins two elements, applied in the order of ranks.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`].
+    /// Like [`Collectives::all_reduce_array`].
     fn all_reduce_array_by<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -48,7 +48,7 @@ pub trait Collectives {
     /// Joins the arrays of all ranks elementwise; only rank `root` gets the result.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`]; [`Error::Library`] if there is no rank `root`.
+    /// Like [`Collectives::all_reduce_array`]; [`Error::Library`] if there is no rank `root`.
     fn reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -60,7 +60,7 @@ pub trait Collectives {
     /// Joins the arrays of all ranks elementwise; rank r gets part r of the result, cut along an axis by [`cuts`].
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`]; [`Error::Axis`].
+    /// Like [`Collectives::all_reduce_array`]; [`Error::Axis`].
     fn reduce_scatter_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -72,13 +72,13 @@ pub trait Collectives {
     /// Rank r gets the elementwise join of the arrays of ranks 0 to r.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`].
+    /// Like [`Collectives::all_reduce_array`].
     fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
     /// Rank r gets the elementwise join of the arrays of the ranks before r; rank 0 gets the identity of the join.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`].
+    /// Like [`Collectives::all_reduce_array`].
     fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
     /// Every rank gets the array of rank `root`; the arrays of other ranks are ignored.
@@ -101,7 +101,7 @@ pub trait Collectives {
     /// Concatenates the arrays of all ranks along an axis; only rank `root` gets the result.
     ///
     /// # Errors
-    /// As [`Collectives::all_gather_array`].
+    /// Like [`Collectives::all_gather_array`].
     fn gather_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -114,7 +114,7 @@ pub trait Collectives {
     /// ignored.
     ///
     /// # Errors
-    /// As [`Collectives::broadcast_array`]; [`Error::Axis`].
+    /// Like [`Collectives::broadcast_array`]; [`Error::Axis`].
     fn scatter_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -145,13 +145,13 @@ pub trait Collectives {
     /// Receives an array, with its shape, from one rank.
     ///
     /// # Errors
-    /// As [`Collectives::send_array`].
+    /// Like [`Collectives::send_array`].
     fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>>;
 
     /// Starts [`Collectives::all_reduce_array`]; `wait` returns the result.
     ///
     /// # Errors
-    /// As [`Collectives::all_reduce_array`].
+    /// Like [`Collectives::all_reduce_array`].
     fn start_all_reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,

@@ -111,7 +111,7 @@ to_complex! {
     rfftn<Real> half: Result, rfftn_with RfftnOptions, then fftn_with FftnOptions;
 }
 
-/// As [`placed`], but an array that every rank holds stays whole: a later pass may want another split.
+/// Like [`placed`], but an array that every rank holds stays whole: a later pass may want another split.
 fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> ShardedArray<B, T> {
     let mut shape = b.within.shape(&part).to_vec();
     if let Some(split) = &layout.split {

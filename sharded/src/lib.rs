@@ -209,10 +209,10 @@ impl<B: Backend> Sharded<B> {
         Sharded::with(within, world, Policy::new())
     }
 
-    /// As [`Sharded::new`], with a policy, which must be the same on all ranks.
+    /// Like [`Sharded::new`], with a policy, which must be the same on all ranks.
     ///
     /// # Errors
-    /// As [`Sharded::new`]; [`Error::Argument`] if the policies of the ranks differ.
+    /// Like [`Sharded::new`]; [`Error::Argument`] if the policies of the ranks differ.
     pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
         let mut b = Sharded { within, world, policy, seen: Arc::default(), link: Err("".into()) };
         b.same_policy()?;

@@ -108,7 +108,7 @@ impl<B: Backend> Sharded<B> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }
 
-    /// As `common_axis`, with the rows of the first array that is split there and has the whole axis.
+    /// Like `common_axis`, with the rows of the first array that is split there and has the whole axis.
     fn common<'l>(&self, shape: &[usize], arrays: impl Iterator<Item = &'l Layout> + Clone) -> Option<Along> {
         let mut best: Option<(usize, usize)> = None;
         for layout in arrays.clone() {
@@ -229,7 +229,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// As `arrange`, for an operand.
+    /// Like `arrange`, for an operand.
     #[doc(hidden)]
     #[inline]
     pub fn arrange_operand<'a, T: Element>(

@@ -141,7 +141,7 @@ impl<B: Backend> Sharded<B> {
         Ok(parts.remove(0))
     }
 
-    /// As `move_rows`, for several arrays: each rank sends every other rank one message for all of them.
+    /// Like `move_rows`, for several arrays: each rank sends every other rank one message for all of them.
     pub(crate) fn move_all<T: Element>(&self, op: &'static str, all: &[Moving<'_, B, T>]) -> Result<Vec<Part<B, T>>> {
         let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
         let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {

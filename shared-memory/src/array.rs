@@ -39,7 +39,7 @@ impl SharedArray {
         SharedArray::make(OP, &x)
     }
 
-    /// As `of`, for an array whose dtype is known only at run time.
+    /// Like `of`, for an array whose dtype is known only at run time.
     pub fn of_value<B: Arrays>(b: &B, x: &Value<B>) -> Result<SharedArray> {
         const OP: &str = "SharedArray::of_value";
         let Some(x) = x.as_array() else {

@@ -128,7 +128,7 @@ impl SharedBuffer {
         Ok(())
     }
 
-    /// As `write`, for an array of a backend.
+    /// Like `write`, for an array of a backend.
     pub fn write_array<'a, B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -273,7 +273,7 @@ unsafe fn store_all<A: Atomic>(to: *mut u8, from: &[u8]) {
 }
 
 /// # Safety
-/// As [`store_all`].
+/// Like [`store_all`].
 unsafe fn load_all<A: Atomic>(from: *mut u8, to: &mut [u8]) {
     for (i, bytes) in to.chunks_exact_mut(size_of::<A>()).enumerate() {
         // SAFETY: guaranteed by the caller.

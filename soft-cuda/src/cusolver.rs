@@ -68,7 +68,7 @@ fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32
     status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
 
-/// As `with_handle`, for a function that also takes parameters.
+/// Like `with_handle`, for a function that also takes parameters.
 fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     with_handle(handle, |handle| {
         require(handles().params.contains(&(params as u64)))?;

@@ -92,7 +92,7 @@ names! {
         Positive = "positive",
         /// Numbers from 0 to 1.
         Unit = "unit",
-        /// As `Integers`, in ascending order.
+        /// Like `Integers`, in ascending order.
         Sorted = "sorted",
         /// 0 or 1: an index that is valid for every axis with two elements.
         Index = "index",

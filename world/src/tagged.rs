@@ -50,7 +50,7 @@ impl Tag {
         }
     }
 
-    /// As [`Transport::all_gather`].
+    /// Like [`Transport::all_gather`].
     pub(crate) fn all_gather(
         &self,
         transport: &dyn Transport,
@@ -81,7 +81,7 @@ impl Tag {
         Ok(())
     }
 
-    /// As [`Transport::all_to_all`]. Short parts have tags; two ranks that exchange a long part, or nothing, do not
+    /// Like [`Transport::all_to_all`]. Short parts have tags; two ranks that exchange a long part, or nothing, do not
     /// compare tags.
     pub(crate) fn all_to_all(
         &self,

@@ -134,7 +134,7 @@ impl World {
         World::with(transport, checks_of_environment(), limit.given())
     }
 
-    /// As [`World::new`], with settings that all ranks have agreed on.
+    /// Like [`World::new`], with settings that all ranks have agreed on.
     pub(crate) fn with(transport: Box<dyn Transport>, check: bool, limit: Option<Duration>) -> World {
         let state = State {
             turn: Mutex::new(()),
@@ -258,12 +258,12 @@ impl World {
         self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
     }
 
-    /// As `call`, for waiting for a started call.
+    /// Like `call`, for waiting for a started call.
     pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, 0, false, f)
     }
 
-    /// As `call`, for a message to or from a rank.
+    /// Like `call`, for a message to or from a rank.
     fn message<R>(
         &self,
         call: Call,

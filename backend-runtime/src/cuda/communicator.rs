@@ -86,7 +86,7 @@ impl Communicator {
     }
 
     /// # Safety
-    /// As [`Communicator::exchange`]; `comm` is alive.
+    /// Like [`Communicator::exchange`]; `comm` is alive.
     unsafe fn messages(
         &self,
         op: &'static str,

@@ -204,7 +204,7 @@ fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     order
 }
 
-/// As [`map`], into an existing array, to whose shape the inputs broadcast. It must not overlap an input, unless each
+/// Like [`map`], into an existing array, to whose shape the inputs broadcast. It must not overlap an input, unless each
 /// element coincides with the input's element at the same index.
 pub(crate) fn map_into(
     b: &Cuda,

@@ -132,7 +132,7 @@ impl Nccl {
     /// Closes a communicator at once, whatever is in progress.
     ///
     /// # Safety
-    /// As [`Nccl::destroy`].
+    /// Like [`Nccl::destroy`].
     pub(super) unsafe fn abort(&self, comm: ncclComm_t) -> Result<()> {
         // SAFETY: the caller's promise.
         self.checked("link", "ncclCommAbort", unsafe { (self.comm_abort)(comm) })
@@ -183,7 +183,7 @@ impl Nccl {
     /// Receives bytes from a rank into device memory.
     ///
     /// # Safety
-    /// As [`Nccl::send`]; in addition, nothing else reads the bytes.
+    /// Like [`Nccl::send`]; in addition, nothing else reads the bytes.
     pub(super) unsafe fn recv(
         &self,
         op: &'static str,

@@ -180,12 +180,12 @@ impl Notes {
         }
     }
 
-    /// As [`Notes::wait`], but does nothing unless a note may exist.
+    /// Like [`Notes::wait`], but does nothing unless a note may exist.
     pub(crate) fn wait_if_due(&self, op: &'static str) -> Result<()> {
         if self.are_due() { self.wait(op) } else { Ok(()) }
     }
 
-    /// As `wait_if_due`, but only if the notes are those of another thread.
+    /// Like `wait_if_due`, but only if the notes are those of another thread.
     pub(crate) fn wait_if_of_others(self: &Arc<Notes>, op: &'static str) -> Result<()> {
         if self.are_due() && !Arc::ptr_eq(self, &Notes::of_this_thread(&self.device)) { self.wait(op) } else { Ok(()) }
     }

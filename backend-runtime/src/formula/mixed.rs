@@ -27,7 +27,7 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// As in [`Typed`].
     const GAINS_FROM_AVX512: bool;
 
-    /// As [`Typed::check`], for the op `F`.
+    /// Like [`Typed::check`], for the op `F`.
     fn check<F: Row>(&self) -> Result<()>;
 }
 
@@ -42,10 +42,10 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// As in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
-    /// As [`Node::PULLS`].
+    /// Like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// As [`Node::pull`], of the gradients of all of them.
+    /// Like [`Node::pull`], of the gradients of all of them.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
     /// Their texts, as those of [`Node::write`].

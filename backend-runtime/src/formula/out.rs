@@ -169,7 +169,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
 macro_rules! of_several {
     ($($name:ident $($t:ident $at:tt),*;)*) => {
         impl<B: Arrays, V: Element> Out<'_, B, V> {$(
-            /// As [`Out::each`], over operands of these dtypes.
+            /// Like [`Out::each`], over operands of these dtypes.
             ///
             /// # Errors
             /// As those of [`Out::each`].

@@ -19,7 +19,7 @@ pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// As [`path`], of a folder on the way to an entry that is to be made in it: all users may be able to write it, where only
+/// Like [`path`], of a folder on the way to an entry that is to be made in it: all users may be able to write it, where only
 /// owners can replace its entries.
 #[cfg(unix)]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {

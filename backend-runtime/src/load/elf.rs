@@ -28,7 +28,7 @@ pub fn check(library: &Path) -> Result<Vec<String>, String> {
     check_content(&mut file, length)
 }
 
-/// As [`check`], of an image in memory.
+/// Like [`check`], of an image in memory.
 #[cfg(any(feature = "cuda", test))]
 pub fn check_image(image: &[u8]) -> Result<(), String> {
     check_content(&mut std::io::Cursor::new(image), image.len() as u64).map(drop)

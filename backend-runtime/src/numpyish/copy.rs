@@ -516,7 +516,7 @@ unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8;
     }
 }
 
-/// As [`square_of_4_bytes`].
+/// Like [`square_of_4_bytes`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8; 8], to_row: isize) {

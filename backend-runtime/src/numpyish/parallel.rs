@@ -23,7 +23,7 @@ pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
-/// As [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
+/// Like [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }

@@ -113,7 +113,7 @@ macro_rules! versions {
 }
 pub(crate) use versions;
 
-/// As [`versions`], with a version for AVX-512 too: where there is much to compute, and nothing waits for memory.
+/// Like [`versions`], with a version for AVX-512 too: where there is much to compute, and nothing waits for memory.
 macro_rules! wide_versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(

@@ -171,7 +171,7 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// As [`Fused::compute`], of neighbours in operands that are scalars or have them next to each other too.
+    /// Like [`Fused::compute`], of neighbours in operands that are scalars or have them next to each other too.
     ///
     /// # Safety
     /// As for [`Fused::compute`]; there is one axis.
@@ -185,7 +185,7 @@ impl<'a> Fused<'a> {
         unsafe { kernel::stretch(self.kernel, self.op, x, scalars, out, n) };
     }
 
-    /// As [`Fused::compute`].
+    /// Like [`Fused::compute`].
     ///
     /// # Safety
     /// As for [`Fused::compute`].
@@ -238,7 +238,7 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// As [`Fused::compute`], of neighbours where the last axis is too short for a call of the loop: those of many rows are copied together.
+    /// Like [`Fused::compute`], of neighbours where the last axis is too short for a call of the loop: those of many rows are copied together.
     ///
     /// # Safety
     /// As for [`Fused::compute`]; there are two axes or more.

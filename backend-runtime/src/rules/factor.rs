@@ -78,7 +78,7 @@ impl System {
         Ok(system)
     }
 
-    /// As [`System::of`], with square matrices.
+    /// Like [`System::of`], with square matrices.
     pub fn square(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
         square(op, a)?;
         System::of(op, a, b, size)

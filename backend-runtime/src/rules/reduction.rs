@@ -11,7 +11,7 @@ pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>
     }
 }
 
-/// As [`reduction`], of one axis; `None` is that of an array of 0 dimensions.
+/// Like [`reduction`], of one axis; `None` is that of an array of 0 dimensions.
 pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Option<usize>> {
     if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
 }
@@ -35,7 +35,7 @@ pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Re
     }
 }
 
-/// As [`require_elements`], of an array as one row.
+/// Like [`require_elements`], of an array as one row.
 pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.contains(&0) {
         Err(Error::shape(op, shape, "must have at least one element to choose from"))

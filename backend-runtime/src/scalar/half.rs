@@ -61,7 +61,7 @@ pub fn shorten(x: f64) -> f32 {
     f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
-/// As [`shorten`], to the 53 bits of an `f64`, for the low bits that it has not.
+/// Like [`shorten`], to the 53 bits of an `f64`, for the low bits that it has not.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;

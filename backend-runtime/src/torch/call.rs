@@ -228,19 +228,19 @@ impl OpContext<'_> {
         }
     }
 
-    /// As [`OpContext::results`], for an op that returns one tensor.
+    /// Like [`OpContext::results`], for an op that returns one tensor.
     #[inline]
     pub fn call(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Tensor> {
         self.results(schema, args)?.tensor()
     }
 
-    /// As [`OpContext::results`], for an op that returns two tensors.
+    /// Like [`OpContext::results`], for an op that returns two tensors.
     pub fn pair(self, schema: &Schema, args: &[Arg<'_>]) -> Result<(Tensor, Tensor)> {
         let mut results = self.results(schema, args)?;
         Ok((results.tensor()?, results.tensor()?))
     }
 
-    /// As [`OpContext::results`], for an op that returns a list of tensors.
+    /// Like [`OpContext::results`], for an op that returns a list of tensors.
     pub fn list(self, schema: &Schema, args: &[Arg<'_>]) -> Result<Vec<Tensor>> {
         self.results(schema, args)?.list()
     }

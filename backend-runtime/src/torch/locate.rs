@@ -49,7 +49,7 @@ pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// As [`libtorch`], with how the folder was found.
+/// Like [`libtorch`], with how the folder was found.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);

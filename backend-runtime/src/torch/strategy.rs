@@ -19,7 +19,7 @@ pub enum DtypeStrategy {
     Order,
     /// Computes 16-bit floats in float32, with a single rounding at the end.
     Float32,
-    /// As `Wrap`, and complex numbers become pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
+    /// Like `Wrap`, and complex numbers become pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
     Parts,
 }
 

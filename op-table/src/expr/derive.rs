@@ -15,7 +15,7 @@ pub fn gradient(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, Strin
     Ok(by_element(e, of, model)?.map(as_ops))
 }
 
-/// As `gradient`, but the result is a scalar expression.
+/// Like `gradient`, but the result is a scalar expression.
 ///
 /// # Errors
 /// The error is a word without a derivative.

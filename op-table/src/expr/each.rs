@@ -72,7 +72,7 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     Err(bad(&expr.span, message, Some(help)))
 }
 
-/// As [`check`], for an expression whose value is converted to the row's result: a truth value, or an element of the
+/// Like [`check`], for an expression whose value is converted to the row's result: a truth value, or an element of the
 /// row's dtype, may become any dtype.
 pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };

@@ -108,7 +108,7 @@ pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) 
     })
 }
 
-/// As `call_in_context`, for a function that first waits for the work in `goals`.
+/// Like `call_in_context`, for a function that first waits for the work in `goals`.
 pub(super) fn call_and_wait(
     goals: impl FnOnce(&Driver, usize) -> Result<Vec<Mark>>,
     f: impl FnOnce(&mut Driver, usize) -> Result<()>,

@@ -91,7 +91,7 @@ impl Driver {
         vec![Mark { stream, order: self.next_order - 1 }]
     }
 
-    /// As `goals_of_stream`, with the marks of the streams for which new work on the stream would wait.
+    /// Like `goals_of_stream`, with the marks of the streams for which new work on the stream would wait.
     pub(super) fn goals_of_wait(&self, stream: u64) -> Vec<Mark> {
         let mut goals = self.goals_of_stream(stream);
         if let Some(other) = self.streams.get(&stream).and_then(|state| state.kind.ordered_against()) {
@@ -126,7 +126,7 @@ impl Driver {
         self.finish(vec![Mark { stream, order: u64::MAX }]);
     }
 
-    /// As `finish_stream`, for all streams of a device, the newest streams first.
+    /// Like `finish_stream`, for all streams of a device, the newest streams first.
     pub(super) fn finish_device(&mut self, device: usize) {
         let goals = self.goals_of_device(device);
         self.finish(goals);

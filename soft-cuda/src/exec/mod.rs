@@ -52,7 +52,7 @@ pub fn run(
     run_within(STEPS, module, kernel, launch, memory, order).map(|_| ())
 }
 
-/// As [`run`], with a limit of steps; returns the number of steps taken.
+/// Like [`run`], with a limit of steps; returns the number of steps taken.
 pub fn run_within(
     limit: u64,
     module: &Module,

@@ -143,7 +143,7 @@ impl Comm {
         self.shut(Shutdown::Write);
     }
 
-    /// As `close`, but at once: messages in transit may be lost.
+    /// Like `close`, but at once: messages in transit may be lost.
     pub(super) fn abort(&self) {
         self.shut(Shutdown::Both);
     }

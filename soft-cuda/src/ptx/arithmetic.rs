@@ -40,7 +40,7 @@ impl Body<'_, '_> {
         });
     }
 
-    /// As [`Body::compute`], into a new register.
+    /// Like [`Body::compute`], into a new register.
     fn computed(&mut self, pure: Pure, inputs: &[Slot]) -> Read<Slot> {
         let to = self.temporary()?;
         self.compute(pure, to, inputs);

@@ -79,7 +79,7 @@ impl Plan {
         self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
 
-    /// As [`Plan::run`], for the values of a formula.
+    /// Like [`Plan::run`], for the values of a formula.
     pub(crate) fn run_formula(
         &self,
         b: &Cuda,
@@ -92,7 +92,7 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// As [`Plan::run`], with a program's fold, and optionally for the values of a formula.
+    /// Like [`Plan::run`], with a program's fold, and optionally for the values of a formula.
     #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,

@@ -101,13 +101,13 @@ pub(crate) mod testing {
         }
     }
 
-    /// As [`apply`], for 32-bit floats.
+    /// Like [`apply`], for 32-bit floats.
     pub fn apply_f32(instruction: &str, operands: &[f32]) -> f32 {
         let bits: Vec<u64> = operands.iter().map(|x| u64::from(x.to_bits())).collect();
         f32::from_bits(apply(instruction, &bits) as u32)
     }
 
-    /// As [`apply`], for 64-bit floats.
+    /// Like [`apply`], for 64-bit floats.
     pub fn apply_f64(instruction: &str, operands: &[f64]) -> f64 {
         let bits: Vec<u64> = operands.iter().map(|x| x.to_bits()).collect();
         f64::from_bits(apply(instruction, &bits))

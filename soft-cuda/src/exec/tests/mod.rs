@@ -81,7 +81,7 @@ fn kernel(body: &str) -> String {
     kernel_after("", body)
 }
 
-/// As [`kernel`], with other items before the kernel.
+/// Like [`kernel`], with other items before the kernel.
 fn kernel_after(items: &str, body: &str) -> String {
     format!(
         ".version 9.0
