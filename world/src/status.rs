@@ -1,4 +1,5 @@
-//! Exit statuses of ranks. 0 means that nothing failed.
+//! Exit statuses of ranks. 0 means that nothing failed. A launcher passes on the status of a rank that failed; the one
+//! of Open MPI 5 sometimes dies of a segmentation fault of its own after a rank aborts, and the shell then gives 139.
 
 /// A rank returned an error ([`run`](crate::run)).
 pub const FAILED: i32 = 1;

@@ -7,6 +7,7 @@ use backends_world::{Join, Kind, World, bytes, status};
 use mpiexec::{Finished, Mpi};
 use processes::Job;
 use std::{
+    os::unix::process::ExitStatusExt,
     path::PathBuf,
     process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -44,14 +45,24 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How often a job is run whose launcher dies of a segmentation fault. The launcher of Open MPI 5 does so for one of
+/// twelve jobs in which two ranks abort at once on a busy machine, and for one of a hundred in which one rank aborts;
+/// ranks have printed all that they print by then. No rank's own fault ends the launcher in this way.
+const RUNS: usize = 4;
+
 /// Runs the program, and checks that no process of the job is left.
 fn run(command: &mut Command, args: &[&str]) -> Finished {
     let _turn = turn();
     let job = Job::of(command);
-    let finished = mpiexec::finish(command.arg(PROGRAM).args(args), Duration::from_secs(120)).unwrap();
-    job.has_ended();
-    assert!(finished.status.is_some(), "it took too long: {}", finished.output);
-    finished
+    command.arg(PROGRAM).args(args);
+    let mut runs = (0..RUNS).map(|_| {
+        let finished = mpiexec::finish(command, Duration::from_secs(120)).unwrap();
+        job.has_ended();
+        assert!(finished.status.is_some(), "it took too long: {}", finished.output);
+        finished
+    });
+    let has_crashed = |finished: &Finished| finished.status.and_then(|status| status.signal()) == Some(libc::SIGSEGV);
+    runs.find(|finished| !has_crashed(finished)).expect("the launcher died of a segmentation fault each time")
 }
 
 #[track_caller]
