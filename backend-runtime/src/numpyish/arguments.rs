@@ -1,4 +1,4 @@
-//! What loops ask of their arguments, a block of them at a time: whether there is less to compute.
+//! Tests on blocks of arguments, by which loops choose a cheaper form.
 
 use super::simd::versions;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::slice::from_ref;
 
-/// Whether it is a real number above 0, and a normal one; false for dtypes that are computed in another one.
+/// True if `x` is a positive, normal real number; false for dtypes that are computed in another dtype.
 #[inline(always)]
 pub fn is_positive_normal<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
@@ -21,14 +21,14 @@ pub fn is_positive_normal<T: Element>(x: T) -> bool {
     }
 }
 
-/// Whether it is a real number above 0, which the compiler does not conclude from the bits.
+/// True if `x` is a real number above 0. The compiler does not conclude this from bits.
 #[inline(always)]
 pub fn is_above_0<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
 }
 
-/// Whether it is a real number of a magnitude below `bound`, in its own precision; false for other dtypes.
+/// True if `x` is a real number whose magnitude is below `bound` in its own precision; false for other dtypes.
 #[inline(always)]
 pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
     let x = from_ref(&x);
@@ -57,7 +57,8 @@ versions! {
     unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
         // SAFETY: the caller's promise.
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
-        // what is infinite or NaN is large, and needs none: it is rare, so that this is looked at again only then
+        // infinity and NaN are large, but need no reduction; they are rare, so the exact test runs only for large
+        // arguments
         let mut large = false;
         for &x in x {
             large |= is_large(x);

@@ -1,6 +1,6 @@
 //! Memory for results: elements of a dtype that is known only at run time.
 //!
-//! The cost of a large result is mostly that of its page faults, so large buffers ask for huge pages.
+//! Page faults are most of the cost of a large result, so large buffers ask for huge pages.
 
 use crate::{
     DType, Element, Error, Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::alloc::{self, Layout};
 
-/// Memory for some elements of a dtype, as a vector of them has it.
+/// Memory for elements of a dtype, allocated like that of a vector.
 #[derive(Debug)]
 pub struct Buffer {
     start: *mut u8,
@@ -16,12 +16,12 @@ pub struct Buffer {
     dtype: DType,
 }
 
-// SAFETY: it owns its elements, all of which may be sent and shared.
+// SAFETY: a buffer owns its elements, and elements of every dtype may be sent and shared.
 unsafe impl Send for Buffer {}
-// SAFETY: as above.
+// SAFETY: as for `Send`: elements of every dtype may be shared.
 unsafe impl Sync for Buffer {}
 
-/// Prepares a process for its first large block.
+/// Prepares the process for its first large buffer.
 #[inline(always)]
 fn before_large() {
     crate::alloc::keep_heap();
@@ -29,7 +29,7 @@ fn before_large() {
 }
 
 impl Buffer {
-    /// Room for `n` elements, which have to be written before they are read.
+    /// Room for `n` elements, which must be written before they are read.
     #[inline(always)]
     pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
@@ -54,7 +54,8 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: as above.
+        // SAFETY: as in `new`: the size is not 0 and not above that of an allocation, and the alignment is a power of
+        // two.
         let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
@@ -72,7 +73,7 @@ impl Buffer {
         Ok(Buffer { start, len: n, dtype })
     }
 
-    /// The elements of a vector.
+    /// A buffer of the elements of a vector.
     pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
         let mut v =
             std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
@@ -82,7 +83,7 @@ impl Buffer {
     /// The elements, as a vector of their type.
     ///
     /// # Panics
-    /// If `T` is another dtype: the caller is wrong.
+    /// If `T` is not the buffer's dtype: the caller is wrong.
     ///
     /// # Safety
     /// Every element has been written.
@@ -94,14 +95,14 @@ impl Buffer {
         unsafe { Vec::from_raw_parts(this.start.cast(), this.len, this.len) }
     }
 
-    /// The first element.
+    /// Address of the first element.
     #[inline]
     pub fn start(&self) -> *mut u8 {
         self.start
     }
 
     /// Number of elements.
-    #[allow(clippy::len_without_is_empty)] // nobody asks
+    #[allow(clippy::len_without_is_empty)] // nothing needs `is_empty`
     pub fn len(&self) -> usize {
         self.len
     }
@@ -135,21 +136,21 @@ impl Drop for Buffer {
     }
 }
 
-/// The error of an allocation that was refused.
+/// The error of a refused allocation.
 #[cold]
 #[inline(never)]
 pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::Memory { op, bytes }
 }
 
-/// Before the first buffer of this many bytes the allocator is told to keep freed memory: smaller ones it keeps by itself.
+/// From this many bytes on, a buffer first tells the allocator to keep freed memory, which it does anyway for less.
 const LARGE: usize = 64 << 10;
 
 /// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages, which [`Pages`](crate::alloc::Pages) has done for its blocks. This is advice to the kernel; a
-/// refusal has no effect.
+/// Asks the system to back a new buffer with huge pages; [`Pages`](crate::alloc::Pages) does this for its own blocks.
+/// This is advice to the kernel; a refusal has no effect.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
@@ -159,7 +160,7 @@ fn advise_huge(start: *mut u8, bytes: usize) {
     }
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
-        // SAFETY: the range lies in an allocation of ours, and this advice leaves contents as they are.
+        // SAFETY: the range lies in the new allocation, and this advice leaves contents as they are.
         unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
     }
 }
@@ -179,21 +180,21 @@ pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(v)
 }
 
-/// `n` zeros, whose type is named.
+/// `n` zeros of type `T`.
 pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
     // SAFETY: zero bytes are a value of every dtype.
     Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
 }
 
-/// `n` times the same value.
+/// `n` clones of a value.
 pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
     let mut v = vec(op, n)?;
     v.resize(n, value);
     Ok(v)
 }
 
-/// An error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself, because libraries
-/// abort the process when an allocation fails. The memory is allocated and freed at once.
+/// Returns an error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself,
+/// because libraries abort the process when an allocation fails. The memory is allocated and freed at once.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

@@ -4,7 +4,8 @@ use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view,
 use crate::{Each, EachSource, Element, Result};
 use std::marker::PhantomData;
 
-/// The array in another dtype. One that has it already is shared, which copies nothing until either is written to.
+/// The array in another dtype. An array that already has this dtype is shared; nothing is copied until either is
+/// written to.
 pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<NdArray<U>> {
     if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
         return Ok(same.clone());

@@ -1,14 +1,14 @@
-//! Slices from one dtype to another, on the way into a computation and out of it, and single values of any dtype.
+//! Conversion of slices from one dtype to another, before and after a computation, and single values of any dtype.
 
 use super::{buffer, simd::versions};
 use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, scalar::half::Half};
 
-/// Whether it is a 16-bit float: these are computed in `f32` and rounded once.
+/// True for 16-bit floats, which are computed in `f32` and rounded once.
 pub const fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::Float16 | DType::BFloat16)
 }
 
-/// The dtype that a 16-bit float is computed in; others are computed in themselves.
+/// The dtype that a dtype is computed in: `f32` for a 16-bit float, otherwise the dtype itself.
 pub const fn computed_in(dtype: DType) -> DType {
     if is_half(dtype) { DType::Float32 } else { dtype }
 }
@@ -22,11 +22,11 @@ pub const fn sum_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Converts `n` elements from one address to another. Both slices are apart.
+/// Converts `n` elements from one address to another. The two slices do not overlap.
 pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// How elements of one dtype become those of another: to the dtype of a sum, between precisions, from real to complex.
-/// `None` where they are the same.
+/// The conversion from one dtype to another: to the dtype of a sum, between precisions, from real to complex. `None` if
+/// the dtypes are the same.
 ///
 /// # Panics
 /// For any other pair of dtypes.
@@ -56,7 +56,7 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
 /// Converts `n` elements, or copies them if the dtype does not change.
 ///
 /// # Safety
-/// `from` and `to` are `n` elements of these dtypes, apart from each other.
+/// `from` and `to` point to `n` elements of these dtypes, which do not overlap.
 pub unsafe fn convert(from_dtype: DType, to_dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -71,24 +71,24 @@ versions! {
     unsafe fn each[T: Element, U: Element][T, U](from: *const u8, to: *mut u8, n: usize) {
         let (from, to) = (from.cast::<T>(), to.cast::<U>());
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: `from` and `to` have `n` elements each.
             unsafe { *to.add(i) = (*from.add(i)).cast() };
         }
     }
 }
 
-/// A slice of 16-bit floats in `f32`.
+/// Widens a slice of 16-bit floats to `f32`.
 unsafe fn widen<T: Half>(from: *const u8, to: *mut u8, n: usize) {
-    // SAFETY: `n` of both.
+    // SAFETY: `from` and `to` have `n` elements each.
     unsafe {
         let done = if T::DTYPE == DType::Float16 { instructions::widen(from.cast(), to.cast(), n) } else { 0 };
         widen_rest::<T>(from.cast::<T>().add(done).cast(), to.cast::<f32>().add(done).cast(), n - done);
     }
 }
 
-/// A slice of `f32` as 16-bit floats.
+/// Rounds a slice of `f32` to 16-bit floats.
 unsafe fn shorten<T: Half>(from: *const u8, to: *mut u8, n: usize) {
-    // SAFETY: `n` of both.
+    // SAFETY: `from` and `to` have `n` elements each.
     unsafe {
         let done = if T::DTYPE == DType::Float16 { instructions::shorten(from.cast(), to.cast(), n) } else { 0 };
         shorten_rest::<T>(from.cast::<f32>().add(done).cast(), to.cast::<T>().add(done).cast(), n - done);
@@ -98,23 +98,24 @@ unsafe fn shorten<T: Half>(from: *const u8, to: *mut u8, n: usize) {
 versions! {
     unsafe fn widen_rest[T: Half][T](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: `from` and `to` have `n` elements each.
             unsafe { *to.cast::<f32>().add(i) = (*from.cast::<T>().add(i)).widen() };
         }
     }
 
     unsafe fn shorten_rest[T: Half][T](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: `from` and `to` have `n` elements each.
             unsafe { *to.cast::<T>().add(i) = T::narrow(*from.cast::<f32>().add(i)) };
         }
     }
 }
 
-/// The processor's own conversions of `f16`, where it has them. All return how many elements they converted, from the first on.
+/// The processor's own conversions of `f16`, if it has them. Each returns how many elements it converted, from the
+/// first on.
 mod instructions {
     /// # Safety
-    /// `n` of both.
+    /// `from` and `to` have `n` elements each.
     pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
@@ -126,11 +127,11 @@ mod instructions {
     }
 
     /// # Safety
-    /// `n` of both.
+    /// `from` and `to` have `n` elements each.
     pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
-            // SAFETY: as above.
+            // SAFETY: the processor has these instructions; for the rest, the caller's promise.
             return unsafe { x86::shorten(from, to, n) };
         }
         let _ = (from, to, n);
@@ -144,28 +145,28 @@ mod instructions {
             _mm256_loadu_ps, _mm256_storeu_ps,
         };
 
-        /// Elements of a register of `f32`.
+        /// Number of `f32` elements in a register.
         const WIDTH: usize = 8;
 
         /// # Safety
-        /// `n` of both.
+        /// `from` and `to` have `n` elements each.
         #[target_feature(enable = "avx2,f16c")]
         pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
             let whole = n / WIDTH * WIDTH;
             for i in (0..whole).step_by(WIDTH) {
-                // SAFETY: elements of both, which may lie anywhere.
+                // SAFETY: both slices have `WIDTH` elements from `i` on; the load and the store need no alignment.
                 unsafe { _mm256_storeu_ps(to.add(i), _mm256_cvtph_ps(_mm_loadu_si128(from.add(i).cast()))) };
             }
             whole
         }
 
         /// # Safety
-        /// `n` of both.
+        /// `from` and `to` have `n` elements each.
         #[target_feature(enable = "avx2,f16c")]
         pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
             let whole = n / WIDTH * WIDTH;
             for i in (0..whole).step_by(WIDTH) {
-                // SAFETY: as above.
+                // SAFETY: both slices have `WIDTH` elements from `i` on; the load and the store need no alignment.
                 unsafe {
                     let x = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from.add(i)));
                     _mm_storeu_si128(to.add(i).cast(), x);
@@ -176,7 +177,7 @@ mod instructions {
     }
 }
 
-/// Writes for each of `n` elements a byte: 1 where it is not zero (NaN is not), else 0.
+/// Returns a function that writes one byte per element: 0 if the element is zero, else 1 (also for NaN).
 pub fn nonzero_bytes(dtype: DType) -> Convert {
     use DType::*;
     match dtype {
@@ -192,9 +193,9 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// Unsigned integers: what elements are as bits.
+/// Unsigned integers, as the bits of elements.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
-    /// Without the highest bit, which is the sign of a float.
+    /// The bits without the highest, which is the sign of a float.
     fn unsigned(self) -> Self;
 }
 
@@ -213,21 +214,21 @@ bits!(u8 u16 u32 u64);
 versions! {
     unsafe fn nonzero_integers[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: `from` and `to` have `n` elements each.
             unsafe { *to.add(i) = (*from.cast::<U>().add(i) != U::default()) as u8 };
         }
     }
 
     unsafe fn nonzero_floats[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `n` of both.
+            // SAFETY: `from` and `to` have `n` elements each.
             unsafe { *to.add(i) = ((*from.cast::<U>().add(i)).unsigned() != U::default()) as u8 };
         }
     }
 
     unsafe fn nonzero_pairs[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `n` of both; a complex number is two floats.
+            // SAFETY: `from` and `to` have `n` elements each; a complex number is two floats.
             unsafe {
                 let [re, im] = *from.cast::<[U; 2]>().add(i);
                 *to.add(i) = (re.unsigned() | im.unsigned() != U::default()) as u8;
@@ -244,7 +245,7 @@ impl Value {
     /// Zero.
     pub const ZERO: Value = Value([0]);
 
-    /// The value of `T::from_f64(x)`, where `T` is the dtype.
+    /// The value of `T::from_f64(x)`, where `T` is the type of the dtype.
     pub fn from_f64(dtype: DType, x: f64) -> Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
@@ -272,7 +273,7 @@ impl Value {
         value
     }
 
-    /// An element.
+    /// Reads an element.
     ///
     /// # Safety
     /// `x` points to an element of the dtype.
@@ -283,9 +284,9 @@ impl Value {
         value
     }
 
-    /// An element whose type is named.
+    /// An element of a known type.
     pub fn of<T: Element>(x: T) -> Value {
-        // SAFETY: it is an element of its dtype.
+        // SAFETY: `x` is an element of `T`'s dtype.
         unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
     }
 
@@ -299,20 +300,20 @@ impl Value {
         self.0.as_mut_ptr().cast()
     }
 
-    /// Writes it `n` times.
+    /// Writes the value `n` times.
     ///
     /// # Safety
-    /// The value is one of the dtype; `to` has room for `n`.
+    /// The value is of this dtype; `to` has room for `n` elements.
     pub unsafe fn fill(&self, dtype: DType, to: *mut u8, n: usize) {
         // SAFETY: the caller's promise.
         unsafe { super::copy::fill(dtype, self.start(), to, n) };
     }
 }
 
-/// Real elements as `f64`, exactly.
+/// Converts real elements to `f64`, exactly.
 ///
 /// # Safety
-/// `x` points to `n` elements of the dtype, which is that of a real float.
+/// `x` points to `n` elements of the dtype, which is a real float.
 pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<f64>> {
     unsafe fn all<T: Real>(x: *const u8, out: &mut Vec<f64>, n: usize) {
         // SAFETY: the caller's promise.
@@ -331,10 +332,10 @@ pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usiz
     Ok(out)
 }
 
-/// Writes the values of `f64` numbers, rounded to nearest, as real elements.
+/// Writes `f64` numbers as real elements, rounded to nearest.
 ///
 /// # Safety
-/// `to` has room for as many elements of the dtype, which is that of a real float.
+/// `to` has room for as many elements of the dtype, which is a real float.
 pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mut u8) {
     for (i, x) in x.enumerate() {
         // SAFETY: the caller's promise.
@@ -350,7 +351,7 @@ pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mu
     }
 }
 
-/// Whether both address the same bytes of an element.
+/// True if both elements have the same bytes.
 ///
 /// # Safety
 /// Both point to an element of the dtype.
@@ -377,7 +378,7 @@ mod tests {
             let x: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
             let y: Vec<f32> = converted(&x);
             assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32().to_bits() == b.to_bits() || a.is_nan() && b.is_nan()));
-            // itself, a little more and less, and halfway to the next
+            // the numbers themselves, the next above and below, and halfway to the next half
             for near in [|x: f32| x, f32::next_up, f32::next_down, |x: f32| f32::from_bits(x.to_bits() | 0x1000)] {
                 let y: Vec<f32> = y.iter().copied().map(near).collect();
                 let back: Vec<f16> = converted(&y);
@@ -428,7 +429,7 @@ mod tests {
     fn values_of_every_dtype() {
         for dtype in DType::ALL {
             let done: crate::Result<()> = crate::dispatch!(dtype, T => {
-                // the last is rounded once: by way of `f32` it would be 1 in 16 bits
+                // the last number must be rounded once: by way of `f32` it would become 1 in 16 bits
                 for x in [0.0, 1.0, -2.5, 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)] {
                     let (value, expected) = (Value::from_f64(dtype, x), Value::of(<T as Element>::from_f64(x)));
                     // SAFETY: both have this dtype.

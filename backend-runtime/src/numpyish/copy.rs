@@ -11,7 +11,7 @@ use super::{
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
 
-/// Elements in C order: borrowed if that is how they lie in memory, else copied.
+/// Elements in C order: borrowed if they lie so in memory, else copied.
 pub enum Packed<'a> {
     /// The array's own memory, which is in C order.
     Borrowed(View<'a>),
@@ -20,7 +20,7 @@ pub enum Packed<'a> {
 }
 
 impl Packed<'_> {
-    /// The first element.
+    /// Address of the first element.
     pub fn start(&self) -> *const u8 {
         match self {
             Packed::Borrowed(x) => x.start,
@@ -30,22 +30,22 @@ impl Packed<'_> {
 }
 
 impl Packed<'_> {
-    /// The elements, with their type.
+    /// The elements as a slice of their type.
     ///
     /// # Safety
-    /// There are `n` elements, and they have this type.
+    /// There are `n` elements of type `T`.
     pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
-        // SAFETY: the caller's promise; of no elements the address does not matter, but it has to be aligned.
+        // SAFETY: the caller's promise; a slice without elements only needs an aligned address.
         if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
     }
 }
 
-/// The elements of a view in C order: borrowed where that is how they lie in memory, else copied.
+/// The elements of a view in C order: borrowed if they lie so in memory, else copied.
 pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
-/// What an op along an axis gives; without one, of the array as one row, in C order.
+/// Calls `result` with the array and the axis; without an axis, with the array flattened in C order, and axis 0.
 pub fn along_or_row<R>(
     op: &'static str,
     x: View<'_>,
@@ -59,12 +59,12 @@ pub fn along_or_row<R>(
     result(x, axis)
 }
 
-/// The same elements in memory of their own: in the same memory order where they lie without gaps.
+/// Copies a view to new memory: in the same memory order if it has no gaps, else in C order.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     if x.is_c_order() {
         return to_raw(op, x);
     }
-    // an array without gaps is one in C order, of its axes in another order
+    // a view has no gaps if it is in C order after its axes are sorted by stride
     let mut order: Vec<usize> = (0..x.shape.len()).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(x.strides[k]));
     let shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
@@ -78,13 +78,13 @@ pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     Ok(to_raw(op, in_memory)?.permuted(&back))
 }
 
-/// The elements of a view in C order, as an array.
+/// Copies the elements of a view to a new array in C order.
 pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
     // SAFETY: every element has been written.
     unsafe { RawArray::new(op, x.shape.to_vec(), to_buffer(op, x)?) }
 }
 
-/// The elements of a view in C order.
+/// Copies the elements of a view to a new buffer in C order.
 pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     let n = crate::rules::count(op, x.shape, x.dtype.size())?;
     let buffer = Buffer::new(op, n, x.dtype)?;
@@ -92,7 +92,7 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
         let (size, ends) = (x.dtype.size(), Ends { from: x.start, to: buffer.start() });
         parallel::parallel(n, parallel::CHEAP, |range| {
             let ends = &ends;
-            // SAFETY: a part of both, which are apart.
+            // SAFETY: a part of the source and of the buffer, which do not overlap.
             unsafe {
                 let (from, to) = (ends.from.add(range.start * size), ends.to.add(range.start * size));
                 std::ptr::copy_nonoverlapping(from, to, range.len() * size);
@@ -107,8 +107,8 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     Ok(buffer)
 }
 
-/// Runs an expression with `U` a type of the size and alignment of a dtype, for which every bit pattern is a value: what
-/// only moves elements is compiled once per size.
+/// Evaluates an expression with `U` a type of the size and alignment of a dtype, for which every bit pattern is valid:
+/// code that only moves elements is compiled once per size.
 macro_rules! by_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match $dtype {
@@ -144,7 +144,7 @@ pub(crate) use by_bits;
 /// Writes one element `n` times.
 ///
 /// # Safety
-/// `from` is an element of the dtype, `to` has room for `n`.
+/// `from` points to an element of the dtype, `to` has room for `n`.
 pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
         // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
@@ -156,10 +156,10 @@ pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// Writes a view into a part of `out`: its first element to index `start`, the next ones along axis k `strides[k]` apart.
+/// Copies a view into a part of `out`: its first element to index `start`, neighbours along axis k `strides[k]` apart.
 ///
 /// # Panics
-/// If an element would land outside `out`, or has another dtype: the caller's arithmetic is wrong.
+/// If an element would land outside `out`, or the dtypes differ: the caller's arithmetic is wrong.
 pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     assert!(x.shape.len() == strides.len() && x.dtype == out.dtype(), "one stride per axis, and the same dtype");
     if x.len() == 0 {
@@ -187,31 +187,33 @@ pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     unsafe { bits(x.dtype, axes, x.start, out.start().add(start * x.dtype.size())) }
 }
 
-/// One axis of a copy: its length, and the distance in elements from one index to the next on both sides.
+/// One axis of a copy: its length, and the strides of source and target in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     /// Number of elements.
     pub len: usize,
-    /// Distance in the source; any sign, 0 repeats.
+    /// Stride in the source; any sign, 0 repeats.
     pub from: isize,
-    /// Distance in the target; any sign, not 0 where the axis is longer than 1.
+    /// Stride in the target; any sign, not 0 if the axis is longer than 1.
     pub to: isize,
 }
 
-/// Copies elements of a dtype.
+/// Copies elements of a dtype along axes.
 ///
 /// # Safety
-/// Both pointers are those of elements of `dtype`, at the index 0 of every axis; all elements that the axes reach lie in
-/// allocations that may be read and written, and no two elements of the target are one.
+/// Both pointers address the element of `dtype` at index 0 of every axis; all elements that the axes reach lie in
+/// allocations that may be read and written; no two indices share an element of the target.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
     // SAFETY: the types have the size and the alignment of the dtype; every bit pattern is one of theirs.
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Writes the transposed one of a small matrix, with rows at these distances; in registers for types of 4 and 8 bytes.
+/// Transposes a small matrix whose rows are `from_row` and `to_row` elements apart; in registers for types of 4 and 8
+/// bytes.
 ///
 /// # Safety
-/// There are as many rows and columns at `from`, and at `to` there is room for as many columns and rows; no element of one is of the other.
+/// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and the two do
+/// not overlap.
 pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
     from: *const U,
     (rows, columns): (usize, usize),
@@ -237,7 +239,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         (axis.from, axis.to) = (-axis.from, -axis.to);
     }
     let axes = simplified(axes);
-    // of axes that are long enough for all threads the outermost, so that each of these writes elements that lie together
+    // the outermost axis that is long enough for all threads, so that each thread writes elements that lie together
     let outermost = axes.iter().position(|axis| axis.len >= TASKS);
     let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
         // SAFETY: without axes there is one element.
@@ -260,10 +262,10 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     });
 }
 
-/// Elements up to which the loops alone take less time than what is around them.
+/// Number of elements up to which the loops take less time than the code around them.
 const FEW: usize = 1024;
 
-/// Indices of an axis that is split over threads, unless all are shorter.
+/// Shortest axis to split over threads, unless all axes are shorter.
 const TASKS: usize = 64;
 
 /// An axis of one index.
@@ -291,8 +293,8 @@ impl<U> Ends<U> {
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
-/// Axes sorted by the target's distance, the smallest last, without those of length 1; neighbours that are one axis in
-/// both source and target are joined.
+/// Sorts axes by the target's stride, the smallest last, drops axes of length 1, and joins neighbours that form one
+/// axis in both source and target.
 fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes.retain(|a| a.len != 1);
     axes.sort_by_key(|a| std::cmp::Reverse(a.to));
@@ -314,7 +316,7 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
 /// The copy on one thread: two axes at a time go to a kernel.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
-    // along which axis the source is read fastest; if it is not the one written fastest, the copy transposes
+    // the axis of the source's smallest stride; if it is not that of the target's, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
     let j = axes[inner];
@@ -354,7 +356,7 @@ fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Rows along `j`, one after another along `i`.
+/// Copies rows along `j`, one after another along `i`.
 unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     // SAFETY: every offset is that of an index of both axes.
     unsafe {
@@ -390,12 +392,12 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Rows of neighbours of `N` to `2 * N` bytes: the first and the last `N` bytes of each, which may overlap. A call of the system's copy takes
-/// longer than so few moves.
+/// Copies contiguous rows of `N` to `2 * N` bytes: the first and the last `N` bytes of each row, which may overlap. A
+/// call of the system's copy takes longer than these two moves.
 unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let last = j.len * size_of::<U>() - N;
     for k in 0..i.len as isize {
-        // SAFETY: both parts lie in the row, whose elements in the source are none of the target.
+        // SAFETY: both parts lie in the row; source and target do not overlap.
         unsafe {
             let (from, to) = (from.offset(k * i.from).cast::<u8>(), to.offset(k * i.to).cast::<u8>());
             std::ptr::copy_nonoverlapping(from, to, N);
@@ -405,17 +407,17 @@ unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to
 }
 
 versions! {
-    /// Every second element of a row.
+    /// Copies every second element of a row.
     ///
     /// # Safety
-    /// There are `n` of them, and room for as many.
+    /// `from` has `n` elements at even indices, and `to` has room for `n`.
     unsafe fn every_second[U: Bits][U](from: *const U, to: *mut U, n: usize) {
         // SAFETY: the caller's promise.
         unsafe { (0..n).for_each(|k| *to.add(k) = *from.add(2 * k)) }
     }
 }
 
-/// Rows of a length known when compiling.
+/// Copies rows of a length known at compile time.
 unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for k in 0..i.len as isize {
         for n in 0..N as isize {
@@ -431,7 +433,7 @@ const BLOCK: (usize, usize) = (32, 64);
 /// Side of the squares that are transposed at once.
 const SIDE: usize = 4;
 
-/// Squares of cache lines that are asked for before they are transposed, also those of the next block.
+/// Number of cache-line squares to prefetch ahead, also into the next block.
 const AHEAD: usize = 2;
 
 /// A transposing copy in blocks.
@@ -455,7 +457,7 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
-            // rows of the source are in pages of their own, which no processor loads ahead
+            // each row of the source is in a page of its own, which no processor prefetches
             for j1 in (0..if i0 == 0 { line } else { 0 }).map(|j1| (AHEAD * line + j0 + j1) as isize) {
                 let row = from.wrapping_offset(j1 * j.from);
                 (0..i.len).step_by(line).for_each(|i1| prefetch(row.wrapping_add(i1)));
@@ -480,7 +482,7 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Transposes a square: `from` and `to` are its corners, with the distances of their rows.
+/// Transposes a square whose corners are `from` and `to`, with these row strides.
 #[inline(always)]
 unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: isize) {
     // SAFETY: the caller's square has `SIDE` rows of `SIDE` elements on both sides.
@@ -499,12 +501,12 @@ unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: i
     }
 }
 
-/// [`square`] in registers, by the instructions that every x86-64 has: the compiler does not find them.
+/// [`square`] in registers, by instructions of every x86-64 processor, which the compiler does not choose by itself.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
     use std::arch::x86_64::*;
-    // SAFETY: as for `square`; the loads and stores are those that need no alignment.
+    // SAFETY: as for `square`; these loads and stores need no alignment.
     unsafe {
         let [a, b, c, d] = [0, 1, 2, 3].map(|r| _mm_loadu_si128(from.offset(r * from_row).cast()));
         let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
@@ -522,7 +524,7 @@ unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8;
 unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8; 8], to_row: isize) {
     use std::arch::x86_64::*;
     for (r, c) in [(0, 0), (0, 2), (2, 0), (2, 2)] {
-        // SAFETY: as for `square`; the loads and stores are those that need no alignment.
+        // SAFETY: as for `square`; these loads and stores need no alignment.
         unsafe {
             let a = _mm_loadu_si128(from.offset(r * from_row + c).cast());
             let b = _mm_loadu_si128(from.offset((r + 1) * from_row + c).cast());

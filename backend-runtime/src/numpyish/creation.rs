@@ -1,4 +1,4 @@
-//! New arrays: filled, counted, from bytes.
+//! New arrays: constant, evenly spaced, from bytes.
 
 use super::{
     NdArray, Numpyish,
@@ -14,8 +14,8 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// An array of the host's is one of this backend's, if an array may have its shape: ndarray allows more where one of the
-/// lengths is 0.
+/// Uses an array of the host as it is. An error if no array may have its shape: ndarray allows more shapes if one of
+/// the lengths is 0.
 #[inline]
 pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> {
     rules::count("asarray", x.shape(), size_of::<T>())?;
@@ -35,8 +35,8 @@ fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -
         return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
     }
     let out = Buffer::new(OP, n, dtype)?;
-    // SAFETY: the copy writes every byte of every element, and all bytes are values of the dtype: any bytes are one of
-    // a number, and those of a bool have just been checked.
+    // SAFETY: the copy writes every byte of every element, and the bytes are valid for the dtype: any bytes are a
+    // number, and those of a bool have just been checked.
     unsafe {
         std::ptr::copy_nonoverlapping(rest.as_ptr(), out.start(), rest.len());
         RawArray::new(OP, vec![n], out)
@@ -94,7 +94,7 @@ fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Resu
     by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
 }
 
-/// An array of which `write` writes parts, given the index of the first element of each, its address and its length.
+/// Makes an array in parts. `write` gets the index of a part's first element, the part's address and its length.
 fn by_index(
     op: &'static str,
     dtype: DType,
@@ -142,7 +142,7 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
                 _ => write::<f64>(part, first, n, |i| from + i as f64 * by),
             }
             if first == 0 {
-                start.fill(dtype, part, 1); // an infinite step times 0 is none
+                start.fill(dtype, part, 1); // 0 times an infinite step is NaN
             }
         }
     })
@@ -165,7 +165,7 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
-/// The index along each axis, of every place of a shape, whose indices the dtype holds.
+/// The index along each axis for every place of a shape, with the axes as first axis. The dtype must hold every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }
@@ -178,7 +178,7 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
     let counted = counting(dtype, steps, Value::from_f64(dtype, 0.0), Value::from_f64(dtype, 1.0))?;
     let strides = rules::c_strides(shape);
     for axis in 0..shape.len() {
-        // along this axis the numbers, which are repeated along the others
+        // the numbers run along this axis, and are repeated along the other axes
         let mut repeated = vec![0; shape.len()];
         repeated[axis] = 1;
         let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
@@ -194,19 +194,20 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
     typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
 }
 
-/// `last` is the last element, if it is one of them.
+/// `last` is the last element, if the end point is included.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
-    // where the distance is beyond all numbers, that of the halves is not
+    // if the distance overflows, half the distance does not
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
     let step = distance / intervals;
-    // as NumPy: where the step underflows, the division comes last; one point is the start, unless the end is infinite
+    // as in NumPy: if the step underflows, the division comes last; a single point is the start, unless the end is
+    // infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", dtype, &[num], &|first, part, n| {
-        // local copies, which writes through pointers cannot change as far as the compiler knows
+        // local copies: for the compiler, writes through pointers might change captured values
         let (factor, divisor, from) = (factor, divisor, from);
         let real = move |i: i64| (factor.re * (i as f64 / divisor) + from.re) * double;
         let complex = move |i: i64| (factor * (i as f64 / divisor) + from) * double;
@@ -241,14 +242,14 @@ fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawA
         // SAFETY: the elements of a diagonal lie in the array.
         unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
-    // SAFETY: zeros, and what was placed.
+    // SAFETY: the buffer holds zeros, and ones on the diagonal.
     unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
 }
 
 /// Writes a value to `n` elements, `step` apart, from `first` on.
 ///
 /// # Safety
-/// They are elements of the buffer, of the size of the type.
+/// These are elements of the buffer, and `U` has their size.
 unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
     for i in 0..n {
         // SAFETY: the caller's promise.
@@ -288,7 +289,7 @@ pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArra
     typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
 }
 
-/// The array with zeros in a part of every row of its matrices: `zeros` is given the row and the number of columns.
+/// Copies an array, with zeros in a range of each matrix row: `zeros` gets the row and the number of columns.
 fn triangle(
     op: &'static str,
     x: View<'_>,
@@ -309,7 +310,7 @@ fn triangle(
             }
         });
     }
-    // SAFETY: a copy, and zeros.
+    // SAFETY: every element was copied, or set to zero.
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 

@@ -1,5 +1,5 @@
-//! The ops of `each` rows, over arrays and scalars. The loops are in [`kernel`](mod@super::kernel); here a dtype is
-//! named.
+//! Elementwise ops (`each` rows of the table) over arrays and scalars of a named dtype. The loops are in
+//! [`kernel`](mod@super::kernel).
 
 use super::{
     NdArray, Numpyish, Operand,
@@ -11,7 +11,7 @@ use super::{
 use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// Whether the result, of dtype `U`, may be written over an operand: it was given by value, and nothing else uses its memory.
+/// True if the result, of dtype `U`, may overwrite an operand: it was given by value, and nothing else uses its memory.
 #[inline(always)]
 fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     match x {
@@ -20,7 +20,7 @@ fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     }
 }
 
-/// An operand over which the result was written, as the result.
+/// Turns an operand that was overwritten with the result into the result.
 #[inline(always)]
 fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
     assert_eq!(T::DTYPE, U::DTYPE, "an operand of the result's dtype");
@@ -31,7 +31,7 @@ fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
     }
 }
 
-/// Runs a kernel over operands: the result takes the memory of one that was given by value, where that is possible.
+/// Runs a kernel over operands. The result takes the memory of an operand that was given by value, if possible.
 macro_rules! run {
     ($result:ty, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
@@ -55,9 +55,9 @@ macro_rules! run {
     }};
 }
 
-/// One op over an operand. An array that has the dtype to which it is converted is shared, which copies nothing until either
-/// is written to.
-#[inline(always)] // what an operand is, is known where it is called
+/// One op over an operand. Converting an array to its own dtype shares the array; nothing is copied until either is
+/// written to.
+#[inline(always)] // callers know which operands are scalars
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
@@ -72,7 +72,7 @@ where
 }
 
 /// One op over two operands, broadcast to one shape.
-#[inline(always)] // what an operand is, is known where it is called
+#[inline(always)] // callers know which operands are scalars
 pub fn each2<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -86,7 +86,7 @@ where
 }
 
 /// One op over three operands, broadcast to one shape.
-#[inline(always)] // what an operand is, is known where it is called
+#[inline(always)] // callers know which operands are scalars
 pub fn each3<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -100,8 +100,8 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// One op over an operand, as a tuple.
-#[inline(always)] // what an operand is, is known where it is called
+/// One op that takes its operand as a tuple of one.
+#[inline(always)] // callers know which operands are scalars
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A,)> + EachSource + Sync,
@@ -110,7 +110,7 @@ where
 }
 
 /// One op over two operands of any dtypes, broadcast to one shape.
-#[inline(always)] // what an operand is, is known where it is called
+#[inline(always)] // callers know which operands are scalars
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -124,7 +124,7 @@ where
 }
 
 /// One op over three operands of any dtypes, broadcast to one shape.
-#[inline(always)] // what an operand is, is known where it is called
+#[inline(always)] // callers know which operands are scalars
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// `x < y`: not symmetric, and of another dtype.
+    /// `x < y`: not symmetric, and with a result of another dtype.
     struct Less;
     source!(Less, "less");
     impl<T: crate::Ordered> Each<2, T> for Less {
@@ -191,7 +191,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Shapes that broadcast to one: some axes of it cut to 1, some leading ones left out.
+    /// Shapes that broadcast to one shape: some of its axes are cut to 1, some leading axes left out.
     fn shapes(dice: &mut Dice, n: usize) -> Vec<Vec<usize>> {
         let longest = [3, 6, 40, 200][dice.below(4)];
         let shape: Vec<usize> = (0..dice.below(4)).map(|_| dice.below(longest) + usize::from(longest > 3)).collect();
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// `sin(x)`, whose source says so.
+    /// `sin(x)`, declared to need range reduction.
     struct Sine;
     impl EachSource for Sine {
         const NAME: &'static str = "sine";
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// `x` above 0, else `exp(x) - 1`, whose source says so.
+    /// `x` above 0, else `exp(x) - 1`, declared to be cheap above 0.
     struct Bent;
     impl EachSource for Bent {
         const NAME: &'static str = "bent";
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// The inverse of the error function, whose source says below which magnitude it is cheap.
+    /// The inverse of the error function, declared to be cheap below a magnitude.
     struct Inverse;
     impl EachSource for Inverse {
         const NAME: &'static str = "inverse";
@@ -316,12 +316,12 @@ mod tests {
         }
     }
 
-    /// Blocks of numbers above 0, or below a magnitude, and others, and sides of a choice, have loops of their own; every instruction
-    /// set gives the same bits.
+    /// Blocks of positive numbers, blocks of small magnitudes, other blocks, and each side of a choice have their own
+    /// loops; every instruction set gives the same bits.
     #[test]
     fn elements_of_which_something_is_known() {
         fn hold<T: crate::Real>() {
-            // numbers above 0 but for a few, at places in blocks that differ; none in some blocks
+            // positive numbers but for a few, at different places in their blocks; some blocks have no exception
             let x: Vec<T> = (0..3000)
                 .map(|i| T::of([0.0, -0.0, f64::NAN, -1.5, f64::NEG_INFINITY][i % 5]))
                 .enumerate()
@@ -329,7 +329,7 @@ mod tests {
                 .collect();
             let all = array("test", &[3000], x).unwrap();
             let text = |x: T| format!("{x:?}");
-            // 0.999 and its neighbours, what is beyond, and NaN; below them in most blocks
+            // 0.999 and its neighbours, larger numbers, and NaN; most blocks have only numbers below 0.999
             let bound = T::of(0.999);
             let (below, above) = (bound.nextafter(T::ZERO), bound.nextafter(T::ONE));
             let special =
@@ -354,10 +354,10 @@ mod tests {
         hold::<crate::f16>();
     }
 
-    /// Blocks with far arguments and blocks without take other loops; every instruction set gives the same bits.
+    /// Blocks with and without far arguments take different loops; every instruction set gives the same bits.
     #[test]
     fn far_and_near_arguments_in_one_array() {
-        // blocks with one, with none, with what is infinite or NaN, and with both
+        // blocks with a far argument, with none, with infinity or NaN, and with both
         let special = |i: usize| match i {
             3 | 4003 => Some(1e300 / i as f64),
             1500 | 3999 => Some(f64::INFINITY),
@@ -381,7 +381,7 @@ mod tests {
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
-    /// `if c { x } else { y }` of three dtypes, with a bool from an int8.
+    /// `if c { x } else { y }` of three dtypes: bool, int8 and float64.
     struct Pick;
     source!(Pick, "pick");
     impl EachOf<(bool, i8, f64)> for Pick {
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!((got.ndim(), got.first()), (0, Some(&3.0)));
     }
 
-    /// Three operands, of which each may be a scalar.
+    /// Three operands, each of which may be a scalar.
     #[test]
     fn every_mixture_of_scalars() {
         let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
@@ -454,7 +454,7 @@ mod tests {
         };
         let y = each1(&B, &One, by_value(x)).unwrap();
         assert!(y == expected && y.as_ptr() == start);
-        // another handle, and a view, keep it
+        // another handle, or a view, keeps the memory from being used again
         let (x, start) = {
             let x = new();
             let start = x.as_ptr();
@@ -466,7 +466,7 @@ mod tests {
         let part = handle.clone().slice_move(ndarray::s![..1]).into_dyn();
         let y = each1(&B, &One, by_value(handle)).unwrap();
         assert!(y == expected && y.as_ptr() != start && part == new().slice_move(ndarray::s![..1]).into_dyn());
-        // the second operand, twice the same layout that is not C order, and scalars
+        // the second operand by value, two operands of one layout that is not C order, and scalars
         let turned = || new().into_shape_with_order((1, n)).unwrap().reversed_axes().into_dyn();
         let (x, y) = (turned(), turned().mapv(|v| v + 1).into_shared());
         let start = y.as_ptr();
@@ -481,7 +481,7 @@ mod tests {
         let pair = ArcArray::from_vec(vec![1, 2]).into_dyn();
         let y = each3(&B, &Three, by_value(column), by_value(pair), Operand::Scalar(1)).unwrap();
         assert_eq!((y.shape(), y[[7, 1]]), (&[n, 2][..], 5));
-        // a part of memory whose handle is the only one
+        // a part of memory that has only this handle
         let x = new().slice_move(ndarray::s![3..n - 2]).into_dyn();
         let start = x.as_ptr();
         let y = each1(&B, &One, by_value(x)).unwrap();
