@@ -1,4 +1,4 @@
-//! Formulas in one pass: the tree of a formula is the op of a [`Kernel`] with as many operands as it has arrays.
+//! Formulas in one pass: the tree of a formula is the op of a [`Kernel`] whose operands are the formula's arrays.
 
 use super::{
     NdArray,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, ptr, slice};
 
-/// Runs a formula over memory of the host, whosever it is.
+/// Runs a formula over arrays in host memory, of any backend.
 ///
 /// # Safety
 /// The views are those of the formula's arrays, in order.
@@ -29,11 +29,11 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
 }
 
-/// The same, written over memory that may be that of arrays of the formula. False, and nothing is changed, where the result has
-/// another shape, or one of the arrays lies in memory in another way.
+/// Like [`over`], but writes to memory that may be that of arrays of the formula. Returns false and changes nothing if
+/// `out` has another shape or layout than the result, or than an array that starts where `out` does.
 ///
 /// # Safety
-/// As for [`over`]; nothing else than those arrays of the formula that start where `out` does uses its memory.
+/// As for [`over`]; the memory of `out` is used only by `out` and by arrays of the formula that start where `out` does.
 #[inline]
 pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
@@ -46,7 +46,7 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     unsafe { run::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
-/// What `of` makes of the elements of the formula, which are computed when they are read.
+/// Calls `of` with the elements of the formula, which are computed when they are read.
 ///
 /// # Safety
 /// As for [`over`].
@@ -79,7 +79,7 @@ impl Default for Views<'_> {
 }
 
 impl<'a> Views<'a> {
-    /// One more array.
+    /// Adds an array.
     #[inline(always)]
     pub fn push(&mut self, view: View<'a>) {
         self.views[self.count].write(view);
@@ -92,7 +92,7 @@ impl<'a> Views<'a> {
     }
 }
 
-/// What a kernel of a formula is called with: the tree, and the scalars that it is over.
+/// The op of a formula's kernel: the tree, and its scalars.
 struct Op<L: Layout, E> {
     tree: E,
     scalars: L::Scalars,
@@ -104,7 +104,7 @@ struct Of<L, E, T>(PhantomData<(L, E, T)>);
 impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
         name: formula::NAME,
-        // a longer formula runs in parts, though its type has this constant
+        // a formula of more arrays runs in parts, but its type has this constant too
         operands: L::ARRAYS as u8,
         inputs: L::DTYPES,
         output: T::DTYPE,
@@ -124,13 +124,13 @@ impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const LOOPS: [Loop; SETS] = [base::<L, E, T>; SETS];
 }
 
-/// Elements whose arguments of sines are looked at together.
+/// Number of elements whose arguments of sines are inspected together.
 const BLOCK: usize = 256;
 
-/// The loop, for any instruction set. `out` is a slice, so that the compiler knows that it lies in no operand.
+/// The loop body, for any instruction set. `out` is a slice, so that the compiler knows that it overlaps no operand.
 ///
 /// # Safety
-/// Every array that was bound has as many elements as `out`.
+/// Every bound array has as many elements as `out`.
 #[inline(always)]
 unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: E,
@@ -153,7 +153,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         let mut i = done;
         if const { E::NEEDS_RANGE_REDUCTION } && !far {
             while i < end {
-                // SAFETY: the caller's promise; no argument of the block is far, as was just looked at.
+                // SAFETY: the caller's promise; no argument of the block is far, as was just checked.
                 unsafe {
                     let leaves = L::load(&bound, i);
                     assert_unchecked(!e.needs_range_reduction(&leaves));
@@ -175,7 +175,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
 macro_rules! loop_version {
     ($(#[$feature:meta])* $name:ident, $inner:ident) => {
         /// # Safety
-        /// As [`text`] says.
+        /// As for [`text`].
         $(#[$feature])*
         #[inline(never)]
         unsafe fn $inner<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
@@ -188,7 +188,7 @@ macro_rules! loop_version {
         }
 
         /// # Safety
-        /// As [`Loop`] says.
+        /// As for [`Loop`].
         $(#[$feature])*
         unsafe fn $name<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             op: *const u8,

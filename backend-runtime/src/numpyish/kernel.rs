@@ -1,7 +1,7 @@
-//! One op over one dtype as a table of loops, and everything around a loop, which is compiled once for all of them.
+//! One op over one dtype as a table of loops, and the code around a loop, which is compiled once for all kernels.
 //!
-//! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`stretch`] calls it, and writes scalars out for loops that
-//! take only slices; what goes over arrays of any layout is in [`run`](super::run).
+//! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`stretch`] calls it, and writes scalars out
+//! for loops that take only slices; [`run`](super::run) goes over arrays of any layout.
 
 #[cfg(target_arch = "x86_64")]
 use super::roots;
@@ -13,14 +13,14 @@ use super::{
 use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, formula, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// Largest number of operands of a kernel: that of a formula. An op has at most three.
+/// Largest number of operands of a kernel, which a formula may have. An op has at most three.
 pub const MOST: usize = formula::MOST;
 
 /// Largest number of operands of an op.
 const OPERANDS: usize = 3;
 
-/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: `n` elements of each, or one for all
-/// where that bit of `scalars` is set.
+/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: each has `n` elements, or a
+/// single one if its bit of `scalars` is set.
 pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
 
 /// An op over one dtype.
@@ -33,12 +33,12 @@ pub struct Kernel {
     pub(super) inputs: [DType; MOST],
     /// Dtype of the result.
     pub(super) output: DType,
-    /// Whether its loops have forms for scalars, those of [`has_form`]; others take only slices.
+    /// Whether the loops have forms for scalars, those of [`has_form`]; other loops take only slices.
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
-    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), where the op
-    /// has such.
+    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), if the
+    /// op has them.
     pub(super) near: Option<[Loop; SETS]>,
 }
 
@@ -55,22 +55,22 @@ impl Kernel {
         self.output
     }
 
-    /// Whether one loop takes any number of elements, with these operands as scalars.
+    /// True if one call of a loop takes any number of elements, with these operands as scalars.
     #[inline(always)]
     pub(super) fn is_direct(&self, scalars: u8) -> bool {
         self.near.is_none() && self.takes(scalars)
     }
 
-    /// Whether its loops take these operands as scalars.
+    /// True if the loops take these operands as scalars.
     #[inline(always)]
     fn takes(&self, scalars: u8) -> bool {
         scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
     }
 
-    /// The loop for `n` elements, the first operand's from `x` on. Where arguments are looked at there is one operand.
+    /// The loop for `n` elements whose first operand begins at `x`. Kernels that inspect arguments have one operand.
     ///
     /// # Safety
-    /// There are so many.
+    /// `x` points to `n` elements of the first operand.
     #[inline(always)]
     unsafe fn loop_for(&self, x: *const u8, n: usize) -> Loop {
         let loops = match &self.near {
@@ -82,7 +82,7 @@ impl Kernel {
     }
 }
 
-/// Whether loops with forms for scalars have one for this mixture: either operand of two, the last two of three.
+/// True if loops with forms for scalars have one for these scalars: either operand of two, or the last two of three.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
     match operands {
@@ -115,16 +115,16 @@ fn no_table() -> ! {
     panic!("an op that says which dtypes are in its table has a table")
 }
 
-/// The kernel of a dtype over `n` operands: one of a table.
+/// Looks up the kernel of a dtype for `n` operands in a table.
 ///
 /// # Panics
-/// If the table has no kernel of the dtype.
+/// If the table has no kernel of the dtype for `n` operands.
 fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: usize) -> &'static Kernel {
     let kernel = kernels[dtype as usize].filter(|kernel| kernel.operands as usize == n);
     kernel.expect("a table has the kernels that it says it has")
 }
 
-/// A kernel of which the types say that its op is an `F`.
+/// A kernel whose op, according to the types, is an `F`.
 #[derive(Clone, Copy)]
 pub struct KernelOf<F> {
     kernel: &'static Kernel,
@@ -133,7 +133,7 @@ pub struct KernelOf<F> {
     of: PhantomData<fn(F)>,
 }
 
-/// Whether a dtype is one of these.
+/// True if a dtype is one of these.
 const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
     let mut i = 0;
     while i < these.len() {
@@ -145,7 +145,7 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
     false
 }
 
-/// The kernel of an op over a dtype: that of the op's table, or one of the crate that calls.
+/// The kernel of an op over a dtype: from the op's table, or compiled in the calling crate.
 #[inline(always)]
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a constant, so that unused kernels are not compiled
@@ -170,20 +170,21 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// What the elements of the first operand may all be in a block that has a loop of its own: [`ABOVE_0`], [`WITHIN`], or [`NOTHING`].
+    /// The property of the first operand for which blocks have a loop of their own: [`ABOVE_0`], [`WITHIN`], or
+    /// [`NOTHING`].
     const LOOKS_FOR: u8 = match T::DTYPE {
         DType::Float32 | DType::Float64 if F::IS_CHEAP_ABOVE_0 => ABOVE_0,
         DType::Float32 | DType::Float64 if F::CHEAP_WITHIN > 0.0 => WITHIN,
         _ => NOTHING,
     };
 
-    /// Loops that are bound by their loads get forms for scalars, which save one.
+    /// Loops that are bound by their loads get forms for scalars, which save one load.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
-    /// AVX-512 pays where there is much to compute. Loops that are bound by memory are slower with it: most buffers do not
-    /// begin at a cache line, so that each access of 64 bytes takes two. Of integers LLVM makes loops that are far slower.
-    /// Truth values of wide numbers gain because it has masks of a bit for each number, which AVX2 packs in several steps, and
-    /// conversions between reals and integers of 64 bits because AVX2 has none.
+    /// AVX-512 pays off if there is much to compute. Loops that are bound by memory are slower with it: most buffers do
+    /// not begin at a cache line, so that each access of 64 bytes takes two. For integers, LLVM generates far slower
+    /// loops. Bool results of 4- and 8-byte numbers gain because AVX-512 has masks of one bit per number, which AVX2
+    /// packs in several steps; conversions between reals and integers of 64 bits gain because AVX2 has none.
     const USES_AVX512: bool = {
         use DTypeKind::{Complex, Real, Signed, Unsigned};
         match (T::DTYPE.kind(), F::Out::DTYPE) {
@@ -199,7 +200,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     /// The kernel, with its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
-    /// As a constant of a type it exists once in a crate.
+    /// An associated constant, so that the kernel exists once in a crate.
     const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: N as u8,
@@ -212,7 +213,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     };
 }
 
-/// The kernel over 16-bit floats `T` of an op that is one operation: it computes in `f32`, by the loop of that, and rounds once.
+/// The kernel over 16-bit floats `T` of an op that is one operation: it runs the op's `f32` loop and rounds once.
 pub struct Widened<const N: usize, T, F>(PhantomData<(T, F)>);
 
 impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Widened<N, T, F> {
@@ -232,18 +233,18 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
         }
     };
 
-    /// As [`Loop`] says, with no scalars.
+    /// A [`Loop`] without scalars.
     unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
         let output = <F as Each<N, T>>::Out::DTYPE;
-        // SAFETY: the caller's promise; the kernel is one of the op, over `f32`.
+        // SAFETY: the caller's promise; the kernel is that of the op over `f32`.
         unsafe { widened(Of::<N, f32, F>::LOOPS, T::DTYPE, output, op, x, out, n) };
     }
 }
 
-/// Elements that are computed together.
+/// Number of elements that are widened at once.
 const WIDENED: usize = 512;
 
-/// Runs the loop of a kernel over `f32` on elements of a 16-bit dtype. Its results are written as `output`, rounded if that is the dtype.
+/// Runs a kernel's `f32` loop on a 16-bit dtype. Results are written as `output`, rounded if `output` is `dtype`.
 ///
 /// # Safety
 /// As for a [`Loop`] of the dtype, with no scalars; `op` is the kernel's.
@@ -282,7 +283,7 @@ unsafe fn widened(
     }
 }
 
-/// The dtypes of an op's operands, as those of a kernel: the places after them mean nothing.
+/// The dtypes of an op's operands, padded to the length of a kernel's list; the padding means nothing.
 const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     let mut all = [of[0]; MOST];
     let mut i = 0;
@@ -293,7 +294,7 @@ const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     all
 }
 
-/// The kernel of an op over operands of any dtypes: that of the op's table, or one of the crate that calls.
+/// The kernel of an op over operands of any dtypes: from the op's table, or compiled in the calling crate.
 #[inline(always)]
 pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
     if const { is_one_of(X::DTYPES[F::INPUT_OF_T], F::TABLED) } {
@@ -316,8 +317,8 @@ impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
     const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
 }
 
-/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`, with the loops of
-/// those of `M`, which have the same sizes.
+/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`. Its loops
+/// are those for the dtypes of `M`, which have the same sizes.
 pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
 
 impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
@@ -350,7 +351,7 @@ const fn tuple_kernel<X: Elements, F: EachSource>(loops: [Loop; SETS], output: D
 }
 
 versions! {
-    /// The loop over operands of any dtypes; it is as [`Loop`] says, with no scalars.
+    /// The loop over operands of any dtypes: a [`Loop`] without scalars.
     unsafe fn tuples[X: Elements, F: EachOf<X> + EachSource][X, F](
         op: *const u8,
         x: &[*const u8; MOST],
@@ -358,7 +359,7 @@ versions! {
         out: *mut u8,
         n: usize,
     ) {
-        // SAFETY: as the caller promises: `n` elements of each operand, and room for `n` results.
+        // SAFETY: as the caller promises, every operand has `n` elements, and there is room for `n` results.
         unsafe {
             let op = &*op.cast::<F>();
             let out = out.cast::<F::Out>();
@@ -374,7 +375,7 @@ versions! {
 
 #[cfg(target_arch = "x86_64")]
 const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(avx512: bool) -> [Loop; SETS] {
-    // an old processor need not have the fastest loop of all
+    // the baseline has no loop for near arguments: an old processor need not have the fastest loop
     let base = base::<N, T, F>;
     let avx2 = avx2::<N, T, F, NEAR>;
     let best = match T::DTYPE {
@@ -391,10 +392,10 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     [text::<N, T, F, NEAR>; SETS]
 }
 
-/// The loop, for any instruction set. It calls no closures: those would be functions of the baseline.
+/// The loop body, for any instruction set. It calls no closures: they would be compiled for the baseline.
 ///
 /// # Safety
-/// As [`Loop`] says. Where `NEAR`, no element of the first operand needs range reduction.
+/// As for [`Loop`]. If `NEAR`, no element of the first operand needs range reduction.
 #[inline(always)]
 unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
     op: *const u8,
@@ -403,7 +404,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     out: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as the caller promises: `n` elements of each operand, or one where it is a scalar, and room for `n` results.
+    // SAFETY: the caller's promise: `n` elements of each operand, or one if it is a scalar, and room for `n` results.
     unsafe {
         let op = &*op.cast::<F>();
         let out = out.cast::<F::Out>();
@@ -473,24 +474,24 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     }
 }
 
-/// What is known of an op or its elements, besides whether they are near: nothing.
+/// A fact that a loop may assume, besides `NEAR`: none.
 const NOTHING: u8 = 0;
-/// That [`EachSource::chosen`] is true.
+/// [`EachSource::chosen`] is true.
 const CHOSEN: u8 = 1;
-/// That it is false.
+/// [`EachSource::chosen`] is false.
 const NOT_CHOSEN: u8 = 2;
-/// That all elements of the first operand are above 0, and normal.
+/// All elements of the first operand are above 0, and normal.
 const ABOVE_0: u8 = 3;
-/// That the magnitudes of all elements of the first operand are below [`EachSource::CHEAP_WITHIN`].
+/// The magnitudes of all elements of the first operand are below [`EachSource::CHEAP_WITHIN`].
 const WITHIN: u8 = 4;
 
-/// Elements whose signs, or magnitudes, are looked at together.
+/// Number of elements whose signs, or magnitudes, are inspected together.
 const SIGNS: usize = 128;
 
-/// The loop over slices, of which something is `KNOWN`.
+/// The loop over slices that may assume the fact `KNOWN`.
 ///
 /// # Safety
-/// As [`text`] says, and what is known is so.
+/// As for [`text`], and the fact is true.
 #[inline(always)]
 unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool, const KNOWN: u8>(
     op: &F,
@@ -502,7 +503,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
     unsafe {
         let mut i = 0;
         while i < n {
-            // written out: the compiler loses the assumption about an element of an array that a helper makes
+            // written out: if a helper made the array, the compiler would lose the assumption about its element
             let mut at = [*p.add(i); N];
             if const { N > 1 } {
                 at[1] = *q.add(i);
@@ -529,7 +530,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
     }
 }
 
-/// The first `N` of them.
+/// The first `N` of three elements.
 #[inline(always)]
 fn first<const N: usize, T: Element>(all: [T; OPERANDS]) -> [T; N] {
     let mut some = [all[0]; N];
@@ -582,7 +583,7 @@ pub(super) struct Pointers {
 // SAFETY: tasks read shared operands and write different parts of the result; ops are `Sync`.
 unsafe impl Sync for Pointers {}
 
-/// Operands from element number `by` on.
+/// The operands without their first `by` elements; scalars stay.
 #[inline]
 pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, by: usize) -> [*const u8; MOST] {
     for (i, x) in x.iter_mut().enumerate() {
@@ -593,16 +594,16 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
     x
 }
 
-/// Elements of a scalar that is written out.
+/// Number of elements of a block, and of a scalar that is written out.
 const BLOCK: usize = 256;
 
-/// Elements whose arguments are looked at together, while they are in the first-level cache.
+/// Number of elements whose arguments are inspected together, while they are in the first-level cache.
 const LOOKED_AT: usize = 1 << 10;
 
-/// A stretch in which every operand is a slice or a scalar.
+/// Runs a kernel on a stretch in which every operand is a slice or a scalar.
 ///
 /// # Safety
-/// As for [`Loop`], with this kernel.
+/// As for a [`Loop`] of this kernel.
 #[inline]
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     // SAFETY: the caller's promise.
@@ -617,7 +618,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// [`stretch`] with a look at the arguments of each block. There are no scalars.
+/// [`stretch`] that inspects the arguments of each block. There are no scalars.
 #[inline(never)]
 unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {
@@ -627,7 +628,7 @@ unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *
     }
 }
 
-/// [`stretch`] over memory that operands are in.
+/// [`stretch`] that overwrites operands: those whose bits are set in `over`.
 #[inline]
 pub(super) unsafe fn stretch_over(
     kernel: &Kernel,
@@ -648,12 +649,12 @@ pub(super) unsafe fn stretch_over(
     }
 }
 
-/// Bytes that are copied before they are overwritten: they stay in the first-level cache, and the work around a block is little beside that
-/// of its loop.
+/// Bytes that are copied before they are overwritten: few enough for the first-level cache, and enough for the loop of
+/// a block to cost far more than the code around it.
 const COPIED: usize = 1 << 13;
 
-/// [`stretch`] over memory that operands are in, whose blocks are copied first: a loop takes it that it writes to none of its operands. What
-/// it finds otherwise it computes one element at a time.
+/// [`stretch`] that overwrites operands, after copying a block of them: loops assume that they write to none of their
+/// operands. A loop that finds otherwise computes one element at a time.
 #[inline(never)]
 unsafe fn in_place(
     kernel: &Kernel,
@@ -664,14 +665,14 @@ unsafe fn in_place(
     out: *mut u8,
     n: usize,
 ) {
-    /// Bytes that a call of the system's copies by plain moves, which are faster than its way for large blocks.
+    /// Bytes that the system's copy moves by plain moves, which are faster than its method for large blocks.
     const PIECE: usize = 1 << 11;
     let mut copied = MaybeUninit::<[u128; COPIED / 16]>::uninit();
     let (copied, size) = (copied.as_mut_ptr().cast::<u8>(), kernel.output.size());
     for done in (0..n).step_by(COPIED / size) {
         let len = (COPIED / size).min(n - done);
         let mut here = advanced(kernel, x, scalars, done);
-        // SAFETY: `len` elements of the result, and of the operands that are in its memory, which have its size; there is room for them.
+        // SAFETY: `len` elements of the result, and of operands in its memory, which have its size; `copied` has room.
         unsafe {
             let to = out.add(done * size);
             for piece in (0..len * size).step_by(PIECE) {
@@ -683,8 +684,8 @@ unsafe fn in_place(
     }
 }
 
-/// [`stretch`] a block at a time, with scalars written out, and operands that are overwritten copied first: a loop takes it
-/// that it writes to none of its operands.
+/// [`stretch`] by blocks, with scalars written out, and overwritten operands copied first: loops assume that they write
+/// to none of their operands.
 #[inline(never)]
 pub(super) unsafe fn blocks(
     kernel: &Kernel,

@@ -1,4 +1,4 @@
-//! Arrays of any layout: where their elements lie, and lanes along one axis as contiguous slices.
+//! Arrays of any layout: offsets of their elements, and lanes along one axis as contiguous slices.
 
 use super::{
     buffer::Buffer,
@@ -9,12 +9,12 @@ use super::{
 use crate::{DType, Error, Result, rules};
 use std::sync::OnceLock;
 
-/// One axis of an array: its length, and the distance of neighbours in elements.
+/// One axis of an array: its length and its stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
     /// Number of indices.
     pub len: usize,
-    /// From one index to the next.
+    /// Distance from one index to the next, in elements.
     pub stride: isize,
 }
 
@@ -28,7 +28,7 @@ pub fn size(dims: &[Dim]) -> usize {
     dims.iter().map(|d| d.len).product()
 }
 
-/// Offsets of the elements of some axes in C order. It never ends: it starts again after the last element.
+/// Offsets of the elements of some axes in C order. The iterator never ends: it starts again after the last element.
 pub struct Offsets<'a> {
     dims: &'a [Dim],
     index: Vec<usize>,
@@ -36,7 +36,7 @@ pub struct Offsets<'a> {
 }
 
 impl<'a> Offsets<'a> {
-    /// From the element of number `position` on.
+    /// Starts at element number `position`.
     pub fn at(dims: &'a [Dim], mut position: usize) -> Offsets<'a> {
         let mut index = vec![0; dims.len()];
         let mut offset = 0;
@@ -70,30 +70,31 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// How many lanes are gathered at once: neighbours share cache lines. Twice as many collide in the cache where strides are
-/// powers of two.
+/// Number of lanes that are gathered at once: neighbours share cache lines. Twice as many collide in the cache if
+/// strides are powers of two.
 const GROUP: usize = 8;
 
-/// A function of one lane, given the address of the lane to read and of the lane to write.
+/// A function of one lane: it gets the address of the lane to read and of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
-/// Makes the function for the lanes of one task, with the memory that it works in.
+/// Makes the function for the lanes of one task, with its working memory.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
-/// The result of mapping lanes: dtype and length of each.
+/// The lanes that a function writes.
 #[derive(Clone, Copy)]
 pub struct Lanes {
-    /// Their elements.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// Their length.
+    /// Number of elements of each lane.
     pub len: usize,
 }
 
-/// The array whose lanes along `axis` a function writes from those of `x`. `grain` is the number of elements worth a task.
+/// Makes an array whose lanes along `axis` are written by a function, from those of `x`. `grain` is the number of
+/// elements worth a task.
 ///
 /// # Safety
-/// The function reads no more than the elements of a lane of `x`, and writes those of `out` without reading them before: all of
-/// them, if it succeeds, and no more.
+/// The function reads only the elements of a lane of `x`. It writes only those of a lane of `out`, all of them if it
+/// succeeds, and reads none before writing it.
 pub unsafe fn map_lanes<'f>(
     op: &'static str,
     x: View<'_>,
@@ -148,10 +149,10 @@ pub unsafe fn map_lanes<'f>(
     unsafe { RawArray::new(op, shape, result) }
 }
 
-/// Runs a function on every lane along `axis` of an array in C order, in place: both addresses it gets are the lane's.
+/// Runs a function on every lane along `axis` of an array in C order, in place: it gets the same address twice.
 ///
 /// # Safety
-/// `x` points to the elements of an array of this shape, which nobody else uses; the function touches no more than a lane.
+/// `x` points to the elements of an array of this shape, which nothing else uses; the function touches only its lane.
 pub unsafe fn lanes_in_place<'f>(
     op: &'static str,
     x: *mut u8,
@@ -169,7 +170,7 @@ pub unsafe fn lanes_in_place<'f>(
     let lanes = n / len;
     let inner: usize = shape[axis + 1..].iter().product();
     let source = LaneReader { start: x, dtype, lane: Dim { len, stride: inner as isize } };
-    // lanes of one element lie one after the other too
+    // lanes of one element are contiguous too
     let contiguous = inner == 1 || len == 1;
     let (target, bytes) = (Target(x), len * dtype.size());
     in_tasks(lanes.div_ceil(GROUP), GROUP * len, grain, &|range| {
@@ -202,19 +203,19 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Address that the tasks write to, each its own lanes.
+/// Address that tasks write to, each to its own lanes.
 pub struct Target(pub *mut u8);
 
 // SAFETY: each task writes lanes of its own.
 unsafe impl Sync for Target {}
 
-/// Where lane `k` begins in an array in C order, whose axes after that of the lanes have `inner` elements.
+/// Index of the first element of lane `k` of an array in C order whose axes after the lane's have `inner` elements.
 fn lane_start(k: usize, len: usize, inner: usize) -> usize {
     k / inner * len * inner + k % inner
 }
 
-/// Runs `f` on ranges of the groups of lanes, each of so many elements, on several threads; the first error of any is the error
-/// of all.
+/// Runs `f` on ranges of groups of lanes, on several threads. A group has `elements` elements. Returns the first error
+/// of any task.
 pub fn in_tasks(
     groups: usize,
     elements: usize,
@@ -230,14 +231,14 @@ pub fn in_tasks(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Lanes to read: those of stride 1 where they lie, others from a copy.
+/// Lanes to read: in place if their stride is 1, otherwise from a copy.
 struct LaneReader {
     start: *const u8,
     dtype: DType,
     lane: Dim,
 }
 
-// SAFETY: it only reads, and what it reads may be shared.
+// SAFETY: a reader only reads, and elements may be shared.
 unsafe impl Sync for LaneReader {}
 
 impl LaneReader {
@@ -245,10 +246,10 @@ impl LaneReader {
         self.lane.stride == 1 || self.lane.len <= 1
     }
 
-    /// Copies the lanes that begin at these offsets, one after the other, unless they can be read where they lie.
+    /// Copies the lanes that begin at these offsets, one after the other, unless they can be read in place.
     ///
     /// # Safety
-    /// The offsets are of lanes, which nobody writes; `to` has room for them.
+    /// The offsets are those of lanes, to which nothing writes; `to` has room for the lanes.
     unsafe fn gather(&self, at: &[isize], to: *mut u8) {
         unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
             let (from, to) = (from.cast::<U>(), to.cast::<U>());
@@ -265,7 +266,7 @@ impl LaneReader {
         }
     }
 
-    /// Lane number `k` of those gathered, which begins at this offset.
+    /// Address of a lane: that at offset `at` of the array, or number `k` of those gathered.
     fn lane(&self, at: isize, k: usize, gathered: *const u8) -> *const u8 {
         let size = self.dtype.size();
         if self.direct() {
@@ -276,10 +277,10 @@ impl LaneReader {
     }
 }
 
-/// Writes lanes that lie one after the other to where they begin, with this stride.
+/// Writes lanes that lie one after the other to lanes of this stride, which begin at `starts`.
 ///
 /// # Safety
-/// `from` has as many lanes; they lie in what `to` points to, and nobody else uses them.
+/// `from` has `many` lanes; those to write lie in the memory of `to`, and nothing else uses them.
 unsafe fn scatter(
     dtype: DType,
     from: *const u8,
@@ -293,7 +294,7 @@ unsafe fn scatter(
         let (from, to) = (from.cast::<U>(), to.cast::<U>());
         for i in 0..len {
             for (k, &start) in starts.iter().enumerate() {
-                // SAFETY: an element of a lane on both sides.
+                // SAFETY: the index is that of an element of a lane, in the source and in the target.
                 unsafe { *to.add(start + i * stride) = *from.add(k * len + i) };
             }
         }
@@ -311,7 +312,7 @@ pub(super) mod tests {
     use crate::{Complex, Element};
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
-    /// The same elements in C order, transposed, every second of a larger array, reversed, and broadcast from one row.
+    /// The same elements in C order, transposed, as every second element of a larger array, and reversed.
     pub fn layouts<T: Element>(x: &ArrayD<T>) -> Vec<NdArray<T>> {
         let mut all = vec![x.clone().into_shared()];
         all.push(x.t().as_standard_layout().into_owned().into_shared().reversed_axes());
@@ -336,7 +337,7 @@ pub(super) mod tests {
         all
     }
 
-    /// Counts up, in C order.
+    /// Numbers from 0 on, in C order.
     pub fn counting<T: Element>(shape: &[usize]) -> ArrayD<T> {
         let n = shape.iter().product::<usize>() as i64;
         ArrayD::from_shape_vec(IxDyn(shape), (0..n).map(T::from_i64).collect()).unwrap()
@@ -428,7 +429,7 @@ pub(super) mod tests {
 
     /// Both lanes as slices.
     fn lane<'a, T>(from: *const u8, from_len: usize, to: *mut u8, to_len: usize) -> (&'a [T], &'a mut [T]) {
-        // SAFETY: the tests say lengths that are those of the lanes.
+        // SAFETY: the tests pass the lengths of the lanes.
         unsafe {
             (std::slice::from_raw_parts(from.cast(), from_len), std::slice::from_raw_parts_mut(to.cast(), to_len))
         }

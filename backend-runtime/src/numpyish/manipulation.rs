@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Repeats, Roll},
 };
 
-/// The elements, in C order, in another shape: a view where memory allows it.
+/// The elements, in C order, in another shape: a view if the array is in C order.
 pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
     let to = rules::infer("reshape", x.shape(), to)?;
     changed_by(x, reshaped("reshape", view(x), to))
@@ -77,7 +77,7 @@ fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
     Ok(Change::of(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert)))
 }
 
-/// Without these axes, which have length 1.
+/// The array without these axes, which have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, squeezed(x.shape(), axis))
 }
@@ -87,7 +87,7 @@ fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
     Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
-/// Repeated along new and length-1 axes, as a view.
+/// The array repeated along new and length-1 axes.
 pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     changed_by(x, broadcast(view(x), to))
 }
@@ -98,7 +98,7 @@ fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
     if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
 }
 
-/// Repeated along new and length-1 axes. ndarray has no shared array with axes of stride 0: the elements are written out.
+/// Repeats along new and length-1 axes. ndarray has no shared arrays of stride 0: the elements are written out.
 fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
     rules::count(op, to, x.dtype.size())?;
     copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
@@ -108,12 +108,12 @@ fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
 pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
-    // an array that has the shape already is shared
+    // an array that already has the shape is shared
     let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
     xs.iter().map(each).collect()
 }
 
-/// Arrays joined along one axis, or as rows.
+/// Arrays joined along one axis, or flattened and joined.
 pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: Option<isize>) -> Result<NdArray<T>> {
     typed(concatenated(&T::numpyish_views(xs), axis))
 }
@@ -136,7 +136,7 @@ fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
     joined(OP, shape, axis, xs)
 }
 
-/// Parts one after the other along an axis.
+/// Joins parts, one after the other, along an axis.
 fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
     let (mut out, strides) = room(op, &shape, parts[0])?;
     let mut at = 0;
@@ -148,7 +148,7 @@ fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Room for an array of the dtype of `x`, and the distances along its axes.
+/// Room for an array of the dtype of `x`, and the strides of its axes.
 fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<isize>)> {
     let n = rules::count(op, shape, x.dtype.size())?;
     Ok((Buffer::new(op, n, x.dtype)?, rules::c_strides(shape)))
@@ -168,7 +168,7 @@ fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     for (i, x) in xs.iter().enumerate() {
         copy::place(&mut out, i * apart, &strides, *x);
     }
-    // SAFETY: along the new axis each array fills an index of the result.
+    // SAFETY: each array fills one index of the result's new axis.
     unsafe { RawArray::new(OP, shape, out) }
 }
 
@@ -194,7 +194,7 @@ fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
     repeated(OP, region, repeats)
 }
 
-/// Every element repeated along one axis, or in a row.
+/// Every element repeated, along one axis or in the flattened array.
 pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: Option<isize>) -> Result<NdArray<T>> {
     typed(copy::along_or_row("repeat", view(x), axis, |x, axis| repeated_along(x, repeats, axis)))
 }
@@ -205,7 +205,7 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// A region that already has the axes that repeat.
+/// Writes out the repetitions of a region that already has the axes that repeat.
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
@@ -217,7 +217,7 @@ fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     unsafe { RawArray::new(op, shape, elements) }
 }
 
-/// Elements shifted along axes, round the end.
+/// Elements shifted along axes; those shifted beyond the end come in at the start.
 pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, rolled(view(x), shift, axis))
 }
@@ -236,7 +236,7 @@ fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
     }
 }
 
-/// By `shifts[k]`, in 0..length, along axis k; the result is read in a shape of as many elements.
+/// Shifts by `shifts[k]`, in 0..length, along axis k; the result gets another shape of as many elements.
 pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
     if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
         return Ok(Change::View(Vec::new()));
@@ -259,7 +259,7 @@ pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[
     Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
 }
 
-/// The order of elements reversed along axes, as a view.
+/// The elements in reverse order along axes, as a view.
 pub fn flip<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, flipped(x.ndim(), axis))
 }
@@ -315,11 +315,11 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<
     unsafe { RawArray::new(OP, shape, out) }
 }
 
-/// [`pad`] with one value: slabs before and after every axis, then the array.
+/// [`pad`] with one value: places slabs before and after the array along every axis, then the array.
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // the part of the result that the slabs of the axes so far leave
+    // the part of the result outside the slabs of the axes so far
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);
@@ -331,12 +331,12 @@ fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], 
         start += width[0] * stride;
     }
     copy::place(&mut out, start, &strides, x);
-    // SAFETY: what is before or behind the array along some axis is in the slab of the first such axis, and the rest is the
-    // array.
+    // SAFETY: an element before or behind the array along some axis is in the slab of the first such axis; every other
+    // element is of the array.
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Neighbours along an axis of a result that are neighbours in its source: forward, backward, or one element repeated.
+/// Neighbours along a result's axis that are neighbours in its source: forward, backward, or one element repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     to: usize,
@@ -345,7 +345,7 @@ struct Run {
     step: isize,
 }
 
-/// The runs of a list of indices.
+/// The runs of a list of source indices.
 fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
@@ -376,7 +376,7 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     }
 }
 
-/// Places the part of the array that one run of every axis reads.
+/// Places the part of the array that is read by one run per axis.
 fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     let mut part = Region::of(x);
     let mut start = 0;

@@ -17,13 +17,13 @@ pub const CHEAP: usize = 1 << 16;
 /// Elements per task of loops that take many instructions per element: `exp`, sorting, random numbers.
 pub const COSTLY: usize = 1 << 12;
 
-/// Runs `f` on parts of `0..n`, on several threads where there are two times `grain` or more.
+/// Runs `f` on parts of `0..n`, on several threads if `n` is at least two times `grain`.
 #[inline]
 pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
-/// Like [`parallel`], for loops whose cost is not known: the first part is timed. Every index stands for `unit` elements.
+/// Like [`parallel`], for loops of unknown cost: the first part is timed. Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
@@ -36,9 +36,9 @@ pub struct Shared<T> {
     len: usize,
 }
 
-// SAFETY: it only hands out what its unsafe methods' callers promise to be disjoint.
+// SAFETY: a `Shared` only hands out parts, which the callers of its unsafe method promise to be disjoint.
 unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`: callers promise that parts are disjoint.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -59,25 +59,25 @@ impl<T> Shared<T> {
     }
 }
 
-/// Whether the system has no clock, nor threads: WebAssembly without WASI.
+/// True if the system has neither a clock nor threads: WebAssembly without WASI.
 const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
-/// What a task should take at least. Handing it to a thread that sleeps takes 5 microseconds on one machine and 30 on another.
+/// Shortest task worth a thread. Handing it to a sleeping thread takes 5 microseconds on one machine and 30 on another.
 const TASK_NANOSECONDS: u64 = 20_000;
 
-/// The same where threads are awake.
+/// Shortest task worth a thread, if threads are awake.
 const AWAKE_TASK_NANOSECONDS: u64 = 8_000;
 
-/// How long after a loop the threads of rayon's pool look for another one before they sleep, at least.
+/// Least time after a loop in which the threads of rayon's pool look for another loop before they sleep.
 const AWAKE_NANOSECONDS: u64 = 20_000;
 
-/// When the last loop on several threads ended, in nanoseconds of [`clock`].
+/// End of the last loop on several threads, in nanoseconds of [`clock`].
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// Nanoseconds since the first look at it, and some.
+/// Nanoseconds since the first call, plus `AWAKE_NANOSECONDS`, so that threads do not count as awake at first.
 fn clock() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     AWAKE_NANOSECONDS + START.elapsed().as_nanos() as u64
@@ -106,7 +106,7 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
         return f(range);
     }
     let n = range.end - range.start;
-    // a few tasks per thread, so that a thread that is slowed down does not hold up the rest
+    // a few tasks per thread, so that a slow thread does not hold up the rest
     let size = n.div_ceil(threads * 4).max(grain);
     team::run(n.div_ceil(size), threads, &|i| {
         let start = range.start + i * size;

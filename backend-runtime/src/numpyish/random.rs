@@ -40,7 +40,7 @@ fn uniform_of(b: &Numpyish, dtype: DType, shape: &[usize], low: f64, high: f64) 
     }
 }
 
-/// Of reals `T`, or complex numbers of these, made in `R`.
+/// `uniform_of` for reals `T`, or complex numbers of two `T`, generated in the precision `R`.
 fn uniform_in<T: Real, R: Generator>(
     b: &Numpyish,
     dtype: DType,
@@ -53,7 +53,7 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // values that rounding moves up to `high`
+    // values that round up to `high` become this one
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: the loop writes as many numbers as it is given room for.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
@@ -88,19 +88,19 @@ fn normal_in<T: Real, R: Generator>(
 }
 
 versions! {
-    /// From [0, 1) to a range; a value that rounds up to its end becomes the one below it.
+    /// Scales numbers of [0, 1) to a range; a value that rounds up to the range's end becomes the value below it.
     unsafe fn scale[T: Real, R: Precision][T, R](made: &[R], out: *mut T, start: R, length: R, end: T, below: T) {
         for (i, &u) in made.iter().enumerate() {
             let x: T = (start + length * u).cast();
-            // SAFETY: there is room for as many as were made.
+            // SAFETY: there is room for as many elements as numbers were made.
             unsafe { *out.add(i) = if x == end { below } else { x } };
         }
     }
 
-    /// From the standard normal distribution to one with this mean and deviation.
+    /// Turns standard normal numbers into numbers of this mean and standard deviation.
     unsafe fn shift[T: Real, R: Precision][T, R](made: &[R], out: *mut T, mean: R, std: R) {
         for (i, &z) in made.iter().enumerate() {
-            // SAFETY: there is room for as many as were made.
+            // SAFETY: there is room for as many elements as numbers were made.
             unsafe { *out.add(i) = (mean + std * z).cast() };
         }
     }
@@ -112,7 +112,7 @@ pub fn random_integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: 
     typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
 }
 
-/// Differences and sums modulo 2^64 are right for signed dtypes too.
+/// `random_integers` of any dtype. Differences and sums modulo 2^64 are right for signed dtypes too.
 fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
     let op = "random_integers";
     let range = high.wrapping_sub(low);
@@ -137,7 +137,7 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// A random order of 0 .. n - 1: that of random keys.
+/// A random order of 0 .. n - 1: the sorting order of random keys.
 pub fn random_permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
 }
@@ -181,11 +181,11 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     unsafe { RawArray::new(op, vec![n], out) }
 }
 
-/// Elements that are made at once: they stay in the first-level cache.
+/// Number of elements that are made at once: they stay in the first-level cache.
 const PART: usize = 1024;
 
-/// Fills a buffer, of `n` numbers, from as many blocks as it takes. `f` gets the key, the first block of a part, the address
-/// of the part, and its length: [`PART`] numbers or less.
+/// Fills a buffer with `n` numbers from the next blocks of the stream. `f` gets the key, the first block of a part, the
+/// part's address, and its length: at most [`PART`] numbers.
 fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, u64, *mut u8, usize) + Sync) {
     let (key, first) = b.stream().take(n.div_ceil(per_block) as u64);
     if n == 0 {
@@ -202,7 +202,8 @@ fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, 
     });
 }
 
-/// An array of real numbers, or of complex numbers that are two each, made in `R`; `last` makes elements of them.
+/// Makes an array of real numbers, or of complex numbers of two reals each: `numbers` makes reals in `R`, `last` makes
+/// elements of them.
 fn make<T: Real, R: Generator>(
     b: &Numpyish,
     op: &'static str,
@@ -223,7 +224,7 @@ fn make<T: Real, R: Generator>(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// `f32` and `f64`, the precisions in which random numbers are made. Both functions fill a slice, starting with a block.
+/// Precisions in which random numbers are made: `f32` and `f64`. Both functions fill a slice, starting with a block.
 trait Generator: Precision {
     /// Number of random numbers made from one block of the generator.
     const PER_BLOCK: usize;
@@ -232,10 +233,10 @@ trait Generator: Precision {
     fn normal(key: u64, block: u64, out: &mut [Self]);
 }
 
-/// A loop over the words of blocks, two to a number: `$last` makes `$per` numbers of one.
+/// A loop over the words of blocks: `$last` makes `$per` numbers of a word.
 macro_rules! from_words {
     ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident| $last:expr) => {
-        /// [`PART`] numbers or less, of the blocks from `block` on.
+        /// Makes at most [`PART`] numbers from the blocks from `block` on.
         fn $name(key: u64, block: u64, out: &mut [$t]) {
             let mut words = [0; PART / $per];
             let words = &mut words[..out.len().div_ceil($per)];
@@ -335,7 +336,7 @@ mod tests {
         Numpyish::seeded(42)
     }
 
-    /// Elements made one at a time, by the recipe.
+    /// Compares with elements that are made one at a time, by the recipe.
     #[test]
     fn elements_follow_the_recipe() {
         const N: usize = 20_003;

@@ -8,20 +8,20 @@ use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};
 use std::marker::PhantomData;
 
-/// A borrowed array. One without axes is a scalar.
+/// A borrowed array. A view without axes is a scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The element of index 0 along every axis.
+    /// Address of the element at index 0 of every axis.
     pub start: *const u8,
     /// Dtype of the elements.
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: &'a [usize],
-    /// Distances of neighbours along each axis, in elements.
+    /// Strides of the axes, in elements.
     pub strides: &'a [isize],
 }
 
-// SAFETY: it stands for a shared borrow of elements, which are `Sync`.
+// SAFETY: a view stands for a shared borrow of elements, which are `Sync`.
 unsafe impl Sync for View<'_> {}
 
 /// A view of an array of any dtype.
@@ -30,23 +30,24 @@ pub fn view<T: Element>(x: &NdArray<T>) -> View<'_> {
     View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() }
 }
 
-/// The memory of an array of `T` on the host, whosever array it is.
+/// The host memory of an array of `T`, of any backend.
 pub struct HostView<'a, T> {
     view: View<'a>,
     dtype: PhantomData<&'a T>,
 }
 
 impl<'a, T: Element> HostView<'a, T> {
-    /// That of an ndarray.
+    /// The memory of an ndarray.
     #[inline]
     pub fn of(x: &'a NdArray<T>) -> HostView<'a, T> {
         HostView { view: view(x), dtype: PhantomData }
     }
 
-    /// That of an array that is no ndarray.
+    /// The memory of an array other than an ndarray.
     ///
     /// # Safety
-    /// Elements of `T` lie at these strides from `start` on, for every index of the shape, and neither change nor go during `'a`.
+    /// Elements of `T` lie at these strides from `start` on, for every index of the shape, and are neither changed nor
+    /// freed during `'a`.
     #[inline]
     pub unsafe fn new(start: *const T, shape: &'a [usize], strides: &'a [isize]) -> HostView<'a, T> {
         HostView { view: View { start: start.cast(), dtype: T::DTYPE, shape, strides }, dtype: PhantomData }
@@ -57,7 +58,7 @@ impl<'a, T: Element> HostView<'a, T> {
         self.view
     }
 
-    /// The elements, where they lie in C order.
+    /// The elements as a slice; `None` if they do not lie in C order.
     pub fn as_slice(self) -> Option<&'a [T]> {
         self.view.is_c_order().then(|| self.view.as_slice())
     }
@@ -79,12 +80,12 @@ impl<'a> View<'a> {
     }
 
     /// Number of elements.
-    #[allow(clippy::len_without_is_empty)] // nobody asks
+    #[allow(clippy::len_without_is_empty)] // nothing needs `is_empty`
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether the elements lie in C order without gaps.
+    /// True if the elements lie in C order without gaps.
     pub fn is_c_order(&self) -> bool {
         let mut expected = 1;
         self.len() == 0
@@ -95,7 +96,7 @@ impl<'a> View<'a> {
             })
     }
 
-    /// The address of the element this many elements after the first.
+    /// The address of the element at this offset from the first, in elements.
     ///
     /// # Safety
     /// The offset is that of an index of the view.
@@ -104,16 +105,16 @@ impl<'a> View<'a> {
         unsafe { self.start.offset(offset * self.dtype.size() as isize) }
     }
 
-    /// The elements, which lie in C order, with their type.
+    /// The elements as a slice of their type; they must lie in C order.
     ///
     /// # Panics
-    /// If `T` is another dtype, or the elements lie in another order: the caller is wrong.
+    /// If `T` is not the view's dtype, or the elements lie in another order: the caller is wrong.
     pub fn as_slice<T: Element>(&self) -> &'a [T] {
         assert!(self.dtype == T::DTYPE && self.is_c_order(), "the elements are a slice of {}", T::DTYPE);
         if self.len() == 0 {
             return &[];
         }
-        // SAFETY: a view of this dtype, whose elements lie one after the other.
+        // SAFETY: the elements have this type, and lie one after the other.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.len()) }
     }
 }
@@ -123,12 +124,12 @@ impl<'a> View<'a> {
 pub struct RawArray {
     buffer: Buffer,
     shape: Vec<usize>,
-    /// Distances along each axis, where they are not those of C order.
+    /// Strides, in elements; `None` for C order.
     strides: Option<Vec<usize>>,
 }
 
 impl RawArray {
-    /// In C order.
+    /// An array in C order. An error if `shape` does not have as many elements as the buffer.
     ///
     /// # Safety
     /// Every element has been written.
@@ -139,9 +140,9 @@ impl RawArray {
         Ok(RawArray { buffer, shape, strides: None })
     }
 
-    /// Without elements: one of the lengths is 0.
+    /// An array without elements. An error if none of the lengths is 0.
     pub fn empty(op: &'static str, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
-        // SAFETY: there are no elements to be written; a shape that has some is refused.
+        // SAFETY: there are no elements to be written; a shape with elements is refused.
         unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
     }
 
@@ -151,7 +152,7 @@ impl RawArray {
         unsafe { RawArray::new(op, shape, Buffer::from_vec(v)) }
     }
 
-    /// With its axes in another order: axis `k` of the result is axis `order[k]` of this array, which is in C order.
+    /// Permutes the axes: axis `k` of the result is axis `order[k]` of this array, which must be in C order.
     pub fn permuted(self, order: &[usize]) -> RawArray {
         assert!(
             order.len() == self.shape.len() && self.strides.is_none(),
@@ -168,7 +169,7 @@ impl RawArray {
         RawArray { shape, strides: Some(order.iter().map(|&k| strides[k] as usize).collect()), ..self }
     }
 
-    /// With a new axis of length 1.
+    /// Inserts an axis of length 1.
     pub fn with_axis(mut self, axis: usize) -> RawArray {
         self.shape.insert(axis, 1);
         if let Some(strides) = &mut self.strides {
@@ -177,10 +178,10 @@ impl RawArray {
         self
     }
 
-    /// Without an axis of length 1.
+    /// Removes an axis of length 1.
     ///
     /// # Panics
-    /// If it has another length: the caller is wrong.
+    /// If the axis has another length: the caller is wrong.
     pub fn without_axis(mut self, axis: usize) -> RawArray {
         assert_eq!(self.shape.remove(axis), 1, "the axis has one index");
         if let Some(strides) = &mut self.strides {
@@ -189,12 +190,12 @@ impl RawArray {
         self
     }
 
-    /// The elements, the shape, and the distances along each axis where they are not those of C order.
+    /// The elements, the shape, and the strides if they are not those of C order.
     pub fn into_parts(self) -> (Buffer, Vec<usize>, Option<Vec<usize>>) {
         (self.buffer, self.shape, self.strides)
     }
 
-    /// Distances of neighbours along each axis.
+    /// Strides of the axes, in elements.
     pub fn strides(&self) -> Vec<isize> {
         match &self.strides {
             None => rules::c_strides(&self.shape),
@@ -202,12 +203,12 @@ impl RawArray {
         }
     }
 
-    /// The first element in memory, to be changed.
+    /// Address of the first element in memory, for writing.
     pub fn start_mut(&self) -> *mut u8 {
         self.buffer.start()
     }
 
-    /// A view, given [`RawArray::strides`].
+    /// A view; `strides` must be [`RawArray::strides`].
     pub fn view<'a>(&'a self, strides: &'a [isize]) -> View<'a> {
         View { start: self.buffer.start(), dtype: self.buffer.dtype(), shape: &self.shape, strides }
     }

@@ -1,9 +1,9 @@
-//! Parts of arrays of any dtype, and how they are read: what a copy is made of.
+//! Parts of arrays of any dtype, with their own axes and strides: the sources of copies.
 
 use super::raw::View;
 use crate::{DType, Error, Result};
 
-/// A part of an array, or an array read in another way. Nothing is copied.
+/// A part of an array, or an array with other axes. Nothing is copied.
 #[derive(Clone, Debug)]
 pub struct Region {
     start: *const u8,
@@ -18,27 +18,27 @@ impl Region {
         Region { start: x.start, dtype: x.dtype, shape: x.shape.to_vec(), strides: x.strides.to_vec() }
     }
 
-    /// One element, which must outlive this.
+    /// One element, which must outlive the region.
     pub fn scalar(dtype: DType, start: *const u8) -> Region {
         Region { start, dtype, shape: Vec::new(), strides: Vec::new() }
     }
 
-    /// As a view. What the region is of must be alive.
+    /// The region as a view. The array must still be alive.
     pub fn view(&self) -> View<'_> {
         View { start: self.start, dtype: self.dtype, shape: &self.shape, strides: &self.strides }
     }
 
-    /// With a new axis of length 1.
+    /// Inserts an axis of length 1.
     pub fn with_axis(mut self, axis: usize) -> Region {
         self.shape.insert(axis, 1);
         self.strides.insert(axis, 0);
         self
     }
 
-    /// `len` indices of an axis from `first` on, `step` apart.
+    /// Takes `len` indices of an axis, from `first` on, `step` apart.
     ///
     /// # Panics
-    /// If one of them is outside.
+    /// If an index is outside the axis.
     pub fn sliced(mut self, axis: usize, first: usize, len: usize, step: isize) -> Region {
         let last = first as isize + (len.max(1) as isize - 1) * step;
         let all = self.shape[axis] as isize;
@@ -51,10 +51,10 @@ impl Region {
         self
     }
 
-    /// One index of an axis, without the axis.
+    /// Takes one index of an axis, and removes the axis.
     ///
     /// # Panics
-    /// If it is outside.
+    /// If the index is outside the axis.
     pub fn at(self, axis: usize, index: usize) -> Region {
         let mut one = self.sliced(axis, index, 1, 1);
         one.shape.remove(axis);
@@ -62,7 +62,7 @@ impl Region {
         one
     }
 
-    /// Repeated along new and length-1 axes.
+    /// Repeats along new and length-1 axes.
     pub fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Region> {
         let refused = || Error::shapes(op, &self.shape, to);
         let new = to.len().checked_sub(self.shape.len()).ok_or_else(refused)?;

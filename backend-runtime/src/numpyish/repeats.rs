@@ -1,4 +1,4 @@
-//! Where the elements of a repetition come from, of which each has a count of its own.
+//! Source indices of a repetition in which each element has its own count.
 
 use super::{
     NdArray, buffer,
@@ -10,35 +10,35 @@ use super::{
 };
 use crate::{DType, Error, Result};
 
-/// Counts that are one task.
+/// Number of counts per task.
 const BLOCK: usize = 1 << 13;
 
-/// Places that are written at once, whatever the count: what is too much is written over by the next.
+/// Number of places that are written at once, for every count: the next element overwrites those beyond its count.
 const WIDE: usize = 4;
 
 /// How often each element of an axis is repeated.
 pub struct Repeats<'a> {
     counts: Packed<'a>,
     n: usize,
-    /// The first place of each block of counts, and how many there are in all.
+    /// The first place of each block of counts, then the number of all places.
     starts: Vec<usize>,
 }
 
 impl<'a> Repeats<'a> {
-    /// Counts none of which is negative, and whose sum is less than 2^53.
+    /// Checks counts. An error if a count is negative or the sum is 2^53 or more.
     pub fn new(op: &'static str, counts: HostView<'a, i64>) -> Result<Repeats<'a>> {
         let counts = counts.view();
         let (packed, n) = (copy::pack(op, counts)?, counts.len());
-        // SAFETY: the counts, packed.
+        // SAFETY: `packed` has the `n` counts.
         let counts = unsafe { packed.slice::<i64>(n) };
         let mut starts = buffer::repeated(op, n.div_ceil(BLOCK) + 1, 0_usize)?;
         let sums = Shared::new(&mut starts[1..]);
         parallel::parallel(n.div_ceil(BLOCK), parallel::CHEAP / BLOCK, |blocks| {
             for block in blocks {
                 let counts = &counts[block * BLOCK..n.min((block + 1) * BLOCK)];
-                // a negative count is larger than any sum that is allowed
+                // as an unsigned number, a negative count is larger than any allowed sum
                 let sum = counts.iter().fold(0_u64, |sum, &count| sum.saturating_add(count as u64));
-                // SAFETY: the sum of this block.
+                // SAFETY: each block has its own sum.
                 unsafe { sums.part(block..block + 1)[0] = usize::try_from(sum).unwrap_or(usize::MAX) };
             }
         });
@@ -63,17 +63,17 @@ impl<'a> Repeats<'a> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The index of each element as often as its count says.
+    /// The index of each element, as often as its count says.
     pub fn places(&self, op: &'static str) -> Result<NdArray<i64>> {
         let out = Buffer::new(op, self.total(), DType::Int64)?;
-        // SAFETY: the counts, packed.
+        // SAFETY: `counts` has `n` counts.
         let counts = unsafe { self.counts.slice::<i64>(self.n) };
         let ends = copy::Ends { from: counts.as_ptr(), to: out.start().cast::<i64>() };
         parallel::parallel(self.n.div_ceil(BLOCK), 1, |blocks| {
             let ends = &ends;
             for block in blocks {
                 let first = block * BLOCK;
-                // SAFETY: the counts of a block, of which the places of this block are the sum.
+                // SAFETY: the counts of a block; their sum is the number of the block's places.
                 unsafe {
                     let counts = std::slice::from_raw_parts(ends.from.add(first), BLOCK.min(self.n - first));
                     write(counts, first as i64, ends.to.add(self.starts[block]), ends.to.add(self.starts[block + 1]));
@@ -88,15 +88,15 @@ impl<'a> Repeats<'a> {
 /// Writes indices from `first` on, each as often as its count says.
 ///
 /// # Safety
-/// None of the counts is negative, and they sum to the distance from `to` to `end`, between which nobody else writes.
+/// No count is negative, and they sum to the distance from `to` to `end`, between which nothing else writes.
 unsafe fn write(counts: &[i64], first: i64, mut to: *mut i64, end: *mut i64) {
     for (index, &count) in (first..).zip(counts) {
         let count = count as usize;
-        // SAFETY: what is written lies before `end`: see below.
+        // SAFETY: all writes are before `end`: fewer than `WIDE` places behind `next`, and only if that many are left.
         unsafe {
             let next = to.add(count);
             if end.offset_from(next) >= WIDE as isize {
-                // without a branch for small counts: less than WIDE places behind the last are written too
+                // no branch for small counts: fewer than `WIDE` places behind the last are written too
                 loop {
                     for k in 0..WIDE {
                         *to.add(k) = index;

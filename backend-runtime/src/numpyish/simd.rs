@@ -1,25 +1,26 @@
-//! Instruction sets: a loop is compiled for several, and the best one that the processor has is chosen once per process.
+//! Instruction sets: each loop is compiled for several, and the best one of the processor is chosen once per process.
 //!
-//! Every loop gives the same bits in each of them: it is one text of IEEE operations, compiled more than once, and the order
-//! of its additions does not depend on the width of a register. Loops that are written for one of them give the bits of the others.
+//! Every loop gives the same bits with each of them: it is one source of IEEE operations, compiled several times, and
+//! the order of its additions does not depend on the register width. Loops written for one instruction set give the
+//! bits of the others.
 
 use std::{
     env,
     sync::atomic::{AtomicU8, Ordering::Relaxed},
 };
 
-/// The instruction sets: the baseline of the target, AVX2 with FMA, F16C and POPCNT, AVX-512.
+/// Number of instruction sets: the baseline of the target; AVX2 with FMA, F16C and POPCNT; AVX-512.
 pub const SETS: usize = 3;
 
-/// Not looked up yet.
+/// Value of `SET` before the first look-up.
 const UNKNOWN: u8 = u8::MAX;
 
-/// The environment variable with the most that is used.
+/// The environment variable that limits the instruction set.
 const MOST: &str = "BACKENDS_SIMD";
 
 static SET: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// The best of [`SETS`] that this processor has and the environment allows.
+/// Index below [`SETS`] of the best instruction set that the processor has and the environment allows.
 #[inline]
 pub fn set() -> usize {
     match SET.load(Relaxed) {
@@ -36,8 +37,8 @@ fn look_up() -> usize {
     set.into()
 }
 
-/// The best set, or a lower one that a word asks for. A word that is none of these changes nothing, as in other libraries: a library
-/// prints no warnings, and a program does not end because of one.
+/// The best set, or a lower one that `word` names. An unknown word changes nothing, as in other libraries: a library
+/// prints no warnings, and an unknown word is no reason to end a program.
 fn allowed(best: u8, word: &str) -> u8 {
     let most = match word.trim().to_ascii_lowercase().as_str() {
         "none" => 0,
@@ -59,7 +60,7 @@ fn best() -> u8 {
     0
 }
 
-/// Runs `f` with each instruction set of this processor. Other threads use that set meanwhile, which no result depends on.
+/// Runs `f` with each instruction set of this processor. Other threads use the set too, which changes no result.
 #[cfg(test)]
 pub fn with_each(mut f: impl FnMut(usize)) {
     for set in 0..=best() {
@@ -69,7 +70,7 @@ pub fn with_each(mut f: impl FnMut(usize)) {
     SET.store(best(), Relaxed);
 }
 
-/// Asks for the cache line of an address in the second cache, whatever is there.
+/// Asks for the cache line of an address, valid or not, in the second-level cache.
 #[inline(always)]
 pub fn prefetch<T>(from: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -81,15 +82,15 @@ pub fn prefetch<T>(from: *const T) {
     let _ = from;
 }
 
-/// A function that runs a version of itself for AVX2 where there is one: `versions! { fn name[T: Bound][T](x: T) { .. } }`.
-/// The first brackets declare its type parameters, the second name them.
+/// Defines functions that run their version for AVX2 if there is one: `versions! { fn name[T: Bound][T](x: T) { .. }
+/// }`. The first brackets declare type parameters, the second name them.
 macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) $(-> $out)? {
-            // the text of all versions; not a closure, which would be compiled for the baseline
+            // the body of all versions; not a closure, which would be compiled for the baseline
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             unsafe fn text<$($declared)*>($($arg: $ty),*) $(-> $out)? $body
@@ -113,14 +114,14 @@ macro_rules! versions {
 }
 pub(crate) use versions;
 
-/// Like [`versions`], with a version for AVX-512 too: where there is much to compute, and nothing waits for memory.
+/// Like [`versions`], with a version for AVX-512 too: for loops that compute much and do not wait for memory.
 macro_rules! wide_versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) {
-            // another name than in there
+            // not `text`, which is a name in `versions`
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             unsafe fn body<$($declared)*>($($arg: $ty),*) $body
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     versions! {
-        /// A sum in a fixed order, which is the same in every version.
+        /// A sum in a fixed order, the same in every version.
         unsafe fn added[const N: usize][N](x: &[f32; N]) -> f32 {
             x.iter().fold(0.0, |sum, &x| x.mul_add(x, sum))
         }
