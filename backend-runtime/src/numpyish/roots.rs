@@ -1,30 +1,33 @@
-//! Square roots in registers of AVX-512: on Intel's processors the instruction for square roots takes twice as long for twice as wide a register, and a few
-//! multiplications that make the same root take less than half of its time.
+//! Square roots in registers of AVX-512. On Intel's processors the square-root instruction takes twice as long for
+//! twice as wide a register; a few multiplications that make the same root take less than half of its time.
 //!
-//! The processor's estimate of `1 / sqrt(x)` is within 2^-14. A step of Goldschmidt's makes of `g`, which is near `sqrt(x)`, and `h`, near
-//! `1 / (2 sqrt(x))`, what has twice as many digits: `g + g r` and `h + h r`, where `r = 1/2 - g h`. At last `x - g g`, which is exact where `g` is next to the
-//! root, times `h` is what the root has beyond `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). What is rounded then
-//! is so near to the root that few numbers could be rounded the other way than by the instruction: those whose roots are next to the middle between two numbers.
-//! The tests take all of them, with many estimates, for float32 with every one: of float64 one alone, the number after a power of 4, has estimates that lead to another number, and is left to
-//! the instruction. So are infinity, numbers below 0, NaN, and numbers so small that `x - g g` would lose digits. 0 and -0 stay.
+//! The processor's estimate of `1 / sqrt(x)` is within 2^-14. A step of Goldschmidt's algorithm turns `g`, which is
+//! near `sqrt(x)`, and `h`, near `1 / (2 sqrt(x))`, into approximations with twice as many digits: `g + g r` and `h + h
+//! r`, where `r = 1/2 - g h`. Finally `x - g g`, which is exact if `g` is next to the root, times `h` is added to `g`
+//! (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). This sum before rounding
+//! is so near to the root that it can round differently from the instruction only for the few numbers whose roots are
+//! next to the middle between two numbers. The tests check all of these with many estimates, for float32 with every
+//! estimate. One float64 alone, the number after a power of 4, has estimates that lead to another result; it is left to
+//! the instruction. So are infinity, negative numbers, NaN, and numbers so small that `x - g g` would lose digits. 0
+//! and -0 stay.
 
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;
 
-/// The least exponents of numbers of which `x - g g` has all digits.
+/// Least exponents, as stored, of numbers for which `x - g g` has all digits.
 const LEAST_64: u64 = 100;
 const LEAST_32: u32 = 50;
 
-/// Square roots of float64, as [`Loop`](super::kernel::Loop) says.
+/// Square roots of float64, as a [`Loop`](super::kernel::Loop).
 ///
 /// # Safety
-/// As that says, with no scalars; the processor has AVX-512.
+/// As for a `Loop` without scalars; the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 8;
     let (x, out) = (x[0].cast::<f64>(), out.cast::<f64>());
     let whole = n / LANES * LANES;
-    // SAFETY: `n` elements of both; of the rest only those that are there are read and written.
+    // SAFETY: `x` and `out` have `n` elements each; masks exclude what lies beyond.
     unsafe {
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_pd(out.add(i), roots_64(arch::_mm512_loadu_pd(x.add(i))));
@@ -37,16 +40,16 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
     }
 }
 
-/// Square roots of float32, as [`Loop`](super::kernel::Loop) says.
+/// Square roots of float32, as a [`Loop`](super::kernel::Loop).
 ///
 /// # Safety
-/// As that says, with no scalars; the processor has AVX-512.
+/// As for a `Loop` without scalars; the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 16;
     let (x, out) = (x[0].cast::<f32>(), out.cast::<f32>());
     let whole = n / LANES * LANES;
-    // SAFETY: `n` elements of both; of the rest only those that are there are read and written.
+    // SAFETY: `x` and `out` have `n` elements each; masks exclude what lies beyond.
     unsafe {
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_ps(out.add(i), roots_32(arch::_mm512_loadu_ps(x.add(i))));
@@ -75,10 +78,10 @@ fn roots_64(x: arch::__m512d) -> arch::__m512d {
         return arch::_mm512_sqrt_pd(x);
     }
     let half = arch::_mm512_set1_pd(0.5);
-    // 0 for 0, so that all that follows is 0
+    // the estimate for 0 is set to 0, so that all that follows is 0
     let estimate = arch::_mm512_maskz_rsqrt14_pd(not_0, x);
     let (mut g, mut h) = (arch::_mm512_mul_pd(x, estimate), arch::_mm512_mul_pd(half, estimate));
-    // 28 digits, and all
+    // 28 binary digits after the first step, all after the second
     for _ in 0..2 {
         let r = arch::_mm512_fnmadd_pd(g, h, half);
         (g, h) = (arch::_mm512_fmadd_pd(g, r, g), arch::_mm512_fmadd_pd(h, r, h));
@@ -99,10 +102,10 @@ fn roots_32(x: arch::__m512) -> arch::__m512 {
         return arch::_mm512_sqrt_ps(x);
     }
     let half = arch::_mm512_set1_ps(0.5);
-    // 0 for 0, so that all that follows is 0
+    // the estimate for 0 is set to 0, so that all that follows is 0
     let estimate = arch::_mm512_maskz_rsqrt14_ps(not_0, x);
     let (g, h) = (arch::_mm512_mul_ps(x, estimate), arch::_mm512_mul_ps(half, estimate));
-    // all digits
+    // all digits after one step
     let r = arch::_mm512_fnmadd_ps(g, h, half);
     let (g, h) = (arch::_mm512_fmadd_ps(g, r, g), arch::_mm512_fmadd_ps(h, r, h));
     arch::_mm512_fmadd_ps(arch::_mm512_fnmadd_ps(g, g, x), h, g)
@@ -113,12 +116,12 @@ mod tests {
     use super::*;
     use crate::random::philox;
 
-    /// Whether the loops can run.
+    /// True if the processor can run the loops.
     fn has_avx512() -> bool {
         std::arch::is_x86_feature_detected!("avx512f")
     }
 
-    /// The loop over float64, with this estimate.
+    /// The float64 loop for one number, with this estimate.
     fn by_64(x: f64, estimate: f64) -> f64 {
         let (mut g, mut h) = (x * estimate, 0.5 * estimate);
         for _ in 0..2 {
@@ -128,7 +131,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// The loop over float32, with this estimate.
+    /// The float32 loop for one number, with this estimate.
     fn by_32(x: f32, estimate: f32) -> f32 {
         let (g, h) = (x * estimate, 0.5 * estimate);
         let r = (-g).mul_add(h, 0.5);
@@ -136,7 +139,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// How far an estimate may be from what it estimates.
+    /// Largest relative error of an estimate.
     const OFF: f64 = 1.0 / 16384.0;
 
     /// A number in [-1, 1].
@@ -144,7 +147,8 @@ mod tests {
         f64::from(philox(7, at)[0]) / f64::from(u32::MAX) * 2.0 - 1.0
     }
 
-    /// All `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8: one of them digit by digit, and the others by its sign and its highest bit.
+    /// All `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8: one is found bit by bit, the
+    /// others by its sign and its highest bit.
     fn roots_modulo(k: i128, p: u32) -> [u128; 4] {
         let modulo = |z: u128, p: u32| z & ((1 << p) - 1);
         let mut z = 1_u128;
@@ -157,8 +161,9 @@ mod tests {
         [z, z.wrapping_neg(), other, other.wrapping_neg()].map(|z| modulo(z, p))
     }
 
-    /// Numbers of so many digits in [1, 4) whose roots are next to the middle between two numbers, and how near they are, nearest first. Where `z / 2^digits` is
-    /// such a middle in [1, 2), `z` is odd, and `z^2 - k`, of which the last digits are 0 and the others a number's, is such a number.
+    /// Numbers of `digits` binary digits in [1, 4) whose roots are next to the middle between two numbers, and how
+    /// near, nearest first. A middle in [1, 2) is `z / 2^digits` with odd `z`; `z^2 - k` is such a number if its last
+    /// `p` bits are 0.
     fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
         for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {
@@ -241,14 +246,14 @@ mod tests {
 
     unsafe fn all_64(x: &[f64]) -> Vec<f64> {
         let mut out = vec![f64::NAN; x.len()];
-        // SAFETY: as many of both; for the processor, the caller's promise.
+        // SAFETY: both slices have as many elements; for the processor, the caller's promise.
         unsafe { float64(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
 
     unsafe fn all_32(x: &[f32]) -> Vec<f32> {
         let mut out = vec![f32::NAN; x.len()];
-        // SAFETY: as many of both; for the processor, the caller's promise.
+        // SAFETY: both slices have as many elements; for the processor, the caller's promise.
         unsafe { float32(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
@@ -264,7 +269,7 @@ mod tests {
         let mut x = limits.to_vec();
         x.extend([-1, 0, 1].map(|off| f64::from_bits((LEAST_64 << 52).wrapping_add_signed(off))));
         x.extend(words(1, 2000).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
-        // numbers that none of these are among
+        // numbers of which none is left to the instruction
         let exponents = LEAST_64 + 1..2046;
         x.extend(exponents.zip(words(2, 2000)).map(|(e, w)| f64::from_bits(e << 52 | u64::from(w[0]) << 20)));
         let mut narrow: Vec<f32> = limits.map(|x| x as f32).to_vec();

@@ -1,4 +1,4 @@
-//! A kernel over arrays: which way through memory, how many threads, and where the result goes.
+//! Runs a kernel over arrays: chooses the path through memory, the number of threads, and the memory of the result.
 
 use super::{
     buffer::Buffer,
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{Result, rules};
 
-/// [`stretch`], or that of a result that is written past the caches where a call reads and writes so many bytes that this is faster.
+/// [`stretch`], or its version that writes past the caches if that is faster for a call of so many bytes.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
     if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }
 }
 
-/// What computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.
+/// A function that computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.
 type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MOST], u8, *mut u8, usize);
 
 /// The result of [`run`].
@@ -35,7 +35,7 @@ pub enum Computed {
     Other(Box<RawArray>),
 }
 
-/// Elements from which a loop may be worth several threads.
+/// Number of elements from which on a loop may be worth several threads.
 const SMALL: usize = 1 << 14;
 
 /// Operands that all lie in C order, in one shape, or are scalars.
@@ -48,7 +48,7 @@ pub struct Aligned {
     pub n: usize,
 }
 
-/// The operands in this form, if they have it.
+/// The operands, if each is a scalar or lies in C order in the one shape; else `None`.
 #[inline(always)]
 pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
     let mut x = [std::ptr::null(); MOST];
@@ -67,16 +67,16 @@ pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
 }
 
 impl Aligned {
-    /// Whether one call of a loop is all there is to do.
+    /// True if one call of a loop does everything.
     #[inline(always)]
     pub fn is_one_call(&self, kernel: &Kernel) -> bool {
         (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
     }
 
-    /// The call.
+    /// Makes that call.
     ///
     /// # Safety
-    /// As for [`run`]; it is one call, and `out` has room for the elements.
+    /// As for [`run`]; `is_one_call` returned true, and `out` has room for the elements.
     #[inline(always)]
     pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
         // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
@@ -103,13 +103,13 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
     }
 }
 
-/// An error where the other lengths of a shape without elements are those of no array of the result's dtype, which may be
-/// wider than the operands'.
+/// Returns an error if a shape without elements is invalid for the result's dtype because of its other lengths. That
+/// dtype may be wider than the operands'.
 fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
 
-/// Whether two shapes of arrays with as many elements are one.
+/// True if two shapes of arrays with as many elements are equal.
 #[inline(always)]
 fn same_shape(a: &[usize], b: &[usize]) -> bool {
     a.len() == b.len() && (a.len() == 1 || a == b)
@@ -132,7 +132,7 @@ fn c_order_len(x: &View<'_>) -> usize {
     n
 }
 
-/// Operands not all of which are in C order.
+/// Runs a kernel over operands that are not all in C order.
 #[inline(never)]
 unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
     let mut x = [std::ptr::null(); MOST];
@@ -150,7 +150,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     let n = first.len();
     if operands.iter().all(|o| o.shape.is_empty() || same_layout(o)) && (n == 0 || is_dense(first)) {
         fits_empty(kernel, first.shape, n)?;
-        // SAFETY: the caller's promise; the elements of all lie in memory in the same way.
+        // SAFETY: the caller's promise; all arrays have the same memory layout.
         let buffer = unsafe { alike(kernel, op, x, scalars, n)? };
         return Ok(Computed::Like { lead, c_order: n == 0, buffer });
     }
@@ -173,7 +173,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
-/// Whether elements lie without gaps and forward along every axis, in any order of the axes.
+/// True if elements lie without gaps and forward along every axis, in any order of the axes.
 fn is_dense(x: &View<'_>) -> bool {
     let mut axes: Vec<(isize, usize)> =
         x.strides.iter().copied().zip(x.shape.iter().copied()).filter(|a| a.1 != 1).collect();
@@ -184,11 +184,11 @@ fn is_dense(x: &View<'_>) -> bool {
         expected *= len as isize;
         fits
     });
-    // checked for axes of length 1 as well, because the result takes over the strides
+    // also for axes of length 1, because the result takes over the strides
     dense && x.strides.iter().all(|&s| s >= 0)
 }
 
-/// Operands that lie in memory in the same way, and scalars.
+/// Runs a kernel over arrays of one memory layout, and scalars.
 #[inline(never)]
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
@@ -197,7 +197,7 @@ unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u
     Ok(buffer)
 }
 
-/// The same, into memory that is there. Bit k of `over`: that operand is in this memory, and is read before it is written.
+/// Like `alike`, into existing memory. Bit k of `over`: operand k is in this memory, and is read before it is written.
 unsafe fn alike_into(
     kernel: &Kernel,
     op: *const u8,
@@ -224,15 +224,15 @@ unsafe fn alike_into(
     });
 }
 
-/// Bytes from which on a result is written over an operand that nothing else uses: a smaller block of memory is there at
-/// once, and in the cache.
+/// Bytes from which on a result overwrites an operand that nothing else uses: a smaller block of memory can be
+/// allocated at once, and is in the cache.
 pub const REUSED: usize = 1 << 17;
 
-/// Writes the result over `out`, an array that may be among the operands, if it has the result's shape, and the layout that a new result
-/// would have; otherwise it changes nothing, and says so.
+/// Writes the result over `out`, an array that may be among the operands, if `out` has the result's shape, and the
+/// layout that a new result would have. Otherwise returns false and changes nothing.
 ///
 /// # Safety
-/// As for [`run`]; `out` has the dtype of the result, and nothing but those operands that start where it does is in its memory.
+/// As for [`run`]; `out` has the dtype of the result, and only operands that start where `out` does use its memory.
 pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
     let mut x = [std::ptr::null(); MOST];
     let (mut scalars, mut over, mut aligned) = (0, 0, true);
@@ -276,7 +276,7 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         unsafe {
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, n),
-                // one element, which is written out as scalars are
+                // a scalar in this memory is written out like other scalars
                 _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
                 _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
             }

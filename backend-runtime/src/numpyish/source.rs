@@ -1,5 +1,5 @@
-//! What a reduction reads: the memory of an array, or a formula, whose elements are computed block by block when they are
-//! read. There is no array of them.
+//! The elements that a reduction reads: those of an array, or of a formula, which computes them block by block when
+//! they are read, without an array of them.
 
 use super::{
     buffer::Buffer,
@@ -21,12 +21,12 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The formula, if they are computed.
+    /// The formula, if it computes the elements.
     pub fn formula(&self) -> Option<&'a Fused<'a>> {
         self.formula
     }
 
-    /// Their dtype, shape and order. For a formula, of an array that it would be written to; there is nothing at its start.
+    /// Dtype, shape and strides of the elements. For a formula, those of the array it would fill; the address is null.
     pub fn view(&self) -> View<'a> {
         self.view
     }
@@ -46,42 +46,42 @@ impl<'a> Deref for Source<'a> {
     }
 }
 
-/// A formula over arrays, any elements of which can be computed.
+/// A formula over arrays, of which any elements can be computed.
 pub struct Fused<'a> {
     kernel: &'static Kernel,
     op: *const u8,
     operands: &'a [View<'a>],
-    /// Axes of the array that the formula would be written to, in the order of its memory, neighbours joined where all operands
-    /// allow it.
+    /// Axes of the array that the formula would be written to, in the order of its memory; neighbours are joined if all
+    /// operands allow it.
     dims: Vec<Dim>,
-    /// Distances of each operand along these.
+    /// Strides of each operand along these axes.
     steps: Vec<Vec<isize>>,
     shape: Vec<usize>,
     strides: Vec<isize>,
-    /// Whether an element takes so long that whoever reads it twice had better keep it.
+    /// Whether elements take so long that code which reads them twice should keep them.
     costly: bool,
-    /// The two operands that it is the product of, if it is one.
+    /// Indices of the two operands whose product the formula is, if it is one.
     factors: Option<[usize; 2]>,
 }
 
-// SAFETY: the op is `Sync`, as those of kernels are, and operands are only read.
+// SAFETY: the op is `Sync`, like the ops of all kernels, and operands are only read.
 unsafe impl Sync for Fused<'_> {}
 
-/// Elements that are computed together where an operand has to be copied.
+/// Number of elements that are computed together if an operand has to be copied.
 const SEGMENT: usize = 256;
 
-/// Below this length of the last axis, what is around a call of the loop takes longer than copies of the elements of many rows.
+/// If the last axis is shorter, a call of the loop costs more than copying the elements of many rows together.
 const SHORT: usize = 32;
 
 impl<'a> Fused<'a> {
-    /// A formula over arrays that broadcast to one shape. Its elements have the order in memory that [`walk`] gives a result.
+    /// A formula over arrays that broadcast to one shape. Its elements have the memory order of a result of [`walk`].
     ///
     /// # Errors
-    /// Shapes that do not broadcast.
+    /// If the shapes do not broadcast.
     ///
     /// # Safety
-    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive this. `factors` are the places of
-    /// operands of the result's dtype.
+    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive the
+    /// result. `factors` are indices of operands of the result's dtype.
     pub unsafe fn new(
         kernel: &'static Kernel,
         op: *const u8,
@@ -97,7 +97,7 @@ impl<'a> Fused<'a> {
         Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly, factors })
     }
 
-    /// The elements.
+    /// The elements, to be reduced.
     pub fn source(&'a self) -> Source<'a> {
         let Fused { shape, strides, .. } = self;
         Source { view: View { start: std::ptr::null(), dtype: self.dtype(), shape, strides }, formula: Some(self) }
@@ -107,7 +107,7 @@ impl<'a> Fused<'a> {
         self.kernel.output()
     }
 
-    /// All elements in the order of memory that [`Fused::source`] says, if they are worth keeping for a second reader.
+    /// All elements in the memory order of [`Fused::source`]; `None` if they are not worth keeping for a second reader.
     pub fn kept(&self) -> Result<Option<Buffer>> {
         if !self.costly {
             return Ok(None);
@@ -124,14 +124,14 @@ impl<'a> Fused<'a> {
         Ok(Some(elements))
     }
 
-    /// Where the factors of all elements are, from the first on, if those of neighbours are neighbours everywhere.
+    /// Addresses of the first element's factors, if the factors of all elements are contiguous; else `None`.
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         let factors = self.factors?;
         let is_dense = self.dims.len() == 1 && factors.iter().all(|&k| self.steps[k][0] == 1);
         is_dense.then(|| factors.map(|k| self.operands[k].start))
     }
 
-    /// Where the factors of `n` elements next to each other are, from an offset on, if they are next to each other too.
+    /// Addresses of the factors of `n` contiguous elements from an offset on; `None` if those are not contiguous.
     ///
     /// # Safety
     /// The offsets are those of elements of the source.
@@ -154,7 +154,7 @@ impl<'a> Fused<'a> {
         Some([0, 1].map(|k| self.operands[factors[k]].start.wrapping_offset((at[k] + rest) * size)))
     }
 
-    /// Computes `n` elements, each `stride` after the one before, from an offset on.
+    /// Computes `n` elements, `stride` apart, from an offset on.
     ///
     /// # Safety
     /// The offsets are those of elements of the source, and there is room for `n` elements.
@@ -171,7 +171,7 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], of neighbours in operands that are scalars or have them next to each other too.
+    /// Like [`Fused::compute`], for contiguous elements of operands that are contiguous too, or scalars.
     ///
     /// # Safety
     /// As for [`Fused::compute`]; there is one axis.
@@ -185,18 +185,18 @@ impl<'a> Fused<'a> {
         unsafe { kernel::stretch(self.kernel, self.op, x, scalars, out, n) };
     }
 
-    /// Like [`Fused::compute`].
+    /// Like [`Fused::compute`], for any elements.
     ///
     /// # Safety
     /// As for [`Fused::compute`].
-    #[inline(never)] // with large arrays on the stack
+    #[inline(never)] // it has large arrays on the stack
     unsafe fn compute_any(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let mut done = 0;
         while done < n {
             let mut x = [std::ptr::null(); MOST];
             self.operands.iter().zip(&mut x).for_each(|(operand, x)| *x = operand.start);
-            // the axis along which the next elements lie, how many indices apart, and how many of them
+            // the axis along which the next elements lie, their distance in indices, and their number
             let (mut along, mut apart, mut count) = (0, 1, 1);
             let mut rest = offset + done as isize * stride;
             for (axis, dim) in self.dims.iter().enumerate() {
@@ -238,7 +238,8 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], of neighbours where the last axis is too short for a call of the loop: those of many rows are copied together.
+    /// Like [`Fused::compute`], for contiguous elements if the last axis is too short for a call of the loop: the
+    /// elements of many rows are copied together.
     ///
     /// # Safety
     /// As for [`Fused::compute`]; there are two axes or more.
@@ -254,7 +255,7 @@ impl<'a> Fused<'a> {
                 }
                 let to = copies[k].as_mut_ptr().cast::<u8>();
                 let (start, dims, steps) = (operand.start, &self.dims, &self.steps[k]);
-                // SAFETY: elements of the operand, by its distances, and room for a segment of 16 bytes each.
+                // SAFETY: elements of the operand, by its strides, and room for a segment of 16 bytes each.
                 unsafe { by_bits!(operand.dtype, U => rows::<U>)(start, dims, steps, offset + done, count, to) };
                 x[k] = to;
             }
@@ -267,16 +268,16 @@ impl<'a> Fused<'a> {
     }
 }
 
-/// Copies `n` elements of an operand together, from element number `first` of the result on.
+/// Copies `n` elements of an operand, from element number `first` of the result on, to contiguous memory.
 ///
 /// # Safety
-/// The operand has an element at `steps` for every index of the axes; these have so many elements, and there is room for `n`.
+/// The operand has an element at `steps` for every index of the axes; `n` elements exist from `first` on, with room.
 unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: usize, n: usize, to: *mut u8) {
     let (start, to) = (start.cast::<U>(), to.cast::<U>());
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // where the row of this element begins, and how many rows come after it along the axis before
+        // offset of this element's row; step and number of rows from it on, along the axis before
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;
@@ -294,7 +295,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
                 done += many;
                 continue;
             }
-            // of a row that repeats the first one, and copies of what is there
+            // if rows repeat the first one, only one is read, and then copied
             let own = if next == 0 { many.min(len) } else { many };
             let mut written = 0;
             for row in 0.. {
@@ -318,10 +319,10 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     }
 }
 
-/// Copies elements of any stride together.
+/// Copies elements of any stride to contiguous memory.
 ///
 /// # Safety
-/// There are `n` elements at this stride, and there is room for as many.
+/// `from` has `n` elements at this stride, and `to` has room for as many.
 pub unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
     for i in 0..n {
         // SAFETY: the caller's promise.

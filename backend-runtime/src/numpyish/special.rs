@@ -1,4 +1,4 @@
-//! Interpolation, and what is in files of its own: `softmax` and its kin.
+//! Interpolation; `softmax` and related ops are in a file of their own.
 
 mod softmax;
 
@@ -54,7 +54,7 @@ fn interpolated<T: Precision>(
     parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
         for i in range {
-            // SAFETY: an index of both; tasks write different elements.
+            // SAFETY: the index is one of both arrays; tasks write different elements.
             unsafe { *ends.to.add(i) = T::of(at_point((*ends.from.add(i)).to_f64(), at, values, left, right)) };
         }
     });
@@ -76,7 +76,7 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
         return if x > x0 { right } else { f0 };
     }
     if x == x0 {
-        return f0; // also where the slope is not finite
+        return f0; // also if the slope is not finite
     }
     let (x1, f1) = (xp[n].to_f64(), fp[n].to_f64());
     let slope = (f1 - f0) / (x1 - x0);
@@ -116,7 +116,7 @@ mod tests {
         assert!(run(&[f64::NAN], &xp, &fp, None, None)[0].is_nan());
     }
 
-    /// The values NumPy gives.
+    /// NumPy's values.
     #[test]
     fn infinite_points() {
         let x = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5];

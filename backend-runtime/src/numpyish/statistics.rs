@@ -1,4 +1,4 @@
-//! Counts: each thread counts its part of the elements, where there are few places.
+//! Counts: each thread counts its part of the elements, if there are few places.
 
 use super::{
     NdArray, Numpyish, buffer,
@@ -15,7 +15,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// How often elements are in each bin, and the edges of the bins.
+/// The number of elements in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // both results
 pub fn histogram<T: Real>(
     b: &Numpyish,
@@ -56,7 +56,7 @@ pub fn histogram<T: Real>(
 /// Ascending edges of bins.
 struct Bins {
     edges: Vec<f64>,
-    /// Bins for each step of an element, where all are of one width.
+    /// Bins per unit of an element, if all bins have one width.
     density: f64,
 }
 
@@ -71,7 +71,7 @@ impl Bins {
         Ok(Bins { edges, density })
     }
 
-    /// The bin of an element: where bins of one width would have it, if that is right, or by a search.
+    /// The bin of an element, or `None` outside the edges: the bin it would have if all had one width, or by a search.
     #[inline(always)]
     fn of(&self, x: f64) -> Option<usize> {
         let (edges, last) = (&self.edges[..], self.edges.len() - 2);
@@ -89,7 +89,7 @@ impl Bins {
     }
 }
 
-/// How often each number occurs, or the sum of its weights.
+/// The number of occurrences of each number, or the sum of its weights.
 pub fn bincount<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<i64>,
@@ -113,10 +113,10 @@ pub fn bincount<T: Numeric>(
     super::casting::astype(b, &counts)
 }
 
-/// The least and the greatest of at least one number.
+/// The least and the greatest number of a non-empty array.
 fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     let packed = copy::pack(op, x)?;
-    // SAFETY: the numbers, packed.
+    // SAFETY: `packed` has the numbers of `x`.
     let numbers = unsafe { packed.slice::<i64>(x.len()) };
     let all = Mutex::new((i64::MAX, i64::MIN));
     parallel::parallel(numbers.len(), CHEAP, |range| {
@@ -128,8 +128,8 @@ fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts in `places` places: `count` adds a part of the elements to them. Threads have places of their own, as long as adding these up
-/// is little beside the elements.
+/// Counts in `places` places: `count` adds a part of the elements to them. Each thread has its own places, as long as
+/// adding these up costs little compared to counting.
 fn counted<T: crate::Element>(
     op: &'static str,
     x: View<'_>,
@@ -137,7 +137,7 @@ fn counted<T: crate::Element>(
     count: impl Fn(&[T], &mut [i64]) + Sync,
 ) -> Result<NdArray<i64>> {
     let packed: Packed<'_> = copy::pack(op, x)?;
-    // SAFETY: the elements, packed.
+    // SAFETY: `packed` has the elements of `x`.
     let elements = unsafe { packed.slice::<T>(x.len()) };
     let mut all = buffer::zeros::<i64>(op, places)?;
     let grain = CHEAP.max(places.saturating_mul(8));
@@ -170,7 +170,7 @@ mod tests {
         x.iter().copied().collect()
     }
 
-    /// The bin of each element by comparison with every edge.
+    /// The number of elements of each bin, by comparison with every edge.
     fn compared(x: &[f64], edges: &[f64]) -> Vec<i64> {
         let last = edges.len() - 2;
         let is_in = |x: f64, bin: usize| {

@@ -1,9 +1,10 @@
-//! Results that do not stay in the caches, written past them.
+//! Streaming stores, for results that do not stay in the caches and are written past them.
 //!
-//! A usual store reads the line of memory that it writes to before. Where a result and what it is computed of do not stay in a cache that reading is a
-//! third of the traffic of a sum of two arrays, half of that of a copy: such results are computed by blocks that stay near, and these are written with the
-//! processor's streaming stores, which read nothing. Pages that are new were cleared by the system a moment ago and lie in a cache, where usual stores are
-//! the faster ones: so only programs whose allocator keeps pages ([`Pages`](crate::alloc::Pages)) have this.
+//! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
+//! this adds a third to the traffic of a sum of two arrays, and half to that of a copy. Such results are computed by
+//! blocks that stay in a near cache, and these are written with the processor's streaming stores, which read nothing.
+//! New pages were just cleared by the system and lie in a cache, where usual stores are faster: so only programs whose
+//! allocator keeps pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
     kernel::{self, Kernel, MOST, advanced},
@@ -12,26 +13,28 @@ use super::{
 use crate::alloc;
 use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 
-/// A line of the caches.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes that are computed before they are written: few enough that the processor computes the next of them while it writes.
+/// Bytes that are computed before they are written: few enough that the processor computes the next block meanwhile.
 const BLOCK: usize = 1024;
 
-/// They begin at a page, as large results do. A processor takes a load for one of the bytes that were stored just before where their addresses are the same
-/// in their last 12 bits, and waits: the operands of the next elements are further on than what was written of these.
+/// A block of results. It begins at a page, as large results do. If the addresses of a load and of a store just before
+/// are equal in their last 12 bits, a processor takes them for the same bytes and waits: the operands of the next
+/// elements are further on than the bytes that were just written.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// What one core can expect of a cache that many share, for loops that wait for nothing but memory, as running sums do. Little is computed while lines are
-/// written: on an Intel Xeon with a cache of 480 MB square roots of ten million numbers take longer so than with usual stores. So ops, of which some compute
-/// much, go past the caches only where results do not fit the whole.
+/// One core's part of a cache that many share, for loops that wait only for memory, such as running sums. Little is
+/// computed while lines are written: on an Intel Xeon with a cache of 480 MB, square roots of ten million numbers take
+/// longer this way than with usual stores. So ops, some of which compute much, go past the caches only if results do
+/// not fit the whole cache.
 pub const SHARE: usize = 64 << 20;
 
-/// Whether streaming stores are the faster ones where a call reads and writes so many bytes, and so many stay in a cache at most.
+/// True if streaming stores are faster for a call of `bytes` bytes, of which at most `share` stay in a cache.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
-    /// Smaller calls are in some cache of any processor.
+    /// Smaller calls fit in some cache of any processor.
     const LEAST: usize = 4 << 20;
     bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
 }
@@ -40,9 +43,9 @@ pub fn pays(bytes: usize, share: usize) -> bool {
 pub fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
-        /// Of a processor that does not say.
+        /// For processors that do not report it.
         const USUAL: usize = 32 << 20;
-        // the leaves of Intel's and AMD's processors that describe their caches, in one form
+        // the leaves in which Intel's and AMD's processors describe their caches, in one format
         let caches = [4, 0x8000_001d].map(|leaf| {
             let known = arch::__cpuid(leaf & 0x8000_0000).eax >= leaf;
             (0..if known { 8 } else { 0 })
@@ -58,14 +61,14 @@ pub fn last_cache() -> usize {
     })
 }
 
-/// [`kernel::stretch`], with a result that is written past the caches.
+/// [`kernel::stretch`], with the result written past the caches.
 ///
 /// # Safety
-/// As for that function.
+/// As for [`kernel::stretch`].
 #[inline(never)]
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     let size = kernel.output().size();
-    // up to the first whole line
+    // the elements before the first whole line
     let head = out.align_offset(LINE) / size;
     if n * size < 4 * BLOCK || !(out.addr() + head * size).is_multiple_of(LINE) {
         // SAFETY: the caller's promise.
@@ -74,7 +77,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     let _finish = Finish;
     let mut block = Block(MaybeUninit::uninit());
     let near: *mut u8 = block.0.as_mut_ptr().cast();
-    // SAFETY: parts of the stretch; there is room for a block, and what is written of it has been computed.
+    // SAFETY: parts of the stretch; the block has room, and its bytes are computed before they are written.
     unsafe {
         kernel::stretch(kernel, op, x, scalars, out, head);
         let mut done = head;
@@ -92,7 +95,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// Calls [`finish`] when it is dropped: also where an op of a user panics.
+/// Calls [`finish`] when it is dropped, also if a user's op panics.
 struct Finish;
 
 impl Drop for Finish {
@@ -101,10 +104,10 @@ impl Drop for Finish {
     }
 }
 
-/// Copies bytes from near memory to where they are not needed soon. [`finish`] has to follow.
+/// Copies bytes from near memory to memory that is not needed soon. The caller must call [`finish`] afterwards.
 ///
 /// # Safety
-/// So many bytes can be read and written, which do not overlap.
+/// `from` and `to` have `bytes` bytes, which do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     let head = to.align_offset(LINE).min(bytes);
     let whole = (bytes - head) / LINE * LINE;
@@ -116,7 +119,7 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Streaming stores are not ordered among others: after this, whoever learns of the result sees it.
+/// Orders streaming stores before later stores: a thread that learns of the result afterwards sees it.
 pub fn finish() {
     // SAFETY: every x86-64 has the instruction, which does nothing else.
     unsafe { arch::_mm_sfence() };
@@ -125,13 +128,13 @@ pub fn finish() {
 /// Writes lines past the caches.
 ///
 /// # Safety
-/// So many bytes, a multiple of a line, can be read and written; those to write begin at a line.
+/// `from` and `to` have `bytes` bytes, a multiple of a line; `to` begins at a line.
 unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the processor has these instructions; for the rest, the caller's promise.
     unsafe { if simd::set() > 1 { whole_lines(from, to, bytes) } else { quarters(from, to, bytes) } }
 }
 
-/// A line by one store, of which the processor has nothing to gather.
+/// Writes each line by one store, so that the processor has no parts to combine.
 #[target_feature(enable = "avx512f")]
 unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
     let (from, to) = (from.cast::<arch::__m512i>(), to.cast::<arch::__m512i>());
@@ -171,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Results at every place of a line, of lengths that are no multiple of a block.
+    /// Checks results that begin at several places of a line, of lengths that are no multiples of a block.
     fn same<T: Element + std::ops::Add<Output = T>>(of: impl Fn(usize) -> T) {
         let kernel = kernel::<2, T, Op>();
         for (shift, n) in [(0, 8192), (1, 5000), (7, 9001), (3, 0), (5, 17), (2, 2048)] {
@@ -184,7 +187,7 @@ mod tests {
                 at[..2].copy_from_slice(&operands);
                 let y = |i: usize| if scalars == 0 { x[i] } else { of(3) };
                 simd::with_each(|_| {
-                    // SAFETY: `n` elements of each operand, or one, and room for the result.
+                    // SAFETY: each operand has `n` elements, or one, and there is room for the result.
                     unsafe { stretch(kernel, from_ref(&Op).cast(), at, scalars, out[shift..].as_mut_ptr().cast(), n) };
                     assert!((0..n).all(|i| out[shift + i] == x[i] + x[i] + y(i)));
                     out[shift..shift + n].fill(of(0));
@@ -209,7 +212,7 @@ mod tests {
             for shift in 0..70 {
                 for n in [0, 1, 63, 64, 65, 129, 500] {
                     let mut to = vec![255; shift + n + 70];
-                    // SAFETY: so many bytes of both.
+                    // SAFETY: both slices have `n` bytes.
                     unsafe { copy(from[shift..].as_ptr(), to[shift..].as_mut_ptr(), n) };
                     finish();
                     assert!(to[shift..shift + n] == from[shift..shift + n]);

@@ -1,11 +1,11 @@
-//! What `stream.rs` has, where there are no streaming stores: on processors that are not x86-64, and under Miri.
+//! The interface of `stream.rs` without streaming stores: on processors that are not x86-64, and under Miri.
 
 pub use super::kernel::stretch;
 
-/// Of a cache that many share.
+/// One core's part of a cache that many share.
 pub const SHARE: usize = 64 << 20;
 
-/// Whether streaming stores are the faster ones where a call reads and writes so many bytes.
+/// False: there are no streaming stores.
 #[inline]
 pub fn pays(_: usize, _: usize) -> bool {
     false
@@ -14,11 +14,11 @@ pub fn pays(_: usize, _: usize) -> bool {
 /// Copies bytes.
 ///
 /// # Safety
-/// So many bytes can be read and written, which do not overlap.
+/// `from` and `to` have `bytes` bytes, which do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
-/// Nothing waits.
+/// Does nothing, as there are no streaming stores.
 pub fn finish() {}

@@ -1,8 +1,9 @@
-//! Tasks of one loop, for the thread that calls and whichever threads of rayon's pool come in time.
+//! Tasks of one loop, for the calling thread and the threads of rayon's pool that come in time.
 //!
-//! rayon's own loops hand everything to the pool when a thread outside of it calls, and that thread sleeps until it is woken: some
-//! 20 microseconds for each loop, which is as long as many of them take. Here the calling thread begins at once and takes one
-//! task after the other; a thread that comes when no task is left goes away again, and nobody waits for it.
+//! If a thread outside the pool calls rayon's own loops, they hand everything to the pool, and the thread sleeps until
+//! it is woken: some 20 microseconds for each loop, which is as long as many loops take. Here the calling thread begins
+//! at once and takes one task after the other; a thread that comes when no task is left goes away again, and nothing
+//! waits for it.
 
 use std::{
     any::Any,
@@ -15,38 +16,38 @@ use std::{
     thread::{self, Thread},
 };
 
-/// How often a thread looks whether what it waits for is done before others may have its processor: some 10 microseconds.
+/// Number of checks that a waiting thread makes before it gives up its processor: some 10 microseconds.
 pub const LOOKS: usize = 1 << 9;
 
-/// In [`Team::others`]: nobody may enter any more.
+/// Bit of [`Team::others`]: no thread may enter any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 struct Team {
-    /// The loop, which is there for as long as the calling thread waits for whoever is inside.
+    /// The loop, which stays alive while the calling thread waits for the threads inside.
     task: *const (dyn Fn(usize) + Sync),
-    /// How many tasks there are, and the next one to be taken.
+    /// Number of tasks, and the next task to be taken.
     tasks: usize,
     next: AtomicUsize,
-    /// How many threads other than the calling one are inside, and [`CLOSED`].
+    /// Number of threads inside besides the calling one, and the bit [`CLOSED`].
     others: AtomicUsize,
     caller: Thread,
-    /// What a task panicked with in another thread.
+    /// The panic of a task in another thread.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: the task is `Sync`, and the rest is by itself.
+// SAFETY: the task is `Sync`, and the other fields are `Send` and `Sync` by themselves.
 unsafe impl Send for Team {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Team {}
 
-/// Runs `task` once for each number below `tasks`, on at most `threads` threads, of which this is one.
+/// Runs `task` once for each number below `tasks`, on at most `threads` threads, including the calling one.
 ///
 /// # Panics
-/// If a task does, after all others have come to an end.
+/// If a task panics, after all other tasks have ended.
 pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     let task: *const (dyn Fn(usize) + Sync + '_) = task;
     let team = Arc::new(Team {
-        // SAFETY: only the lifetime changes; `Closing` sees to it that nobody uses the task after this function.
+        // SAFETY: only the lifetime changes; `Closing` makes sure that no thread uses the task after this function.
         task: unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(task) },
         tasks,
         next: AtomicUsize::new(0),
@@ -64,7 +65,7 @@ pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Asks the pool for two more threads: those that come ask for more, so that no thread asks for all.
+/// Asks the pool for two more threads, which do the same when they come, so that no thread asks for all.
 fn invite(team: &Arc<Team>, place: usize, threads: usize) {
     for place in [2 * place, 2 * place + 1] {
         if place <= threads {
@@ -90,12 +91,13 @@ impl Team {
             if i >= self.tasks {
                 return;
             }
-            // SAFETY: the calling thread has the task alive, since it is here itself or this thread is counted as inside.
+            // SAFETY: the calling thread keeps the task alive: it is this thread, or it waits for this one, which is
+            // counted as inside.
             unsafe { (*self.task)(i) };
         }
     }
 
-    /// Whether this thread is counted as inside now.
+    /// Tries to enter. True if this thread is now counted as inside.
     fn enter(&self) -> bool {
         if self.next.load(Ordering::Relaxed) >= self.tasks {
             return false;
@@ -112,12 +114,12 @@ impl Team {
     }
 }
 
-/// Lets nobody in any more and waits for those that are inside, when it is dropped: also if a task panics in the calling thread.
+/// When dropped, closes the team and waits for the threads inside, also if a task panics in the calling thread.
 struct Closing<'a>(&'a Team);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        // what is left is not begun: there is something only after a panic
+        // tasks that are left, which happens only after a panic, are not begun
         self.0.next.fetch_max(self.0.tasks, Ordering::Relaxed);
         self.0.others.fetch_or(CLOSED, Ordering::Relaxed);
         let mut looks = 0;

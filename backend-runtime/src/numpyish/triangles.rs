@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{DType, Integer, Result, rules};
 
-/// Rows and columns of the elements below diagonal `k` of a matrix and on it, or with `upper` of those above it and on it, in C order.
+/// Rows and columns of the elements on and below diagonal `k` of a matrix, or on and above it if `upper`, in C order.
 #[allow(clippy::type_complexity)] // both results
 pub fn triangle_indices<T: Integer>(
     op: &'static str,
@@ -22,9 +22,9 @@ pub fn triangle_indices<T: Integer>(
 }
 
 fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: bool) -> Result<(RawArray, RawArray)> {
-    // there may be more rows without elements than any memory holds
+    // if there are no columns, there may be more rows than any memory holds
     let n = if m == 0 { 0 } else { n };
-    // which columns of a row are in the triangle
+    // the columns of a row that are in the triangle
     let columns = |row: usize| {
         let edge = (row as isize).saturating_add(k).saturating_add(isize::from(!upper)).clamp(0, m as isize) as usize;
         if upper { edge..m } else { 0..edge }
@@ -45,7 +45,7 @@ fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: 
             macro_rules! write {
                 ($t:ty) => {
                     for (i, column) in columns.enumerate() {
-                        // SAFETY: places of this row, as counted; the dtype has the size of the type.
+                        // SAFETY: the places of this row, as counted; the type has the size of the dtype.
                         unsafe {
                             *ends.from.cast::<$t>().cast_mut().add(start + i) = row as $t;
                             *ends.to.cast::<$t>().add(start + i) = column as $t;

@@ -1,4 +1,4 @@
-//! Tasks on several threads that hand a value from one to the next, in their order.
+//! Tasks on several threads that hand a value from one to the next, in order.
 
 use super::team::{self, LOOKS};
 use crate::threads;
@@ -9,38 +9,40 @@ use std::{
     thread,
 };
 
-/// The value, and whose turn it is.
+/// The value, and the number of the task whose turn it is.
 struct Turns<T> {
     next: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value goes from thread to thread, and one at a time has it.
+// SAFETY: the value may be sent between threads, and one at a time uses it.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
-/// What a task has: it may take its turn once. Without that it passes it on when it ends, also by a panic.
+/// The turn of a task, which it may take once. If not, the turn passes on when the task ends, also by a panic.
 pub struct Turn<'a, T> {
     turns: &'a Turns<T>,
     number: usize,
 }
 
-/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value: so that one waits only for others that have begun. Before its turn
-/// a task must not wait for rayon, whose threads do other work meanwhile, among which might be a later task, which would wait for this one.
+/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value, so a task waits only for
+/// tasks that have begun. Before its turn, a task must not wait for rayon: the thread might run a later task meanwhile,
+/// which would wait for this one.
 pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
     let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
     team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));
 }
 
 impl<T> Turn<'_, T> {
-    /// The task's.
+    /// Number of the task.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Waits for the tasks before this one, and changes the value that they leave.
+    /// Waits for the tasks before this one, and changes the value that they left.
     pub fn take(self, change: impl FnOnce(&mut T)) {
         self.wait();
-        // SAFETY: every number is one task's, and those before it are done with the value; the next one waits until this one is dropped.
+        // SAFETY: each number is that of one task; earlier tasks are done with the value; the next one waits until
+        // `self` is dropped.
         change(unsafe { &mut *self.turns.value.get() });
     }
 
@@ -72,7 +74,7 @@ mod tests {
         sync::Mutex,
     };
 
-    /// What tasks find and leave, on some threads.
+    /// The tasks in the order of their turns, and the values they find, on a pool of `threads` threads.
     fn seen(n: usize, threads: usize, task: impl Fn(usize) + Sync) -> Vec<(usize, u64)> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let seen = Mutex::new(Vec::new());

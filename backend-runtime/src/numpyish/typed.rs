@@ -1,4 +1,4 @@
-//! From arrays whose dtype is known at run time back to arrays of a type: one function per dtype, compiled in this crate.
+//! Arrays whose dtype is known at run time, converted to arrays of a type by functions compiled once per dtype.
 
 use super::{
     NdArray,
@@ -12,7 +12,7 @@ use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 use std::sync::atomic::{Ordering, fence};
 
-/// An array of this shape, in C order, of a vector's elements: for tests.
+/// An array of this shape, in C order, with a vector's elements; for tests.
 #[cfg(test)]
 pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
     typed(RawArray::from_vec(op, shape.to_vec(), v))
@@ -27,7 +27,7 @@ pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Resul
     typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
 }
 
-/// An array with its dtype in its type. Each dtype has a function of its own for that, compiled in this crate.
+/// Converts an array to one of a type. Each dtype has its own function for this, compiled in this crate.
 #[inline]
 pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     match array {
@@ -36,7 +36,7 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// The same for several arrays.
+/// Like `typed`, for several arrays.
 #[inline]
 pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
     match arrays {
@@ -45,38 +45,38 @@ pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArra
     }
 }
 
-/// A change of how memory is read.
+/// A step from an array to a view of the same memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The axes in reverse order.
     Reverse,
     /// The axes in another order.
     Permute(Vec<usize>),
-    /// A part of an axis, in ndarray's words.
+    /// A part of an axis, as an ndarray slice.
     Slice(usize, Slice),
-    /// One index of an axis, which is dropped.
+    /// One index of an axis, without the axis.
     Index(usize, usize),
     /// A new axis of length 1.
     Insert(usize),
-    /// Backward along an axis.
+    /// Reverses an axis.
     Invert(usize),
-    /// In another shape with as many elements; only of an array in C order.
+    /// Another shape with as many elements; only for an array in C order.
     Reshape(Vec<usize>),
 }
 
-/// The result of an op that only reorders: another way to read the same memory, or new memory.
+/// The result of an op that only reorders: a view of the same memory, or new memory.
 #[derive(Debug)]
 pub enum Change {
-    /// Another way to read the same memory, in several steps.
+    /// A view of the same memory, by several steps.
     View(Vec<Step>),
-    /// Another way to read the same memory, in one step.
+    /// A view of the same memory, by one step.
     One(Step),
     /// New memory.
     Copy(RawArray),
 }
 
 impl Change {
-    /// Another way to read the same memory, by these steps.
+    /// A view of the same memory, by these steps.
     pub fn of(steps: impl Iterator<Item = Step>) -> Change {
         let mut steps = steps.peekable();
         match steps.next() {
@@ -95,26 +95,26 @@ pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<
     }
 }
 
-/// Functions that exist once per dtype, compiled in this crate and not where an op is called. The names are long because a
+/// Functions that exist once per dtype, compiled in this crate rather than in callers. The names are long because a
 /// trait bound `T: Element` brings them into the scope of users' code.
 pub trait Typed: Sized {
-    /// The array with its dtype named.
+    /// Converts an array to one of this type.
     ///
     /// # Panics
-    /// If it has another dtype.
+    /// If the array has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// The same for several arrays.
+    /// Converts several arrays.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
-    /// The same memory read in another way, or new memory.
+    /// A view of the same memory, or new memory.
     ///
     /// # Panics
     /// If the new memory has another dtype.
     fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
 
-    /// Makes this handle the only one of its elements, each of which has a place of its own in memory: by a copy, where it is
-    /// not. Gives the first element, to be changed.
+    /// Makes this handle the only one of its elements, and gives each element its own place in memory, by a copy if
+    /// necessary. Returns the address of the first element, for writing.
     fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
 
     /// The slices along an axis, which share the array's memory.
@@ -123,13 +123,13 @@ pub trait Typed: Sized {
     /// Views of arrays.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
-    /// Whether this is the only handle of the array's memory, and there is so much of it that it is worth using again.
+    /// True if this is the only handle of the array's memory, which is large enough to be worth using again.
     fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
-    /// The array that a kernel computes.
+    /// The array computed by a kernel.
     ///
     /// # Safety
-    /// As for [`run::run`]; this is the dtype of the kernel's result.
+    /// As for [`run::run`]; `Self` has the dtype of the kernel's result.
     unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
 }
 
@@ -156,7 +156,7 @@ macro_rules! typed {
                 if !x.is_unique() || rules::overlaps(x.shape(), x.strides()) {
                     *x = into_ndarray(copy::duplicate(op, view(x))?);
                 }
-                // of an array that is the only handle this copies nothing
+                // if this handle is the only one, this copies nothing
                 Ok(x.as_mut_ptr().cast())
             }
 
@@ -198,7 +198,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
     let alone = x.len().saturating_mul(size_of::<T>()) >= run::REUSED && x.is_unique();
-    // what another thread read before it gave its handle up was read before anything is written now
+    // what another thread read before it dropped its handle must have been read before anything is written now
     fence(Ordering::Acquire);
     alone
 }
@@ -208,9 +208,9 @@ fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
 #[inline(always)]
 unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
     match shape {
-        // the usual rank without the detours of the dynamic one, which reads lengths that were just written: that stalls
+        // the usual rank: the dynamic one would read lengths that were just written, which stalls the processor
         &[_] => Array::from_vec(v).into_shared().into_dyn(),
-        // SAFETY: the caller's promise: of one element.
+        // SAFETY: the caller's promise: the vector has one element.
         [] => unsafe { Array::from_shape_vec_unchecked((), v) }.into_shared().into_dyn(),
         // SAFETY: the caller's promise.
         shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
@@ -247,10 +247,10 @@ fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
     swaps(order, |from, to| x.swap_axes(from, to));
 }
 
-/// The swaps that make an order of axes, one after the other.
+/// Calls `swap` with the swaps that make an order of axes, one after the other.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // an axis before this place was swapped away, to where the axis came from that is there now
+        // an axis before place k was swapped away, to the former place of the axis that is there now
         let mut from = axis;
         while from < k {
             from = order[from];
@@ -265,7 +265,7 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 /// As for [`run::run`]; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
-    // for few elements the cost is that of the work before and after the loop
+    // for few elements, the work before and after the loop costs most
     if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {
@@ -282,8 +282,8 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
         run::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
         run::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
-    // SAFETY: the kernel has written all elements, of which there are as many as those of the operand that leads; where that
-    // is not in C order, its strides are those of memory without gaps.
+    // SAFETY: the kernel has written all elements, as many as the leading operand has; if that is not in C order, its
+    // strides are those of memory without gaps.
     unsafe {
         let v = buffer.into_vec::<T>();
         if c_order {

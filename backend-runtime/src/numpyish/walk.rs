@@ -1,8 +1,7 @@
 //! One walk over several operands of any layouts, broadcast to one shape.
 //!
-//! The result is cut into boxes of whole rows. In each box an operand is one slice, one scalar, or, where its layout is
-//! odd, packed into a small buffer: so the loops of an op see only slices and scalars, whatever the layouts, and nothing
-//! here is compiled more than once.
+//! The result is cut into boxes of whole rows. In each box an operand is one slice, one scalar, or packed into a small
+//! buffer: so the loops of an op see only slices and scalars, and nothing here is compiled more than once.
 
 use super::{
     buffer::Buffer,
@@ -16,7 +15,7 @@ use std::{
     ops::{Deref, Range},
 };
 
-/// The distance of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
+/// Strides of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
 fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
     let new = ndim - operand.shape.len();
     let own = operand.shape.iter().zip(operand.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
@@ -26,7 +25,7 @@ fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
 /// An operand in one row of a box: one element per element of the result, or one for all.
 #[derive(Clone, Copy)]
 pub struct Part {
-    /// The first element.
+    /// Address of the first element.
     pub start: *const u8,
     /// Whether this one element serves the whole row.
     pub scalar: bool,
@@ -37,13 +36,13 @@ impl Part {
     const NONE: Part = Part { start: std::ptr::dangling(), scalar: false };
 }
 
-/// Computes `n` elements of a result at an address, from the operands there.
+/// Computes `n` elements of a result at an address, from these parts of the operands.
 pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 
 /// Largest number of operands of a walk.
 const MOST: usize = formula::MOST;
 
-/// Bytes of a buffer for one packed operand, where there are up to three of them.
+/// Bytes of a buffer for one packed operand, if there are at most three operands.
 const SCRATCH: usize = 1 << 14;
 
 /// Bytes of the buffers of all operands, which lie on the stack.
@@ -54,21 +53,20 @@ fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Rows of this length or more are worth a call each, where so many operands have gaps between their rows and would be packed otherwise (three stands for
-/// more). By measurement of sums, exponentials and stencils of float64 and float32.
+/// Least length of a row that is worth a call, by the number of operands that have gaps between their rows and would be
+/// packed otherwise (three stands for more). Measured with sums, exponentials and stencils of float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
-/// Elements of rows side by side that are worth what is around them, where rows are shorter than the first of these.
+/// Elements of adjacent rows that are worth the code around them, if rows are shorter than the first of these lengths.
 const ENOUGH: usize = 256;
 
 /// Elements of a box in which nothing is packed.
 const SEGMENT: usize = 1 << 14;
 
-/// Rows of a box across which an operand lies: enough to use the whole of a cache line.
+/// Number of rows of a box if an operand is contiguous across them: enough to use whole cache lines.
 const TALL: usize = 32;
 
-/// The result of `run` over boxes of the broadcast operands. The layout of the result follows that of the operands, as
-/// NumPy's does.
+/// The result of `run` over boxes of the broadcast operands. Its layout follows that of the operands, as in NumPy.
 ///
 /// # Safety
 /// `run` writes all elements it is given the address of, which are of the dtype `out`.
@@ -88,12 +86,12 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
     Ok(unsafe { RawArray::new(op, shape, buffer)? }.permuted(&inverse(&plan.order)))
 }
 
-/// Runs `run` over boxes of the operands as [`walk`] does, with the result in memory that is there: if it has the shape of the broadcast
-/// operands, and the layout that a new result would have. False, and nothing is done, otherwise.
+/// Like [`walk`], with the result in existing memory, if `out` has the shape of the broadcast operands and the layout
+/// that a new result would have. Otherwise returns false and does nothing.
 ///
 /// # Safety
-/// `run` writes no more than the elements it is given the address of. Nothing but operands of the same shape and strides that start where
-/// `out` does is in its memory.
+/// `run` writes only the elements it is given the address of. Only operands of the same shape and strides that start
+/// where `out` does use its memory.
 pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, run: &Run<'_>) -> bool {
     let Ok(plan) = Plan::new(op, operands) else { return false };
     let in_order: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
@@ -113,7 +111,7 @@ pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, 
     true
 }
 
-/// The address of a result, of which each task writes a part of its own.
+/// The address of a result; each task writes its own part.
 struct Target(*mut u8);
 
 // SAFETY: tasks write different parts.
@@ -126,7 +124,7 @@ fn inverse(order: &[usize]) -> Vec<usize> {
     back
 }
 
-/// How the elements of an operand reach the loop.
+/// The form in which an operand's elements reach the loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// The box is contiguous in the operand.
@@ -143,14 +141,14 @@ pub struct Geometry {
     pub shape: Vec<usize>,
     /// The result's axes in the order of the walk, the innermost last.
     pub order: Vec<usize>,
-    /// Lengths of the walk's axes: the result's, in order, neighbours joined where all operands allow it.
+    /// Lengths of the walk's axes: the result's, in order; neighbours are joined if all operands allow it.
     pub dims: Vec<usize>,
-    /// Distances of each operand along the walk's axes.
+    /// Strides of each operand along the walk's axes.
     pub strides: Vec<Vec<isize>>,
 }
 
 impl Geometry {
-    /// Of the broadcast operands.
+    /// The order of a walk over the broadcast operands.
     pub fn new(op: &'static str, operands: &[View<'_>]) -> Result<Geometry> {
         let shape = match operands {
             [a, b] => rules::broadcast(op, a.shape, b.shape)?,
@@ -185,8 +183,8 @@ struct Boxes {
     /// A row is `step` indices of this axis, and all of the axes after it.
     axis: usize,
     step: usize,
-    /// An axis before it of which a box has several indices, and how many: one along which an operand is contiguous, or the one before where nothing is
-    /// packed.
+    /// An axis before `axis` of which a box has several indices, and how many: one along which an operand is
+    /// contiguous, or the axis just before `axis` if nothing is packed.
     tall: Option<(usize, usize)>,
 }
 
@@ -236,11 +234,11 @@ impl Plan {
         });
     }
 
-    /// An operand in the first row of a box, and the distance to the next row in bytes. `packed` says what is in the buffer: an operand that is
-    /// repeated along the axes before the box is the same in all of them, and packed once.
+    /// Locates an operand in the first row of a box. Also returns the distance to the next row in bytes. `packed`
+    /// describes the buffer: an operand that is repeated along the axes before the box is packed once for all boxes.
     ///
     /// # Safety
-    /// The offset is that of an index of the walk, and the box lies in the result. The buffer is the same as before.
+    /// The offset is that of an index of the walk, and the box lies in the result. `scratch` is the same as before.
     unsafe fn part(
         &self,
         operand: &View<'_>,
@@ -278,7 +276,7 @@ impl Plan {
     }
 }
 
-/// What a box takes of an operand: `rows` rows of `n` elements, the first of them `offset` elements from its start.
+/// The part of an operand in a box: `rows` rows of `n` elements, the first of them `offset` elements from its start.
 #[derive(Clone, Copy)]
 struct Taken {
     offset: isize,
@@ -287,7 +285,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Whether what another box takes is here, from the start on.
+    /// True if `other` is the beginning of this part.
     fn begins_with(self, other: Taken) -> bool {
         self.offset == other.offset
             && (self.n == other.n && self.rows >= other.rows || self.n >= other.n && other.rows == 1)
@@ -295,7 +293,7 @@ impl Taken {
 }
 
 impl Boxes {
-    /// Boxes of at most `room` elements where operands are packed.
+    /// Boxes of at most `room` elements if operands are packed.
     fn new(dims: &[usize], strides: &[Vec<isize>], room: usize) -> Boxes {
         let inner = dims.len() - 1;
         let has_gaps = |s: &&Vec<isize>| s[inner] != 0 && s[inner - 1] != 0 && s[inner - 1] != dims[inner] as isize;
@@ -305,17 +303,17 @@ impl Boxes {
             || dims[inner] >= LONG_ROW[with_gaps] && dims[inner] * dims[inner - 1] >= ENOUGH;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
             let step = dims[inner].clamp(1, SEGMENT);
-            // from row to row of a box it is one addition for each operand
+            // another row of a box costs one addition per operand
             let rows = if inner > 0 && step == dims[inner] { (SEGMENT / step).min(dims[inner - 1]) } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
-        // whole rows of an operand that lies across them would take a part of every cache line
+        // whole rows of an operand that lies across them would use only a part of every cache line
         let across = |s: &Vec<isize>| {
             let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         let across = strides.iter().find_map(across);
-        // of half the size, so that the first-level cache has all buffers, but where a box is to have whole cache lines of many rows
+        // half the room, so that the first-level cache has all buffers, unless a box needs whole lines of many rows
         let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
@@ -332,8 +330,8 @@ impl Boxes {
     }
 }
 
-/// The axes in the order in which the operands lie in memory: those of the operand with most axes first, C order where
-/// nothing decides.
+/// The axes in the order in which the operands lie in memory: the operand with the most axes decides first; C order if
+/// none decides.
 fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));
@@ -346,7 +344,7 @@ fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     order
 }
 
-/// The axes in order, without those of length 1, neighbours joined that are one axis in every operand. At least one.
+/// At least one axis, in order, without those of length 1; neighbours that are one axis in every operand are joined.
 fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
@@ -367,7 +365,7 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     (dims, strides)
 }
 
-/// How an operand reaches the loop in a box of these axes.
+/// The mode of an operand in a box of these axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
     let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
@@ -378,10 +376,10 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// The index outside the boxes: the axes before that of a row, the tall one in steps of its height.
+/// The index outside the boxes: that of the axes before a row's, with the tall axis in steps of its height.
 struct Outer {
     lens: Vec<usize>,
-    /// Distances of the operands, and last of the result.
+    /// Strides of the operands, and last of the result.
     steps: [Vec<isize>; MOST + 1],
 }
 
@@ -399,7 +397,7 @@ impl Outer {
         Outer { lens, steps }
     }
 
-    /// From one row of a box to the next in the result.
+    /// Distance of the rows of a box in the result.
     fn row_length(&self, plan: &Plan) -> usize {
         plan.boxes.tall.map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
     }
