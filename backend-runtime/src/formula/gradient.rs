@@ -1,5 +1,5 @@
-//! The gradients of a formula: one more formula for each array that it is over, whose value is computed again at every place, and gone back
-//! from at once. So a tape keeps the arrays of a formula, and none of what is between them and its value.
+//! The gradients of a formula: one more formula for each array, which computes the formula's value again at every place
+//! and goes back from it at once. So a tape keeps the arrays of a formula, and no intermediate values.
 
 use super::{
     leaf::{Layout, MOST, OfArray, OfPair},
@@ -17,19 +17,19 @@ use crate::{
 };
 use std::{any::Any, marker::PhantomData};
 
-/// Takes the gradients of the arrays of a formula, at one place.
+/// Receives the gradients of the arrays of a formula, at one place.
 pub trait Sink {
-    /// One more part of the gradient of an array, of which `array` are before it.
+    /// Adds a part to the gradient of array number `array`.
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
-/// A value as one of another type that is the same: what generic code cannot know. The compiler removes the question.
+/// A value as one of another type, if the types are equal, which generic code cannot know. The test is compiled away.
 #[inline(always)]
 pub(super) fn same<V: Copy + 'static, U: Copy + 'static>(x: V) -> Option<U> {
     (&x as &dyn Any).downcast_ref().copied()
 }
 
-/// Whether no gradient goes through values of this dtype.
+/// True if no gradient goes through values of this dtype.
 pub(super) const fn is_constant<T: Element>() -> bool {
     !matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
@@ -38,12 +38,13 @@ pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
 }
 
-/// Whether there is a gradient of an array by operand number `k` of a row, as text.
+/// True if operand number `k` of a row adds to the gradient of an array, and this can be written as text.
 pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// The text of what operand number `k` of a row adds to the gradient of an array: `parts` are the texts of the operands, the result and its gradient.
+/// The text of the part that operand number `k` of a row adds to the gradient of an array. `parts` are the texts of the
+/// operands, the result and the result's gradient.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
@@ -58,7 +59,7 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     X::write_pull(writer, g, array)
 }
 
-/// The numbers of [`pulled`].
+/// The numbers in the text of [`pulled`].
 pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     op: &F,
     k: usize,
@@ -73,7 +74,7 @@ pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     }
 }
 
-/// The text of a sum of what is there.
+/// The text of the sum of those parts that exist.
 pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Part>) -> Option<W::Part> {
     match (a, b) {
         (Some(a), Some(b)) => Some(writer.sum(a, b)),
@@ -81,7 +82,8 @@ pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Pa
     }
 }
 
-/// The gradient of array number `K` of a formula `E`, where both have the dtype `T`: a formula over the gradient of its value, and all that it is over.
+/// The gradient of array number `K` of a formula `E`, both of dtype `T`: a formula over the gradient of the value of
+/// `E`, and all leaves of `E`.
 #[derive(Debug)]
 pub struct Gradient<E, T, const K: usize>(E, PhantomData<fn() -> T>);
 
@@ -143,17 +145,17 @@ impl<T: Real, const K: usize> Sink for Found<T, K> {
     }
 }
 
-/// An array that is kept for a formula, whatever its dtype is.
+/// An array of any dtype that is kept for a formula.
 pub struct Kept<B>(Box<dyn Input<B>>);
 
 trait Input<B>: Send + Sync {
-    /// The elements, if they are in the host's memory.
+    /// The elements, if they are in host memory.
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>>;
 
     /// The array as an input of the backend's kernels, if it can be one.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 
-    /// The array, for those that watch.
+    /// The array, for backends that watch calls.
     fn typed(&self) -> &dyn AnyTyped;
 }
 
@@ -174,19 +176,19 @@ impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
 }
 
 impl<B: Arrays> Kept<B> {
-    /// A handle of the array.
+    /// Keeps a handle of an array.
     pub fn of<T: Element>(x: B::Array<T>) -> Kept<B> {
         Kept(Box::new(Of::<B, T>(x)))
     }
 
-    /// The array, for those that watch.
+    /// The array, for backends that watch calls.
     pub(super) fn typed(&self) -> &dyn AnyTyped {
         self.0.typed()
     }
 }
 
-/// Runs a formula over arrays that were kept, in order: in one pass over the host's memory, or in a kernel of the backend. None where these are not the formula's,
-/// or it has to run op by op.
+/// Runs a formula over kept arrays, in order: in one pass over host memory, or in a kernel of the backend. `None` if
+/// these are not the formula's arrays, or it has to run op by op.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
     e: &E,
@@ -219,7 +221,7 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
     Some(unsafe { over::<L, E, T>(e, scalars, &views) }.and_then(|result| b.of_loop(result)))
 }
 
-/// The gradient of array number `k` of a formula, of the gradient `g` of its value, as an array of that shape.
+/// The gradient of array number `k` of a formula, from the gradient `g` of the formula's value and in its shape.
 pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real>(
     b: &B,
     e: &E,
@@ -232,7 +234,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // what is not among the arrays is not compiled
+                // numbers beyond the arrays are not compiled
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

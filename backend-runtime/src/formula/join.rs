@@ -1,42 +1,42 @@
-//! Dtypes of the operands of one op in a formula: the same one twice, or that of the array beside a number.
+//! Dtypes of the operands of one op in a formula: the same dtype twice, or that of an array beside a number.
 
 use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
 
-/// A scalar among the elements of a formula. It goes with arrays as it does in a call: an `f64` takes any float dtype.
+/// A scalar among the elements of a formula. Beside arrays it acts as in a call: an `f64` takes any float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 
-/// A number that is written in a formula, and takes the float dtype beside it.
+/// A number written in a formula, which takes the float dtype of the operand beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal(pub f64);
 
-/// A whole number that is written in a formula, and takes the dtype beside it.
+/// A whole number written in a formula, which takes the dtype of the operand beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole(pub i64);
 
-/// What a part of a formula is that has a dtype: an element of an array, or a scalar.
+/// A part of a formula that has a dtype: an element of an array, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "a number alone has no dtype here: give it one, such as `2_i64`",
     label = "a number without a dtype"
 )]
 pub trait Single: Copy + Send + Sync + Valued {
-    /// Its dtype.
+    /// The dtype of the part.
     type DType: Element;
-    /// A result of the same sort: of an array, or a scalar.
+    /// The type of a result of the same kind: of an array, or a scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// The number.
+    /// The element or scalar.
     fn value(self) -> Self::DType;
 
-    /// A result.
+    /// A result of the same kind.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// As an operand of the backend.
+    /// The part as an operand of the backend.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
-    /// The op of the backend on an array, or the op itself on a scalar.
+    /// Calls the op of the backend on an array, or applies the op itself to a scalar.
     fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
         b: &B,
         op: &F,
@@ -98,30 +98,30 @@ impl<T: Element> Single for Scalar<T> {
     }
 }
 
-/// The operands of an op with two, of which at least one says the dtype.
+/// The two operands of an op, at least one of which determines the dtype.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{O}` in one formula: convert one with `astype`",
     label = "the two sides of this have different dtypes"
 )]
 pub trait Join<O: Valued>: Copy + Valued {
-    /// The dtype of both.
+    /// The common dtype.
     type DType: Element;
-    /// A result: of arrays if one of the two is one, else a scalar.
+    /// The type of a result: of arrays if one operand is an array, else a scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// This one in that dtype.
+    /// This operand in the common dtype.
     fn left(self) -> Self::DType;
 
-    /// The other one in that dtype.
+    /// The other operand in the common dtype.
     fn right(other: O) -> Self::DType;
 
-    /// A result.
+    /// A result of this type.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
     /// Both as operands of the backend.
     fn operands<'v, B: Arrays>(x: Self::Val<'v, B>, y: O::Val<'v, B>) -> [Operand<'v, B, Self::DType>; 2];
 
-    /// The op of the backend where one of the two is an array, else the op itself.
+    /// Calls the op of the backend if one operand is an array, else applies the op itself.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
         b: &B,
         op: &F,
@@ -136,10 +136,10 @@ pub trait Join<O: Valued>: Copy + Valued {
     label = "this has another dtype than the first operand"
 )]
 pub trait Fits<T: Element>: Copy + Valued {
-    /// In that dtype.
+    /// The operand in the dtype `T`.
     fn of(self) -> T;
 
-    /// As an operand of the backend.
+    /// The operand as one of the backend.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 
@@ -176,7 +176,7 @@ number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
 number!(Lowest, [T: Ordered], |_x| T::LOWEST);
 number!(Highest, [T: Ordered], |_x| T::HIGHEST);
 
-/// Implements [`Join`] of two sorts of operands, both of which fit the dtype `T`.
+/// Implements [`Join`] for two kinds of operands, both of which fit the dtype `T`.
 macro_rules! join {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -227,7 +227,7 @@ join! {
     [T: Numeric] Whole, T;
 }
 
-/// The same of two numbers, of which one has a dtype.
+/// Implements [`Join`] for two numbers, one of which has a dtype.
 macro_rules! join_scalars {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

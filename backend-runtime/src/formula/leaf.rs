@@ -1,60 +1,60 @@
-//! What a formula is over: arrays and scalars.
+//! The leaves of a formula: arrays and scalars.
 
 use super::join::Scalar;
 use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 
-/// How many arrays a formula is over at most; `expr!` computes parts of a longer one first.
+/// Largest number of arrays of a formula; `expr!` computes parts of a longer one first.
 pub const MOST: usize = 8;
 
 /// The leaves of a formula: `()`, or a leaf and the leaves after it.
 pub trait Leaves<'a, B: Arrays>: Sync {
-    /// The same without arrays and their lifetime: dtypes, and where scalars are.
+    /// The leaves without arrays and their lifetime: dtypes, and the places of scalars.
     type Layout: Layout;
 
-    /// Shows every array, in order.
+    /// Shows every array to a visitor, in order.
     fn visit(&self, visitor: &mut impl Visitor<'a, B>);
 
     /// The values of the scalars.
     fn scalars(&self) -> <Self::Layout as Layout>::Scalars;
 }
 
-/// What is shown the arrays of a formula.
+/// A visitor of the arrays of a formula.
 pub trait Visitor<'a, B: Arrays> {
-    /// The next array.
+    /// Takes the next array.
     fn array<T: Element>(&mut self, x: &'a B::Array<T>);
 }
 
-/// The dtypes of leaves, and how one element of each is loaded in a loop on the host.
+/// The dtypes of leaves, and functions that load one element of each in a loop on the host.
 pub trait Layout: 'static {
     /// One element of each leaf.
     type Elements: Copy + Loaded;
     /// The values of the scalars.
     type Scalars: Copy + std::fmt::Debug + Send + Sync + 'static;
-    /// What elements are loaded from.
+    /// The addresses and scalars that elements are loaded from.
     type Bound: Copy;
-    /// How many arrays there are.
+    /// Number of arrays.
     const ARRAYS: usize;
 
-    /// The dtypes of the arrays; those after them mean nothing.
+    /// The dtypes of the arrays; those after the first `ARRAYS` mean nothing.
     const DTYPES: [DType; MOST];
 
-    /// The scalars among the elements, with zeros for those of the arrays: what parts without an array are computed from.
+    /// The scalars among the elements, with zeros for arrays: parts without an array are computed from these.
     fn numbers(scalars: &Self::Scalars) -> Self::Elements;
 
-    /// What elements are loaded from: the arrays' first elements from number `at` on, and the scalars.
+    /// Binds what elements are loaded from: the addresses of arrays, from number `at` of `x` on, and the scalars.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
-    /// Element number `i` of every leaf.
+    /// Loads element number `i` of every leaf.
     ///
     /// # Safety
-    /// Every array that was bound has it.
+    /// Every array that was bound has an element number `i`.
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
 }
 
 /// One element of each leaf.
 pub trait Loaded {
-    /// How many of them are elements of arrays.
+    /// Number of these that are elements of arrays.
     const ARRAYS: usize;
 }
 
@@ -87,7 +87,7 @@ pub struct OfArray<T>(PhantomData<fn() -> T>);
 /// The layout of a scalar.
 pub struct OfScalar<T>(PhantomData<fn() -> T>);
 
-/// The layout of a leaf and those after it.
+/// The layout of a leaf and the leaves after it.
 pub struct OfPair<X, R>(PhantomData<fn() -> (X, R)>);
 
 impl<'a, B: Arrays> Leaves<'a, B> for () {
@@ -235,7 +235,7 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     }
 }
 
-/// What a name in a formula may be: an array, a reference to one, or a scalar. `K` says which; it is inferred.
+/// The type of a name in a formula: an array, a reference to one, or a scalar. `K` says which; it is inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
@@ -249,7 +249,7 @@ pub trait IntoLeaf<'a, B: Arrays, K> {
     fn leaf(&'a self) -> Self::Leaf;
 }
 
-/// Markers that keep the implementations of [`IntoLeaf`] apart. Nobody names them: they are inferred.
+/// Markers that keep the implementations of [`IntoLeaf`] apart. They are inferred, so that no code names them.
 pub mod leaf_kind {
     use std::marker::PhantomData;
 
@@ -257,7 +257,7 @@ pub mod leaf_kind {
     pub struct Array<T>(PhantomData<T>);
     /// A reference.
     pub struct Borrowed<K>(PhantomData<K>);
-    /// A reference that allows changes.
+    /// A mutable reference.
     pub struct BorrowedMut<K>(PhantomData<K>);
     /// A scalar.
     pub struct Scalar;
@@ -302,13 +302,13 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
     }
 }
 
-/// What a name is, as a leaf of a formula on a backend.
+/// The leaf that a name stands for in a formula on a backend.
 #[inline(always)]
 pub fn leaf<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>>(_: &B, x: &'a X) -> X::Leaf {
     x.leaf()
 }
 
-/// The array that a name is, for an op that is no scalar expression.
+/// The array that a name stands for, for an op that is not a scalar expression.
 #[inline(always)]
 pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a, B, T>>>(
     _: &B,
@@ -317,9 +317,9 @@ pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a
     x.leaf().0
 }
 
-/// A leaf that is an operand of such an op.
+/// A leaf that may be an operand of an op that is not a scalar expression.
 pub trait AsOperand<'a, B: Arrays> {
-    /// Its dtype.
+    /// Dtype of the operand.
     type DType: Element;
 
     /// The operand.
@@ -342,7 +342,7 @@ impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Value<T> {
     }
 }
 
-/// A leaf as an operand of an op that is no scalar expression.
+/// A leaf as an operand of an op that is not a scalar expression.
 #[inline(always)]
 pub fn operand<'a, B: Arrays, X: AsOperand<'a, B>>(_: &B, x: &X) -> Operand<'a, B, X::DType> {
     x.as_operand()

@@ -1,4 +1,4 @@
-//! Ops of a formula whose operands are of several dtypes, such as a condition and what it chooses from.
+//! Ops of a formula whose operands have several dtypes, such as a condition and the values it chooses from.
 
 use super::{
     gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
@@ -11,17 +11,17 @@ use super::{
 use crate::{Arrays, DType, EachOf, Element, Elements, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// Marks an operand that says its dtype itself.
+/// Marks an operand that determines its dtype itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands that have one dtype, which at least one of them says.
+/// Marks one of two operands of the same dtype, which at least one of them determines.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
 /// Parts of a formula as the operands of one op. `P` is a tuple of [`Own`] and [`Shared`].
 pub trait Operands<P>: Copy + Send + Sync + 'static {
-    /// Their dtypes.
+    /// Dtypes of the operands.
     type DTypes: Elements;
 
     /// As in [`Typed`].
@@ -36,7 +36,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// As in [`Node`].
     const NEEDS_RANGE_REDUCTION: bool;
 
-    /// Their values.
+    /// Values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
     /// As in [`Node`].
@@ -45,40 +45,40 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// Like [`Node::pull`], of the gradients of all of them.
+    /// Like [`Node::pull`], with the gradients of all operands.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
-    /// Their texts, as those of [`Node::write`].
+    /// Texts of the operands, like those of [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
     /// As in [`Node`].
     fn numbers(&self, leaves: &L, numbers: &mut impl Numbers);
 
-    /// As in [`Node`], by the op `F`.
+    /// As in [`Node`], through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
-    /// The text of the gradient of an array, of the texts of the operands, the result, and its gradient.
+    /// The text of the gradient of an array. `parts` are the texts of the operands, the result, and its gradient.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
-    /// The numbers of [`write_pull`](OperandsAt::write_pull), but for those of `parts`.
+    /// The numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers);
 }
 
-/// A row over operands of the dtypes of `D` as a call of the backend's method.
+/// A row over operands of dtypes `D`, as a call of the backend's method.
 pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
-    /// The call.
+    /// Calls the method.
     fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;
 }
 
 /// Operands that can be computed op by op.
 pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout as Layout>::Elements, P> {
-    /// The op over them.
+    /// Runs the op over the operands.
     fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
 }
 
-/// An op over operands `X` of the dtypes of `D`, with a result `V`. It counts as an array, whatever its operands are.
+/// An op over operands `X` of dtypes `D`, with a result `V`. It counts as an array, even if all operands are scalars.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::type_complexity)] // the type is all there is
+#[allow(clippy::type_complexity)] // the type has all information
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
 
 /// The node of an op over a tuple of operands.
@@ -181,7 +181,7 @@ where
     }
 }
 
-/// Operands of which each says its dtype.
+/// Implements the traits for operands each of which determines its own dtype.
 macro_rules! own {
     ($($at:tt $x:ident $own:ident),*) => {
         impl<$($x: Typed<Out: Single>),*> Operands<($($own,)*)> for ($($x,)*) {
@@ -257,7 +257,8 @@ own!(0 X Own);
 own!(0 X Own, 1 Y Own);
 own!(0 X Own, 1 Y Own, 2 Z Own);
 
-/// Three operands, of which two share a dtype: places and names of these two and of the other one, then what each is, in order.
+/// Implements the traits for three operands, two of which share a dtype: index and name of these two, then of the
+/// third, then the kind of each, in order.
 macro_rules! shared {
     ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident $at:tt $name:ident $as:ident),*) => {
         impl<X: Typed, Y: Typed, Z: Typed> Operands<($($mark,)*)> for (X, Y, Z)

@@ -10,34 +10,34 @@ use super::{
 use crate::{Arrays, DTypeKind, Each, EachSource, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
 
-/// What a part of a formula is, said by its type alone.
+/// A part of a formula, without the leaves that it is computed from.
 pub trait Typed: Copy + Send + Sync + 'static {
-    /// An element, a scalar, or a number that was written.
+    /// Type of the value: an element, a scalar, or a number written in the formula.
     type Out: Copy + Valued;
 
-    /// Whether it is a leaf, and no op.
+    /// Whether the part is a leaf, not an op.
     const IS_LEAF: bool = false;
 
-    /// Whether an op in it gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
+    /// Whether an op in the part gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
     const GAINS_FROM_AVX512: bool = false;
 
-    /// The text of the formula, as the user wrote it, where it is known.
+    /// The text of the formula, as the user wrote it, if known.
     fn text(&self) -> Option<&'static str> {
         None
     }
 
-    /// The text of the formula together with the reduction of its value, as the user wrote it, where it is known.
+    /// The text of the formula with the reduction around it, as the user wrote it, if known.
     fn text_reduced(&self) -> Option<&'static str> {
         None
     }
 
-    /// The whole number that was written, if it is one.
+    /// The whole number, if the part is one that was written.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {
         None
     }
 
-    /// Whether the dtypes hold the whole numbers that were written beside them: 300 is not a uint8.
+    /// Returns an error if a dtype does not hold a whole number that was written beside it: 300 is not a uint8.
     ///
     /// # Errors
     /// [`Argument`](crate::Error::Argument) that names the op and the number.
@@ -47,7 +47,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
     }
 }
 
-/// Whether a dtype holds a whole number beside an operand of an op. Floats round it.
+/// Returns an error if a dtype does not hold a whole number beside an operand of an op. Floats round it.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
@@ -58,45 +58,46 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
 
 /// A part of a formula, computed from one element `L` of each leaf.
 pub trait Node<L>: Typed {
-    /// Whether a sine or the like is among the ops, whose argument is looked at beforehand.
+    /// Whether one of the ops is a sine or the like, whose argument is inspected beforehand.
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// The value.
+    /// Computes the value.
     fn at(&self, leaves: &L) -> Self::Out;
 
-    /// Whether the argument of a sine is so large that its loop has to be the slow one (see
+    /// True if the argument of a sine is so large that the loop must be the slow one (see
     /// `scalar::needs_range_reduction`).
     #[inline(always)]
     fn needs_range_reduction(&self, _: &L) -> bool {
         false
     }
 
-    /// Whether `pull` has the gradients of all leaves.
+    /// Whether `pull` computes the gradients of all leaves.
     const PULLS: bool = false;
 
-    /// Gives the gradients of the leaves, of that of the value, at one place. Those of real dtypes: others are constants here.
+    /// Computes the gradients of the leaves at one place, from the gradient of the value. Only real dtypes have
+    /// gradients: other leaves are constants here.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
-    /// The text of the value; none of a number, which the op takes as such.
+    /// The text of the value; `None` for a number, which the op around it writes.
     fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
         None
     }
 
-    /// The numbers that the text has names for. `leaves` has the scalars among the leaves.
+    /// Passes on the numbers that the text has names for. `leaves` has the scalars among the leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut impl Numbers) {}
 
-    /// Whether there is a gradient of an array, of which `array` are before it.
+    /// True if array number `array` has a gradient.
     fn has(_array: usize) -> bool {
         false
     }
 
-    /// The text of the gradient of an array, of that of the value: what `pull` gives. None where it has none.
+    /// The text of an array's gradient, which `pull` computes, from that of the value's gradient. `None` without one.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }
 
-    /// The numbers of `write_pull`.
+    /// Passes on the numbers in the text of `write_pull`.
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut impl Numbers) {}
 }
 
@@ -105,7 +106,7 @@ pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// The numbers of [`operand`]: those in it, or itself, as `of` converts it.
+/// Passes on the numbers of [`operand`]: those in its text, or the operand itself, converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
@@ -115,11 +116,11 @@ pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 
-/// The first leaf.
+/// Place of the first leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// A place among the leaves after the first.
+/// Place of a leaf after the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
@@ -131,15 +132,15 @@ impl<N> Tail<N> {
     }
 }
 
-/// The element at place `N`.
+/// Elements of leaves, one of them at place `N`.
 pub trait Get<N> {
-    /// Its type.
+    /// Type of the element.
     type Item: Copy;
 
-    /// How many arrays are before it.
+    /// Number of arrays before this place.
     const ARRAYS_BEFORE: usize;
 
-    /// The element.
+    /// The element at this place.
     fn get(&self) -> Self::Item;
 }
 
@@ -175,7 +176,7 @@ impl<N, V> Clone for Leaf<N, V> {
 
 impl<N, V> Copy for Leaf<N, V> {}
 
-/// The node of a leaf.
+/// Makes the node of a leaf.
 #[inline(always)]
 pub fn place<'a, B: Arrays, N, X: Leaves<'a, B>>(_: &B, _: N, _: &X) -> Leaf<N, <X::Layout as Layout>::Elements> {
     Leaf(PhantomData)
@@ -248,12 +249,12 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// The scalar expression of a row, as it is in a formula.
+/// The scalar expression of a row in a formula.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
-/// Whether the row looks at its first operand for large arguments, in this dtype.
+/// True if the row inspects its first operand for large arguments, in this dtype.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -262,7 +263,7 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
-/// Whether the row gains from the widest vectors in this dtype.
+/// True if the row gains from the widest vectors in this dtype.
 const fn gains_from_avx512<F: Row, T: Element>() -> bool {
     F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
@@ -273,7 +274,7 @@ pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V
 
 /// The node of an op with one operand.
 #[inline(always)]
-#[allow(clippy::type_complexity)] // the type is all there is
+#[allow(clippy::type_complexity)] // the type has all information
 pub fn op1<F, X>(op: F, x: X) -> Op1<F, X, <X::Out as Single>::DType, <X::Out as Single>::With<F::Out>>
 where
     X: Typed<Out: Single>,
@@ -351,7 +352,7 @@ where
     }
 }
 
-/// An op with two operands, of dtype `T` together, with a result `V`.
+/// An op with two operands of one dtype `T`, with a result `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op2<F, X, Y, T, V>(pub(super) F, pub(super) X, pub(super) Y, PhantomData<fn() -> (T, V)>);
 
@@ -454,7 +455,7 @@ where
     }
 }
 
-/// An op with three operands, the first of which says the dtype.
+/// An op with three operands, the first of which determines the dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Op3<F, X, Y, Z, T, V>(pub(super) F, pub(super) X, pub(super) Y, pub(super) Z, PhantomData<fn() -> (T, V)>);
 

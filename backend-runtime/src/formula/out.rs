@@ -1,4 +1,4 @@
-//! Results in memory that is there: `b.out(&mut y).exp(&x)?`.
+//! Results in existing memory: `b.out(&mut y).exp(&x)?`.
 
 use super::{mixed::CallOf, run::Call, text::OfOp};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{any::Any, ptr};
 
-/// An array that gets the result of a scalar expression.
+/// An array that receives the result of a scalar expression.
 pub struct Out<'y, B: Arrays, U: Element> {
     b: &'y B,
     y: &'y mut B::Array<U>,
@@ -22,23 +22,23 @@ pub struct Out<'y, B: Arrays, U: Element> {
 /// An operand whose dtype is known at run time.
 pub struct Given<'a> {
     shape: &'a [usize],
-    /// Its memory, where that is the host's.
+    /// The operand's memory, if it is host memory.
     view: Option<View<'a>>,
     input: Option<Input<'a>>,
-    /// The array, for those that watch.
+    /// The array, for backends that watch calls.
     typed: Option<&'a dyn AnyTyped>,
 }
 
 /// An operand of a kernel of the backend.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
-    /// What [`Arrays::fused_input`] says of an array.
+    /// An array, converted by [`Arrays::fused_input`].
     Array(&'a dyn Any),
-    /// One value for all elements: its dtype, and its bytes in the place of the first ones.
+    /// One value for all elements: its dtype, and its bytes followed by zeros.
     Scalar(DType, [u8; 16]),
 }
 
-/// The bytes of an element, and zeros.
+/// The bytes of an element, followed by zeros.
 fn bytes_of<T: Element>(x: T) -> [u8; 16] {
     let mut bytes = [0; 16];
     // SAFETY: an element is at most 16 bytes and has no padding.
@@ -65,7 +65,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// An op over these operands begins.
+/// Reports the beginning of an op over these operands, if the backend watches calls.
 #[inline]
 fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[Given<'_>]) -> Result<Option<Box<dyn Any>>> {
     if const { B::WATCHES } {
@@ -75,22 +75,22 @@ fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[Given<'_>]) -> 
 }
 
 impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
-    /// Results of ops of `b` go to `y`.
+    /// Directs results of ops of `b` to `y`.
     #[inline(always)]
     pub fn new(b: &'y B, y: &'y mut B::Array<U>) -> Self {
         Out { b, y }
     }
 
-    /// The result of a row over operands of one dtype.
+    /// Computes a row over operands of one dtype.
     ///
     /// # Errors
-    /// A result of another shape than the array's, and what the op refuses: the array is then what it was.
+    /// If the result has another shape than the array, or the op refuses its operands; the array is then unchanged.
     pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
     where
         F: Call<N, B, T, Out = U> + EachSource,
     {
         let given = x.each_ref().map(|x| Given::of(self.b, x));
-        // SAFETY: the kernel is that of the op over so many operands of this dtype.
+        // SAFETY: the kernel is that of the op over `N` operands of this dtype.
         if !unsafe { self.is_done(op, kernel::<N, T, F>(), T::DTYPE, &given)? } {
             *self.y = op.call(self.b, x)?;
         }
@@ -103,17 +103,17 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         self.b
     }
 
-    /// Takes the result of another row, in the place of the array.
+    /// Replaces the array with the result of another row.
     ///
     /// # Errors
-    /// A result of another shape than the array's, which stays.
+    /// If the result has another shape than the array, which then stays.
     pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
         self.check(op, ArrayAttributes::shape(&value))?;
         *self.y = value;
         Ok(())
     }
 
-    /// Whether a result of this shape is one for the array.
+    /// Returns an error if a result of this shape does not fit the array.
     fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = ArrayAttributes::shape(&*self.y);
         if shape == expected {
@@ -123,7 +123,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Err(Error::shape(op, shape, why))
     }
 
-    /// Whether the result was written to the array; else nothing was done.
+    /// Writes the result to the array and returns true, or returns false and does nothing.
     ///
     /// # Safety
     /// The kernel is that of the op, over these operands.
@@ -141,7 +141,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         if let (Some(views), Some(out)) = (views, b.host_view(&**y)) {
             let begun = begin(*b, F::NAME, of, given)?;
             let op = ptr::from_ref(op).cast();
-            // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand is in it.
+            // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand uses that memory.
             unsafe {
                 if !alone || !run::run_over(kernel, op, &views, out.view()) {
                     **y = b.of_loop(U::numpyish_run(kernel, op, &views)?)?;
@@ -165,14 +165,14 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     }
 }
 
-/// Rows over operands of several dtypes.
+/// Defines methods for rows over operands of several dtypes.
 macro_rules! of_several {
     ($($name:ident $($t:ident $at:tt),*;)*) => {
         impl<B: Arrays, V: Element> Out<'_, B, V> {$(
             /// Like [`Out::each`], over operands of these dtypes.
             ///
             /// # Errors
-            /// As those of [`Out::each`].
+            /// As for [`Out::each`].
             pub fn $name<$($t: Element,)* F>(mut self, op: &F, x: ($(Operand<'_, B, $t>,)*)) -> Result<()>
             where
                 F: CallOf<B, ($($t,)*), Out = V> + EachSource,

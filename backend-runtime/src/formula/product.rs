@@ -1,19 +1,19 @@
-//! Which formulas are a product of two arrays: the loops of sums read the factors themselves.
+//! Finds formulas that are a product of two arrays: the loops of sums read the factors themselves.
 
 use super::{node::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
 
-/// What a part of a formula is.
+/// The kind of a part of a formula.
 #[derive(Clone, Copy)]
 enum Part {
-    /// The elements of an array, of which so many are before it.
+    /// The elements of the array of this number.
     Array(usize),
-    /// The product of the elements of two such arrays, or of one with itself.
+    /// The product of the elements of the arrays of these numbers, which may be equal.
     Product([usize; 2]),
     Other,
 }
 
-/// Finds out what a part is, in place of writing it.
+/// A writer that finds out the kind of a part, without writing it.
 struct Parts;
 
 impl Writer for Parts {
@@ -50,7 +50,7 @@ impl Writer for Parts {
     }
 }
 
-/// The places among the arrays of a formula of the two that it is the product of, or of the one that it is the square of; none of another formula.
+/// Numbers of the two arrays whose product a formula is, equal for a square; `None` for other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
     match E::write(&mut Parts) {

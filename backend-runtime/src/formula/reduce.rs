@@ -1,5 +1,5 @@
-//! Reductions of formulas: without an array of the formula's values on the host, and in kernels of backends that fuse; elsewhere of such an
-//! array.
+//! Reductions of formulas. On the host, and in kernels of backends that fuse, they need no array of the formula's
+//! values; elsewhere they reduce such an array.
 
 use super::{
     leaf::{Layout, Leaves, MOST},
@@ -22,23 +22,23 @@ pub trait Reduce<B: Arrays, T: Element> {
     /// Name of the row.
     const NAME: &'static str;
 
-    /// Whether all axes are the array as one row: the op goes along one axis.
+    /// Whether a reduction over all axes takes the array as one row, because the op goes along one axis.
     const ROW: bool = false;
 
-    /// What the row makes of many elements, as data.
+    /// The row's reduction as data.
     fn kind(&self) -> ReductionKind;
 
-    /// The reduction of elements of `T` that are read once, on the host.
+    /// Reduces elements of `T` on the host, each of which is read once.
     fn fused(&self, source: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray>;
 
-    /// The call of the backend's method.
+    /// Calls the backend's method.
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
 }
 
-/// The axis of an op along one axis, which a formula is given as axes.
+/// The axis of an op along one axis, from the axes that a formula is given.
 ///
 /// # Errors
-/// More axes than one, or none.
+/// If more or less than one axis is given.
 pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     match axes {
         Axes::List(list) => list.one(op),
@@ -46,10 +46,10 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// The axis of an op along one axis that takes an array as one row where it is given all of them.
+/// The axis of an op along one axis. `None` for all axes: the op then takes the array as one row.
 ///
 /// # Errors
-/// More axes than one, or none.
+/// If a list has more or less than one axis.
 pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     match axes {
         Axes::List(list) => list.one(op).map(Some),
@@ -57,7 +57,7 @@ pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     }
 }
 
-/// Reduces a formula: what the op gives of the array that the formula gives, to the last bit.
+/// Reduces a formula: to the last bit, the result of the op on an array of the formula's values.
 #[inline]
 pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
@@ -74,7 +74,7 @@ where
     if const { E::IS_LEAF } {
         return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
     }
-    // the loops go along an axis; a row needs the values beside each other
+    // the loops go along an axis; all axes as one row need the values in an array
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return op.call(b, b.formula(e, leaves)?, axis, keepdims);
     }

@@ -7,19 +7,19 @@ use crate::{Axes, FoldKernel};
 pub struct Reduction {
     /// Name of the row.
     pub op: &'static str,
-    /// What many elements become.
+    /// The function of the elements.
     pub kind: ReductionKind,
-    /// The axes that go.
+    /// The axes to reduce.
     pub axis: Axes,
-    /// Whether they stay with length 1.
+    /// Whether the reduced axes stay with length 1.
     pub keepdims: bool,
 }
 
-/// What many elements become.
+/// The function that a reduction computes.
 #[derive(Clone, Debug)]
 pub enum ReductionKind {
-    /// What this function of the host's loops makes of them, `"reduction::var_of"`, and the row's numbers.
+    /// A function of the host's loops, such as `"reduction::var_of"`, and the row's numbers.
     Function(&'static str, Vec<f64>),
-    /// What a `fold` row says, and its parameters.
+    /// The kernel of a `fold` row, and its parameters.
     Fold(FoldKernel, Vec<f64>),
 }

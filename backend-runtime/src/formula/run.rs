@@ -1,4 +1,4 @@
-//! A formula op by op: what backends do that do not fuse.
+//! Formulas that run op by op, as on backends that do not fuse.
 
 use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
@@ -14,19 +14,20 @@ use std::{any::Any, borrow::Cow};
 
 /// A row as a call of the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
-    /// The call.
+    /// Calls the method.
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
 }
 
-/// What a part of a formula is as a whole, and not at one place: an array, or a number.
+/// The value of a part of a formula as a whole, not at one place: an array, or a number.
 pub trait Valued {
-    /// That.
+    /// Type of the value.
     type Val<'a, B: Arrays>;
 
-    /// Whether it is an array, which has another element at every place, and not a number.
+    /// Whether the value is an array, with another element at every place, and not a number.
     const IS_ARRAY: bool;
 
-    /// A part with leaves of its own, of a formula that runs op by op: in one pass, where it is an op with an array as result.
+    /// Computes a part with its own leaves, of a formula that runs op by op: in one pass if the part is an op whose
+    /// result is an array.
     fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
         e: &E,
         b: &B,
@@ -83,13 +84,13 @@ impl Valued for Whole {
     note = "its ops are rows of a table: the backend needs the trait of the table"
 )]
 pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elements> {
-    /// The value.
+    /// Computes the value.
     fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
 }
 
 /// The leaf at place `N`, as a whole.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
-    /// Its element.
+    /// Type of the leaf's element.
     type Element: Valued;
 
     /// The array or number.
@@ -190,8 +191,7 @@ where
     }
 }
 
-/// Runs a formula: in one pass where all arrays are in the host's memory, in one kernel where the backend has
-/// one, else op by op.
+/// Runs a formula: in one pass if all arrays are in host memory, in one kernel if the backend has one, else op by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
@@ -216,12 +216,12 @@ where
     b.of_loop(result)
 }
 
-/// What a part of a formula is when it is computed before the rest: an array, or a number.
+/// A part of a formula that is computed before the rest, to an array or a number.
 pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
-    /// That, as it is named in the rest.
+    /// Type of the result, as the rest of the formula names it.
     type Made;
 
-    /// Computes it.
+    /// Computes the part.
     fn compute(b: &B, e: &E, leaves: &L) -> Result<Self::Made>;
 }
 
@@ -258,11 +258,11 @@ where
     E::Out::compute(b, e, leaves)
 }
 
-/// Runs a formula and writes its result over the memory of `target`, and then gives `None`. The result is a new array, as that of [`run`],
-/// if `target` has another shape, or lies neither in the host's memory nor where a kernel of the backend can write.
+/// Runs a formula, writes its result over the memory of `target`, and returns `None`. Returns a new array, like
+/// [`run`], if `target` has another shape, or is neither in host memory nor writable by a kernel of the backend.
 ///
 /// # Safety
-/// As [`Arrays::formula_over`] says.
+/// As for [`Arrays::formula_over`].
 #[inline]
 pub unsafe fn run_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,
@@ -284,11 +284,11 @@ where
     Ok(result)
 }
 
-/// The part of [`run_over`] that computes: the call was told to those who watch the backend, and `target` is in the host's memory or is an
-/// input of the backend's kernels.
+/// The part of [`run_over`] that computes: the call was reported to a backend that watches calls, and `target` is in
+/// host memory or is an input of the backend's kernels.
 ///
 /// # Safety
-/// As [`Arrays::formula_over`] says.
+/// As for [`Arrays::formula_over`].
 #[inline]
 unsafe fn written_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,
@@ -334,14 +334,14 @@ where
     b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs(b, leaves)?, over)
 }
 
-/// The arrays of a formula as inputs of a kernel of the backend, if all of them can be that.
+/// The arrays of a formula as inputs of a kernel of the backend; `None` if one of them cannot be an input.
 pub(super) fn inputs<'a, B: Arrays, L: Leaves<'a, B>>(b: &B, leaves: &L) -> Option<Vec<&'a dyn Any>> {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
     inputs.arrays
 }
 
-/// The arrays of a formula as inputs of a kernel; none if one of them cannot be one.
+/// Collects the arrays of a formula as inputs of a kernel; `None` if one of them cannot be an input.
 struct Inputs<'b, 'a, B> {
     b: &'b B,
     arrays: Option<Vec<&'a dyn Any>>,
@@ -356,7 +356,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
     }
 }
 
-/// The memory of arrays on the host.
+/// Collects the memory of arrays on the host.
 pub struct OnHost<'b, 'a, B> {
     b: &'b B,
     views: Views<'a>,
@@ -364,13 +364,13 @@ pub struct OnHost<'b, 'a, B> {
 }
 
 impl<'b, 'a, B> OnHost<'b, 'a, B> {
-    /// None has been shown yet.
+    /// A visitor before its first array.
     #[inline(always)]
     pub fn new(b: &'b B) -> Self {
         OnHost { b, views: Views::default(), all: true }
     }
 
-    /// Those that were shown, if all are on the host.
+    /// The arrays that were shown, if all are on the host.
     #[inline(always)]
     pub fn views(self) -> Option<Views<'a>> {
         self.all.then_some(self.views)
@@ -395,10 +395,10 @@ pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<C
     }
 }
 
-/// The result of `target += formula` has the shape of the target.
+/// Returns the result of `target += formula` if it has the shape of the target.
 ///
 /// # Errors
-/// [`Error::Shape`] with both shapes.
+/// [`Error::Shape`] with both shapes, if they differ.
 pub fn same_shape<B: Arrays, T: Element>(b: &B, target: &B::Array<T>, result: B::Array<T>) -> Result<B::Array<T>> {
     let (before, after) = (b.shape(target), b.shape(&result));
     if before == after {

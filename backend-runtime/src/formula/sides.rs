@@ -1,5 +1,5 @@
-//! Formulas that are put together by operators: each part keeps its leaves, and an op has those of its left operand and those of its
-//! right one. Nothing is numbered, so that parts need not know of each other.
+//! Formulas put together by operators: each part keeps its leaves, and an op has those of its left operand and those of
+//! its right operand. Nothing is numbered, so that parts need not know of each other.
 
 use super::{
     gradient::Sink,
@@ -12,7 +12,7 @@ use super::{
 use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// An array as a leaf, before it is said which backend it is of.
+/// An array as a leaf, before its backend is known.
 #[derive(Debug)]
 pub struct Lent<'a, A>(pub &'a A);
 
@@ -41,7 +41,7 @@ impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B
 pub struct It<V>(PhantomData<fn() -> V>);
 
 impl<V> It<V> {
-    /// The node.
+    /// Makes the node.
     #[inline(always)]
     pub const fn new() -> It<V> {
         It(PhantomData)
@@ -95,9 +95,9 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
     }
 }
 
-/// A leaf that is all leaves, as a whole.
+/// A leaf that is the only one, as a whole.
 pub trait Alone<'a, B: Arrays>: Leaves<'a, B, Layout: Layout<Elements = Self::Element>> {
-    /// Its element.
+    /// Type of the leaf's element.
     type Element: Copy + Valued + 'static;
 
     /// The array or number.
@@ -134,7 +134,7 @@ pub struct Left<X>(pub X);
 #[derive(Clone, Copy, Debug)]
 pub struct Right<X>(pub X);
 
-/// A part over one of two groups of leaves: which one, and what tells its arrays from those of the other.
+/// Implements a part over one of two groups of leaves: the group's index, and the number of arrays before it.
 macro_rules! side {
     ($side:ident, $leaves:ident, $at:tt, $before:expr) => {
         impl<X: Typed> Typed for $side<X> {
@@ -208,7 +208,7 @@ macro_rules! side {
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
 
-/// Takes the gradients of a part whose arrays come after others.
+/// Receives the gradients of a part whose arrays come after `before` others.
 struct SinkAfter<'s, S> {
     to: &'s mut S,
     before: usize,
@@ -221,7 +221,7 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
     }
 }
 
-/// Writes a part whose arrays come after others.
+/// Writes a part whose arrays come after `before` others.
 pub(super) struct After<'w, W> {
     pub(super) writer: &'w mut W,
     pub(super) before: usize,

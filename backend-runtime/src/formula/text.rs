@@ -1,5 +1,5 @@
-//! What those that watch a backend are told of a formula: its text, and what it is over. Nothing of it is made for a
-//! backend that is not watched.
+//! Reports of formulas to backends that watch calls: the text of a formula, and its arrays. Nothing of this is made for
+//! other backends.
 
 use super::{
     gradient::{Kept, Sink},
@@ -12,19 +12,19 @@ use crate::{Arrays, Axes, DType, EachSource, Element, Result, wrap::AnyTyped};
 use ndarray::{Dimension, IxDyn};
 use std::{any::Any, borrow::Cow, collections::VecDeque, marker::PhantomData};
 
-/// The op of a formula, as those that watch are told it.
+/// The op of a formula in reports.
 pub const FORMULA: &str = "expr!";
 
-/// Several ops that run as one.
+/// The report of several ops that run as one.
 pub trait Told {
-    /// The text of the formula; none of what is the op alone.
+    /// The text of the formula; `None` if there is only an op.
     fn text(&self) -> Option<Cow<'static, str>>;
 
-    /// What it is over.
+    /// The arrays that the ops are over.
     fn arrays(&self) -> Vec<&dyn AnyTyped>;
 }
 
-/// A formula with its text, as the user wrote it, and that of the reduction around it.
+/// A formula with its text, as the user wrote it, and the text of the reduction around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<E> {
     tree: E,
@@ -38,7 +38,7 @@ pub fn named<E>(text: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: None }
 }
 
-/// A formula with its text, and that of the reduction around it.
+/// A formula with its text, and the text of the reduction around it.
 #[inline(always)]
 pub fn named_within<E>(text: &'static str, reduced: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: Some(reduced) }
@@ -116,7 +116,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<
     }
 }
 
-/// The text of a formula: that of the user, or one of its ops over `x0`, `x1` and so on.
+/// The text of a formula: the user's, or one made of its ops over `x0`, `x1` and so on.
 pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
     if let Some(text) = e.text() {
         return Cow::Borrowed(text);
@@ -139,7 +139,7 @@ impl Numbers for Words {
     }
 }
 
-/// A part of a formula as text, and how tight its last operator binds.
+/// A part of a formula as text, and the precedence of its last operator.
 #[derive(Clone)]
 struct Part {
     text: String,
@@ -151,13 +151,13 @@ const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
 impl Part {
-    /// The text, in brackets where it does not bind so tight.
+    /// The text, in brackets if its precedence is below `power`.
     fn within(&self, power: u8) -> String {
         if self.power < power { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
-/// The ops that are written between their operands, as in `expr!`, and how tight they bind.
+/// The ops that are written between their operands: name, operator as in `expr!`, and precedence.
 const OPERATORS: &[(&str, &str, u8)] = &[
     ("add", " + ", 7),
     ("subtract", " - ", 7),
@@ -238,7 +238,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> 
     }
 }
 
-/// The arrays of a formula, of which no more is asked than dtype and shape.
+/// The arrays of a formula, of which only dtype and shape are used.
 struct Shown<'a>(Vec<&'a dyn AnyTyped>);
 
 impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
@@ -247,10 +247,10 @@ impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
     }
 }
 
-/// A formula begins on a backend, whose leaves are those of another, or of the same.
+/// Reports the beginning of a formula to a backend that watches calls. The leaves may be of another backend.
 ///
 /// # Errors
-/// What refuses the call.
+/// If the backend refuses the call.
 #[inline]
 pub fn begin_on<'a, C: Arrays, B: Arrays, L: Leaves<'a, B>, E>(
     b: &C,
@@ -295,10 +295,10 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> 
     }
 }
 
-/// A reduction of a formula begins.
+/// Reports the beginning of a reduction of a formula.
 ///
 /// # Errors
-/// What refuses the call.
+/// If the backend refuses the call.
 #[inline]
 pub(super) fn begin_reduction<'a, B: Arrays, L: Leaves<'a, B>, E>(
     b: &B,
@@ -318,7 +318,7 @@ where
     Ok(None)
 }
 
-/// The gradient of a formula, of arrays that were kept.
+/// The gradient of a formula, over kept arrays.
 struct OfGradient<'p, B> {
     text: Cow<'static, str>,
     g: &'p Kept<B>,
@@ -339,10 +339,10 @@ fn gradient_text(of: &str) -> String {
     format!("gradient of {of}")
 }
 
-/// The gradient of a formula begins: of that `g` of its value, and all arrays.
+/// Reports the beginning of the gradient of a formula, over the gradient `g` of its value and all its arrays.
 ///
 /// # Errors
-/// What refuses the call.
+/// If the backend refuses the call.
 #[inline]
 pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     b: &B,
@@ -359,7 +359,7 @@ pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     Ok(None)
 }
 
-/// What is kept of a formula for its gradient, where that is several ops.
+/// The report of a formula's gradient that is several ops, kept until the gradient is computed.
 #[derive(Debug)]
 pub struct KeptTold {
     text: String,
@@ -395,7 +395,7 @@ impl Told for KeptTold {
 }
 
 impl KeptTold {
-    /// Of the gradient of a formula, whose value has this shape.
+    /// The report of the gradient of a formula whose value has this shape.
     pub fn gradient<'a, B: Arrays, L: Leaves<'a, B>, E>(dtype: DType, e: &E, leaves: &L, shape: &[usize]) -> KeptTold
     where
         E: Node<<L::Layout as Layout>::Elements>,
@@ -406,17 +406,17 @@ impl KeptTold {
         KeptTold { text: gradient_text(&told.text().unwrap_or_default()), dtype, arrays }
     }
 
-    /// It begins.
+    /// Reports the beginning of the gradient.
     ///
     /// # Errors
-    /// What refuses the call.
+    /// If the backend refuses the call.
     pub fn begin<B: Arrays>(&self, b: &B) -> Result<Option<Box<dyn Any>>> {
         b.begin_fused(FORMULA, self.dtype, self)
     }
 }
 
-/// What is told with words before it.
-#[allow(missing_debug_implementations)] // what is told need not be shown
+/// A report whose text has words before it.
+#[allow(missing_debug_implementations)] // a report needs no `Debug`
 pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
 
 impl Told for Prefixed<'_> {
@@ -429,7 +429,7 @@ impl Told for Prefixed<'_> {
     }
 }
 
-/// An op over these arrays, and no formula.
+/// An op over these arrays, which is no formula.
 pub(super) struct OfOp<'p>(pub(super) Vec<&'p dyn AnyTyped>);
 
 impl Told for OfOp<'_> {
