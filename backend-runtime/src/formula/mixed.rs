@@ -64,7 +64,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers);
 }
 
-/// A row over operands of dtypes `D`, as a call of the backend's method.
+/// A row over operands of dtypes `D` that is called as the backend's method.
 pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
     /// Calls the method.
     fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;

@@ -92,7 +92,8 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// The text of an array's gradient, which `pull` computes, from that of the value's gradient. `None` without one.
+    /// The text of the gradient that `pull` computes for an array, from the text of the value's gradient. `None` if the
+    /// array has no gradient.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }

@@ -126,7 +126,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Writes the result to the array and returns true, or returns false and does nothing.
     ///
     /// # Safety
-    /// The kernel is that of the op, over these operands.
+    /// The kernel is that of the op, over operands of the dtypes of `given`.
     unsafe fn is_done<F: EachSource>(
         &mut self,
         op: &F,

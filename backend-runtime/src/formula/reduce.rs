@@ -13,7 +13,7 @@ use crate::{
     numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
 };
 
-/// A row that reduces an array over axes, and a formula as well.
+/// A row that reduces an array or a formula over axes.
 #[diagnostic::on_unimplemented(message = "there is no reduction `{Self}` of a formula of `{T}`")]
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.

@@ -7,7 +7,7 @@ use crate::{Axes, FoldKernel};
 pub struct Reduction {
     /// Name of the row.
     pub op: &'static str,
-    /// The function of the elements.
+    /// The function that is computed.
     pub kind: ReductionKind,
     /// The axes to reduce.
     pub axis: Axes,

@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{any::Any, borrow::Cow};
 
-/// A row as a call of the backend's method.
+/// A row that is called as the backend's method.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
     /// Calls the method.
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
@@ -370,7 +370,7 @@ impl<'b, 'a, B> OnHost<'b, 'a, B> {
         OnHost { b, views: Views::default(), all: true }
     }
 
-    /// The arrays that were shown, if all are on the host.
+    /// The memory of the arrays that were shown, if all are on the host.
     #[inline(always)]
     pub fn views(self) -> Option<Views<'a>> {
         self.all.then_some(self.views)

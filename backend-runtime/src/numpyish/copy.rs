@@ -227,7 +227,7 @@ pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
     unsafe { tile(i, j, from, to) }
 }
 
-/// The whole copy, on several threads where that pays.
+/// Runs the whole copy, on several threads if that is worth it.
 unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut U) {
     if axes.iter().any(|a| a.len == 0) {
         return;
@@ -313,7 +313,7 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes
 }
 
-/// The copy on one thread: two axes at a time go to a kernel.
+/// The copy on one thread: the inner loops run over two axes, the outer loop over the rest.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
     // the axis of the source's smallest stride; if it is not that of the target's, the copy transposes
@@ -332,7 +332,7 @@ unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     });
 }
 
-/// Calls `f` with the offsets of every index of the axes.
+/// Calls `f` with the source and target offsets of every index of the axes.
 fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
     let mut index = vec![0; axes.len()];
     let (mut from, mut to) = (0, 0);
@@ -383,7 +383,7 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                 (0, 1) => {
                     std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len).fill(MaybeUninit::new(*from))
                 }
-                // constants, so that the loops vectorise
+                // constant strides, so that the loops vectorise
                 (2, 1) => every_second::<U>(from, to, j.len),
                 (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
                 (f, t) => (0..j.len as isize).for_each(|n| *to.offset(n * t) = *from.offset(n * f)),

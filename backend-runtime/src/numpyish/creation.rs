@@ -127,7 +127,7 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
         // SAFETY: a part of `n` elements of the dtype, which is that of both values.
         unsafe {
             match dtype {
-                // signed and unsigned integers count in the same steps, bit by bit
+                // signed and unsigned integers give the same bits
                 Bool | Int8 | UInt8 => count_integers::<u8>(part, first, n, &start, &step),
                 Int16 | UInt16 => count_integers::<u16>(part, first, n, &start, &step),
                 Int32 | UInt32 => count_integers::<u32>(part, first, n, &start, &step),
@@ -156,7 +156,7 @@ unsafe fn count_integers<T: Integer>(part: *mut u8, first: usize, n: usize, star
     }
 }
 
-/// Writes the values of `n` indices from `first` on.
+/// Writes `value` of `n` indices from `first` on to a part.
 #[inline(always)]
 unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) -> T) {
     for i in 0..n {
@@ -184,7 +184,7 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
         copy::place(&mut out, n / shape.len() * axis, &strides, view);
     }
-    // SAFETY: each axis has filled its index of the first axis.
+    // SAFETY: each axis has filled one index of the result's first axis.
     unsafe { RawArray::new(op, whole, out) }
 }
 

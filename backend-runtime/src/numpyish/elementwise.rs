@@ -37,7 +37,7 @@ macro_rules! run {
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
         let free = [$(is_free::<$t, $result>(&mut $x)),*];
         let views = [$(view_operand(&$x)),*];
-        // SAFETY: the kernel is that of the op over operands of these dtypes. An operand that is free is in use nowhere else.
+        // SAFETY: the kernel is that of the op over operands of these dtypes. Nothing else uses a free operand's memory.
         unsafe {
             let is_over = |&place: &usize| free[place] && run::run_over(kernel, op, &views, views[place]);
             if let Some(place) = (0..free.len()).find(is_over) {

@@ -148,7 +148,7 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
 /// The kernel of an op over a dtype: from the op's table, or compiled in the calling crate.
 #[inline(always)]
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
-    // a constant, so that unused kernels are not compiled
+    // a `const` block, so that unused kernels are not compiled
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
@@ -207,7 +207,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         inputs: [T::DTYPE; MOST],
         output: F::Out::DTYPE,
         scalar_forms: Self::SCALAR_FORMS,
-        // large arguments are rare: their loop need not be the fastest
+        // loops for blocks with large arguments, which are rare, need not be the fastest
         loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
         near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
     };

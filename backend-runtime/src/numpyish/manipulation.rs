@@ -62,7 +62,7 @@ fn matrix_transposed(shape: &[usize]) -> Result<Change> {
     Ok(Change::One(Step::Permute(order)))
 }
 
-/// Axes moved to other places; the rest keep their order.
+/// Axes moved to other places; the other axes keep their order.
 pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = rules::moved("moveaxis", source, destination, x.ndim())?;
     changed_by(x, Ok(Change::One(Step::Permute(order))))

@@ -51,7 +51,7 @@ impl<T> Shared<T> {
     ///
     /// # Safety
     /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
-    #[allow(clippy::mut_from_ref)] // that is the point: the caller keeps parts apart
+    #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
     pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");
         // SAFETY: in bounds by the check above; alive and disjoint as the caller promises.
@@ -98,7 +98,8 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
-/// Takes a `dyn` closure so that the thread pool's code is compiled once, not once per op and dtype.
+/// Runs `f` on parts of a range. A `dyn` closure, so that the thread pool's code is compiled once, not once per op and
+/// dtype.
 #[inline(never)]
 fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let threads = threads::count();

@@ -1,8 +1,8 @@
-//! Arrays whose dtype is known only at run time. The loops around a kernel work on these, so that they are compiled once
-//! and not once per dtype.
+//! Arrays whose dtype is known only at run time. The loops around a kernel work on these, so that they are compiled
+//! once, and not once per dtype.
 //!
-//! The public functions of this backend name a dtype; they hand [`View`]s to a function that does not, and give its
-//! [`RawArray`] the dtype back by [`typed`](super::typed::typed).
+//! The public functions of this backend have a dtype parameter. They hand [`View`]s to functions without one, and
+//! [`typed`](super::typed::typed) gives the resulting [`RawArray`] its dtype back.
 
 use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};

@@ -16,7 +16,7 @@ const BLOCK: usize = 1 << 13;
 /// Number of places that are written at once, for every count: the next element overwrites those beyond its count.
 const WIDE: usize = 4;
 
-/// How often each element of an axis is repeated.
+/// Repetition counts of the elements of an axis.
 pub struct Repeats<'a> {
     counts: Packed<'a>,
     n: usize,

@@ -109,7 +109,7 @@ fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
 
-/// True if two shapes of arrays with as many elements are equal.
+/// True if two shapes of arrays with equally many elements are equal.
 #[inline(always)]
 fn same_shape(a: &[usize], b: &[usize]) -> bool {
     a.len() == b.len() && (a.len() == 1 || a == b)
@@ -118,7 +118,7 @@ fn same_shape(a: &[usize], b: &[usize]) -> bool {
 /// The number of elements of an array in C order without gaps, else `usize::MAX`.
 #[inline(always)]
 fn c_order_len(x: &View<'_>) -> usize {
-    // the usual rank without a loop
+    // rank 1, the usual one, without a loop
     if let (&[len], &[stride]) = (x.shape, x.strides) {
         return if stride == 1 || len == 1 { len } else { usize::MAX };
     }

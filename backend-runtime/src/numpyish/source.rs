@@ -97,7 +97,7 @@ impl<'a> Fused<'a> {
         Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly, factors })
     }
 
-    /// The elements, to be reduced.
+    /// The elements, as a source.
     pub fn source(&'a self) -> Source<'a> {
         let Fused { shape, strides, .. } = self;
         Source { view: View { start: std::ptr::null(), dtype: self.dtype(), shape, strides }, formula: Some(self) }
@@ -271,7 +271,8 @@ impl<'a> Fused<'a> {
 /// Copies `n` elements of an operand, from element number `first` of the result on, to contiguous memory.
 ///
 /// # Safety
-/// The operand has an element at `steps` for every index of the axes; `n` elements exist from `first` on, with room.
+/// The operand has an element at `steps` for every index of the axes; the axes have `n` elements from `first` on, and
+/// `to` has room for `n`.
 unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: usize, n: usize, to: *mut u8) {
     let (start, to) = (start.cast::<U>(), to.cast::<U>());
     let inner = dims.len() - 1;

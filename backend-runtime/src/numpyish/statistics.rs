@@ -71,7 +71,7 @@ impl Bins {
         Ok(Bins { edges, density })
     }
 
-    /// The bin of an element, or `None` outside the edges: the bin it would have if all had one width, or by a search.
+    /// The bin of an element; `None` outside the edges. Guesses as if all bins had one width, else searches.
     #[inline(always)]
     fn of(&self, x: f64) -> Option<usize> {
         let (edges, last) = (&self.edges[..], self.edges.len() - 2);

@@ -31,7 +31,8 @@ struct Block(MaybeUninit<[u8; BLOCK]>);
 /// not fit the whole cache.
 pub const SHARE: usize = 64 << 20;
 
-/// True if streaming stores are faster for a call of `bytes` bytes, of which at most `share` stay in a cache.
+/// True if streaming stores are faster for a call that reads and writes `bytes` bytes, of which a cache keeps at most
+/// `share`.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
     /// Smaller calls fit in some cache of any processor.

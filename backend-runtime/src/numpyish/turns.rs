@@ -15,7 +15,7 @@ struct Turns<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value may be sent between threads, and one at a time uses it.
+// SAFETY: the value may be sent between threads, and only one thread at a time uses it.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
 /// The turn of a task, which it may take once. If not, the turn passes on when the task ends, also by a panic.

@@ -185,8 +185,8 @@ typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<
 
 fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     let (buffer, shape, strides) = array.into_parts();
-    // SAFETY: every element of a raw array has been written; the shape has as many elements, and strides are those of the
-    // same elements in another order of the axes.
+    // SAFETY: every element of a raw array has been written; the shape has as many elements, and the strides are those
+    // of the same elements with the axes in another order.
     unsafe {
         let v = buffer.into_vec::<T>();
         match strides {

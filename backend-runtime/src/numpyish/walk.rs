@@ -154,7 +154,7 @@ impl Geometry {
             [a, b] => rules::broadcast(op, a.shape, b.shape)?,
             _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
-        // all sums and products below are of indices and lengths inside this size
+        // so all sums and products of indices and lengths below stay within this size
         rules::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
@@ -178,7 +178,7 @@ impl Deref for Plan {
     }
 }
 
-/// How a walk is cut into boxes. A row of a box is contiguous in the result.
+/// The division of a walk into boxes. A row of a box is contiguous in the result.
 struct Boxes {
     /// A row is `step` indices of this axis, and all of the axes after it.
     axis: usize,
@@ -198,7 +198,7 @@ impl Plan {
         Ok(Plan { geometry, boxes, modes })
     }
 
-    /// Calls `run` for every row of every box, on several threads where that pays.
+    /// Calls `run` for every row of every box, on several threads if that is worth it.
     fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[Part], Range<usize>) + Sync)) {
         let Boxes { axis, step, tall } = self.boxes;
         let rest: usize = self.dims[axis + 1..].iter().product();
@@ -376,7 +376,7 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// The index outside the boxes: that of the axes before a row's, with the tall axis in steps of its height.
+/// The index outside the boxes, along the axes before those of a row, with the tall axis in steps of its height.
 struct Outer {
     lens: Vec<usize>,
     /// Strides of the operands, and last of the result.
