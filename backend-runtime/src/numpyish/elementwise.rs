@@ -37,7 +37,7 @@ macro_rules! run {
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
         let free = [$(is_free::<$t, $result>(&mut $x)),*];
         let views = [$(view_operand(&$x)),*];
-        // SAFETY: the kernel is that of the op over operands of these dtypes. Nothing else uses a free operand's memory.
+        // SAFETY: the kernel is that of the op over these dtypes. The memory of a free operand is used nowhere else.
         unsafe {
             let is_over = |&place: &usize| free[place] && run::run_over(kernel, op, &views, views[place]);
             if let Some(place) = (0..free.len()).find(is_over) {

@@ -2,14 +2,14 @@
 //! twice as wide a register; a few multiplications that make the same root take less than half of its time.
 //!
 //! The processor's estimate of `1 / sqrt(x)` is within 2^-14. A step of Goldschmidt's algorithm turns `g`, which is
-//! near `sqrt(x)`, and `h`, near `1 / (2 sqrt(x))`, into approximations with twice as many digits: `g + g r` and `h + h
-//! r`, where `r = 1/2 - g h`. Finally `x - g g`, which is exact if `g` is next to the root, times `h` is added to `g`
-//! (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). This sum before rounding
-//! is so near to the root that it can round differently from the instruction only for the few numbers whose roots are
-//! next to the middle between two numbers. The tests check all of these with many estimates, for float32 with every
-//! estimate. One float64 alone, the number after a power of 4, has estimates that lead to another result; it is left to
-//! the instruction. So are infinity, negative numbers, NaN, and numbers so small that `x - g g` would lose digits. 0
-//! and -0 stay.
+//! near `sqrt(x)`, and `h`, near `1 / (2 sqrt(x))`, into approximations with twice as many digits: `g + g r` and
+//! `h + h r`, where `r = 1/2 - g h`. Finally `x - g g`, which is exact if `g` is next to the root, times `h` is added
+//! to `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). This sum before
+//! rounding is so near to the root that it can round differently from the instruction only for the few numbers whose
+//! roots are next to the middle between two numbers. The tests check all of these with many estimates, for float32 with
+//! every estimate. One float64 alone, the number after a power of 4, has estimates that lead to another result; it is
+//! left to the instruction. So are infinity, negative numbers, NaN, and numbers so small that `x - g g` would lose
+//! digits. 0 and -0 stay.
 
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;

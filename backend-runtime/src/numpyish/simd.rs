@@ -82,8 +82,8 @@ pub fn prefetch<T>(from: *const T) {
     let _ = from;
 }
 
-/// Defines functions that run their version for AVX2 if there is one: `versions! { fn name[T: Bound][T](x: T) { .. }
-/// }`. The first brackets declare type parameters, the second name them.
+/// Defines functions that run their version for AVX2 if there is one:
+/// `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, the second name them.
 macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
