@@ -12,12 +12,12 @@
 //! |---|---|---|
 //! | uniform | `float64` | [`unit_f64`] of words `2 (i % 2)` and the next of block `i / 2` |
 //! | | others | [`unit_f32`] of word `i % 4` of block `i / 4` |
-//! | | | then `low + u * (high - low)`; values that rounding moves up to `high` become the one below it |
+//! | | | then `low + u * (high - low)`; a value that is rounded up to `high` becomes the next lower one |
 //! | normal | `float64` | member `i % 2` of [`normal_f64`] of block `i / 2` |
 //! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
 //! | | | then `mean + std * z` |
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
-//! | permutation | | the stable order of such 64-bit numbers, one for each element |
+//! | permutation | | the stable order of 64-bit numbers made like those of `integers`, one for each element |
 //!
 //! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
 //! has its own stream: block `i`, and as many further blocks as it needs, which have 1, 2, .. as the third word of the
@@ -35,7 +35,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// A key and how much of its stream is used up. Clones share both.
+/// A key and the position in its stream. Clones share both.
 #[derive(Clone, Debug)]
 pub struct Stream(Arc<State>);
 
@@ -46,18 +46,18 @@ struct State {
 }
 
 impl Stream {
-    /// A stream that starts at its beginning.
+    /// Creates the stream of `seed`, at its first block.
     pub fn new(seed: u64) -> Stream {
         Stream(Arc::new(State { key: AtomicU64::new(seed), next: AtomicU64::new(0) }))
     }
 
-    /// A stream seeded by the hasher's randomness, different in every run.
+    /// Creates a stream that is seeded by the hasher's randomness, different in every run.
     pub fn from_entropy() -> Stream {
         use std::hash::{BuildHasher, Hasher};
         Stream::new(std::collections::hash_map::RandomState::new().build_hasher().finish())
     }
 
-    /// Restarts the stream, from `seed`.
+    /// Restarts at the first block of the stream of `seed`.
     pub fn reseed(&self, seed: u64) {
         self.reseed_at(seed, 0);
     }
@@ -68,7 +68,7 @@ impl Stream {
         self.0.next.store(block, Ordering::Relaxed);
     }
 
-    /// The key, and the number of the block that is taken next.
+    /// The key, and the number of the next block.
     pub fn state(&self) -> (u64, u64) {
         (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
     }
@@ -83,7 +83,7 @@ impl Stream {
 pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// The key of a round.
+/// Key of Philox round `round`, counted from 0.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn round_key(key: u64, round: u32) -> [u32; 2] {
@@ -97,7 +97,7 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of the sequence that belongs to block `counter`, whose own number in it is 0.
+/// Block `further` of the sequence that belongs to block `counter`; block 0 of the sequence is block `counter` itself.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
@@ -112,7 +112,7 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     x
 }
 
-/// A double in [0, 1) with 53 random bits: the upper 53 of the 64 of two words.
+/// A double in [0, 1) with 53 random bits: the upper 53 of the 64 bits in two words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
     // each step is exact: vector instructions convert 32-bit integers, but no 64-bit ones
@@ -185,7 +185,7 @@ box_muller! {
     f64 float64;
 }
 
-/// A number in `0..n` of 64 random bits: the high half of their product with `n`, biased by less than `n / 2^64`.
+/// A number in `0..n` from 64 random bits: the high half of `n * bits`, biased by less than `n / 2^64`.
 #[inline(always)]
 pub fn below(n: u64, bits: u64) -> u64 {
     ((n as u128 * bits as u128) >> 64) as u64

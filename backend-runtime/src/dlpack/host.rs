@@ -1,4 +1,4 @@
-//! Tensors of DLPack in the host's memory, from and to ndarrays.
+//! Conversion between ndarrays and DLPack tensors in host memory.
 
 use super::{
     CopyMode,
@@ -19,7 +19,8 @@ use crate::{
 };
 use std::slice;
 
-/// An ndarray as a tensor, whose memory is the array's. The consumer may write to it where the array was its only handle, or is a copy.
+/// Exports an ndarray as a tensor over the array's memory. The consumer may write to the memory if `x` was its only
+/// handle, or if the tensor is a copy.
 pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<ManagedTensor> {
     let (x, flags) = match copy.of_tensor(x.shape(), x.strides()) {
         CopyMode::Always => (copied("to_dlpack", x.view())?, IS_COPIED),
@@ -31,14 +32,15 @@ pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<Mana
     let (shape, strides) = (x.shape().to_vec(), x.strides().to_vec());
     let first = x.as_ptr().cast_mut().cast();
     let parts = Parts { first, dtype: T::DTYPE, device: DLDevice::CPU, shape: &shape, strides: &strides, flags };
-    // SAFETY: the array has its elements at its strides, and keeps them; other handles of it copy before they write, as this is one.
+    // SAFETY: `x` has its elements at these strides, and lives as long as the tensor; it counts as a handle, so other
+    // handles copy before they write.
     unsafe { ManagedTensor::new(&parts, x) }
 }
 
-/// Bytes below which elements are copied where that is allowed: it takes less than keeping the owner.
+/// Size in bytes below which elements are copied, if copies are allowed: a copy costs less than keeping the owner.
 pub(crate) const WORTH_SHARING: usize = 1 << 12;
 
-/// A tensor in the host's memory as an ndarray.
+/// Imports a tensor in host memory as an ndarray.
 pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostArray<T>> {
     foreign::release_some(Owner::Foreign);
     tensor.layout().expect(T::DTYPE)?;
@@ -66,23 +68,24 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
         }
         CopyMode::IfNeeded if why.is_none() && !small => {}
         _ => {
-            // SAFETY: the tensor has its elements on the host, for as long as it lives.
+            // SAFETY: the elements of the tensor are on the host, and live as long as the tensor.
             return unsafe { copied_from(layout) };
         }
     }
     if T::DTYPE == DType::Bool {
-        // SAFETY: as above; the elements are where bytes may be.
+        // SAFETY: as above; elements of this dtype are bytes.
         unsafe { check_bools(layout)? };
     }
     let Layout { first, shape, strides, .. } = layout.clone();
-    // SAFETY: as above; they are aligned, of this dtype, in places of their own, and nobody writes to them, as `from_raw` asks for.
+    // SAFETY: as above; the elements are aligned, of this dtype and do not overlap, and nobody writes to them, as
+    // `from_raw` requires.
     Ok(unsafe { foreign::array(first.cast_const().cast(), &shape, &strides, Box::new(tensor), Owner::Foreign) })
 }
 
-/// A copy of the elements, in C order.
+/// Copies the elements to an array in C order.
 ///
 /// # Safety
-/// They are on the host, and nobody writes to them.
+/// The elements are on the host, and nobody writes to them.
 unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     let Layout { dtype, shape, strides, .. } = layout;
     let (_whole, start) = if layout.is_aligned() {
@@ -90,7 +93,7 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     } else {
         let whole = Buffer::new(OP, layout.span, *dtype)?;
         let (lowest, size) = (layout.lowest(), dtype.size());
-        // SAFETY: the caller's promise, for the span of the elements; there is room for it.
+        // SAFETY: the caller promises that the span of the elements can be read; `whole` has room for the span.
         unsafe { std::ptr::copy_nonoverlapping(lowest, whole.start(), layout.span * size) };
         // SAFETY: the first element is within the span.
         let start = unsafe { whole.start().add(layout.before * size) };
@@ -98,14 +101,14 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     };
     let elements = to_buffer(OP, View { start, dtype: *dtype, shape, strides })?;
     if *dtype == DType::Bool {
-        // SAFETY: all of them were written, as bytes.
+        // SAFETY: `to_buffer` wrote all elements, which are bytes.
         check_bytes(unsafe { slice::from_raw_parts(elements.start(), elements.len()) })?;
     }
     // SAFETY: the copy wrote every element.
     typed(unsafe { RawArray::new(OP, shape.clone(), elements) })
 }
 
-/// Refuses other bytes than 0 and 1.
+/// Returns an error if a byte is neither 0 nor 1.
 ///
 /// # Safety
 /// The elements are bytes on the host, and nobody writes to them.
@@ -115,7 +118,7 @@ pub(crate) unsafe fn check_bools(layout: &Layout) -> Result<()> {
         return check_bytes(bytes.as_slice());
     }
     let in_order = to_buffer(OP, bytes)?;
-    // SAFETY: all of them were written.
+    // SAFETY: `to_buffer` wrote all elements.
     check_bytes(unsafe { slice::from_raw_parts(in_order.start(), in_order.len()) })
 }
 

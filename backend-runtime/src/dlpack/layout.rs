@@ -1,25 +1,26 @@
-//! What a tensor of DLPack says of itself, checked: whoever has a [`Layout`] needs to ask nothing again.
+//! Shape, strides and location of a DLPack tensor, checked when a [`Layout`] is made.
 
 use super::abi::{DLDevice, DLTensor};
 use crate::{DType, Error, Result, rules};
 use std::slice;
 
-/// Whose error it is where a tensor is bad.
+/// Name of the op in errors about bad tensors.
 pub(super) const OP: &str = "from_dlpack";
 
-/// The elements of a tensor: no index leads out of the address space, and lengths, strides and sizes fit their types.
+/// Layout of the elements of a tensor. No index leads out of the address space, and lengths, strides and sizes fit
+/// their types.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub dtype: DType,
     pub device: DLDevice,
     pub shape: Vec<usize>,
-    /// In elements; those of C order where there are no elements.
+    /// Strides in elements; those of C order if there are no elements.
     pub strides: Vec<isize>,
-    /// Address of the first element; not to be used where there are none.
+    /// Address of the first element; null if there are no elements.
     pub first: *mut u8,
-    /// Elements from the lowest one in memory to the first.
+    /// Distance from the lowest element in memory to the first one, in elements.
     pub before: usize,
-    /// Elements from the lowest to the highest, both counted.
+    /// Number of elements from the lowest in memory to the highest, both included.
     pub span: usize,
 }
 
@@ -31,7 +32,7 @@ impl Layout {
     /// Reads and checks a tensor.
     ///
     /// # Safety
-    /// `shape` and `strides` are null, or have as many numbers as there are axes.
+    /// `shape` and `strides` of the tensor are null, or have one number for each axis.
     pub unsafe fn read(tensor: &DLTensor) -> Result<Layout> {
         let dtype = tensor.dtype.dtype().ok_or_else(|| {
             bad(format!("no dtype is DLPack's {}; there are numbers of whole bytes, one lane each", tensor.dtype))
@@ -39,7 +40,7 @@ impl Layout {
         let ndim = usize::try_from(tensor.ndim).map_err(|_| bad(format!("a tensor of {} axes", tensor.ndim)))?;
         let list = |numbers: *mut i64| -> Result<Vec<i64>> {
             let mut list = rules::list(OP, ndim)?;
-            // SAFETY: the caller's promise, as the pointer is not null.
+            // SAFETY: the pointer is not null, so the caller promises that it has `ndim` numbers.
             list.extend_from_slice(unsafe { slice::from_raw_parts(numbers, ndim) });
             Ok(list)
         };
@@ -55,7 +56,7 @@ impl Layout {
         let mut strides = rules::c_strides(&shape);
         if !tensor.strides.is_null() && ndim > 0 && count > 0 {
             for ((stride, given), &len) in strides.iter_mut().zip(list(tensor.strides)?).zip(&shape) {
-                // along an axis of one index it says nothing
+                // the stride of an axis of length 1 has no meaning
                 if len > 1 {
                     *stride = isize::try_from(given).map_err(|_| bad(format!("the stride {given}")))?;
                 }
@@ -69,7 +70,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Finds out where the elements are, of which there are some.
+    /// Computes the memory range of a tensor that has elements; an error if it leaves the address space.
     fn place(&mut self, tensor: &DLTensor) -> Result<()> {
         if tensor.data.is_null() {
             return Err(bad(format!("a tensor of shape {:?} without memory", self.shape)));
@@ -77,7 +78,7 @@ impl Layout {
         let outside = || bad(format!("shape {:?} and strides {:?} lead out of memory", self.shape, self.strides));
         let (mut below, mut above) = (0_i128, 0_i128);
         for (&len, &stride) in self.shape.iter().zip(&self.strides) {
-            // both are of 64 bits, and their product of less than 128
+            // both factors have 64 bits, so the product fits `i128`
             let reach = (len as i128 - 1) * stride as i128;
             let side = if reach < 0 { &mut below } else { &mut above };
             *side = side.checked_add(reach).ok_or_else(outside)?;
@@ -106,17 +107,17 @@ impl Layout {
         self.first.wrapping_sub(self.before * self.dtype.size())
     }
 
-    /// Whether the elements are where their type may be.
+    /// Returns whether the elements are aligned for their dtype.
     pub fn is_aligned(&self) -> bool {
         self.first.addr().is_multiple_of(self.dtype.align())
     }
 
-    /// Whether two indices may share an element.
+    /// Returns whether two indices may share an element.
     pub fn overlaps(&self) -> bool {
         rules::overlaps(&self.shape, &self.strides)
     }
 
-    /// Refuses another dtype.
+    /// Returns an error if the dtype is another one.
     pub fn expect(&self, dtype: DType) -> Result<()> {
         if self.dtype == dtype {
             return Ok(());
@@ -124,7 +125,7 @@ impl Layout {
         Err(bad(format!("the tensor is of {}, and an array of {dtype} is asked for", self.dtype)))
     }
 
-    /// Refuses another device than that of the backend.
+    /// Returns an error that names the `expected` device, unless the device of the tensor `fits`.
     pub fn expect_device(&self, fits: bool, expected: String) -> Result<()> {
         if fits { Ok(()) } else { Err(Error::Device { op: OP, expected, found: self.device.to_string() }) }
     }
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().len(), 0);
     }
 
-    /// Whatever a tensor says, it is an error or lies within memory.
+    /// Any shape and strides give an error or a range within the address space.
     #[test]
     fn no_numbers_lead_out_of_memory() {
         let mut state = 7_u64;
@@ -222,7 +223,7 @@ mod tests {
             strides: std::ptr::null_mut(),
             byte_offset: 0,
         };
-        // SAFETY: there are no lists.
+        // SAFETY: `shape` and `strides` are null.
         let mut error = |change: &dyn Fn(&mut DLTensor)| unsafe {
             change(&mut tensor);
             Layout::read(&tensor).unwrap_err().to_string()

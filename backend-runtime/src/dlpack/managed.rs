@@ -1,4 +1,4 @@
-//! The owner of a tensor of DLPack.
+//! Owner of a DLPack tensor.
 
 use super::{
     abi::{self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor},
@@ -7,16 +7,17 @@ use super::{
 use crate::{DType, Error, Result};
 use std::{any::Any, ffi::c_void, fmt, mem::ManuallyDrop, ptr, ptr::NonNull};
 
-/// A tensor of DLPack, which is well formed, with the duty to free it: its deleter is called once, when this is dropped.
+/// Owns a well-formed DLPack tensor, and calls its deleter once, when dropped.
 ///
-/// [`Arrays::to_dlpack`](crate::Arrays::to_dlpack) makes one of an array, [`Arrays::from_dlpack`](crate::Arrays::from_dlpack)
-/// an array of one. Pointers for other languages come from [`ManagedTensor::into_raw`] and go to [`ManagedTensor::from_raw`].
-/// The module `dlpack` of the facade has the guide.
+/// [`Arrays::to_dlpack`](crate::Arrays::to_dlpack) makes a tensor of an array, and
+/// [`Arrays::from_dlpack`](crate::Arrays::from_dlpack) an array of a tensor. [`ManagedTensor::into_raw`] returns a
+/// pointer for other languages, and [`ManagedTensor::from_raw`] takes one. The module `dlpack` of the facade has the
+/// guide.
 pub struct ManagedTensor {
     raw: Raw,
     layout: Layout,
     flags: u64,
-    /// Made by this crate, and never given out as a pointer: what `manager_ctx` is, is known.
+    /// Whether this crate made the tensor and never gave out the pointer, so that the type of `manager_ctx` is known.
     own: bool,
 }
 
@@ -26,18 +27,19 @@ enum Raw {
     Legacy(NonNull<DLManagedTensor>),
 }
 
-// SAFETY: nothing is written through it; that the deleter runs on any thread, and others only read the memory, is what `from_raw` asks
-// for, and what this crate makes is owned by a box that is `Send` and `Sync`.
+// SAFETY: nothing is written through the pointer. `from_raw` requires that the deleter may run on any thread, and that
+// others only read the memory; a tensor that this crate made is owned by a box that is `Send` and `Sync`.
 unsafe impl Send for ManagedTensor {}
 // SAFETY: as above.
 unsafe impl Sync for ManagedTensor {}
 
-/// Calls the deleter, if there is one.
+/// Calls the deleter of the tensor, if it has one.
 ///
 /// # Safety
-/// The pointer is a live tensor's, which nobody uses again.
+/// The pointer is that of a live tensor, which is not used again.
 unsafe fn delete(raw: Raw) {
-    // SAFETY: the caller's promise; the deleter is the producer's for this very struct, whose place is the same in every version.
+    // SAFETY: the caller promises a live tensor. The deleter is the producer's for this struct, and has the same offset
+    // in every version.
     unsafe {
         match raw {
             Raw::Versioned(tensor) => (*tensor.as_ptr()).deleter.into_iter().for_each(|delete| delete(tensor.as_ptr())),
@@ -48,24 +50,24 @@ unsafe fn delete(raw: Raw) {
 
 impl Drop for ManagedTensor {
     fn drop(&mut self) {
-        // SAFETY: this is the only owner.
+        // SAFETY: this value is the only owner, and is not used again.
         unsafe { delete(self.raw) };
     }
 }
 
-/// What a tensor is made of.
+/// Fields of a new tensor.
 pub(crate) struct Parts<'a> {
     /// Address of the first element.
     pub first: *mut u8,
     pub dtype: DType,
     pub device: DLDevice,
     pub shape: &'a [usize],
-    /// In elements.
+    /// Strides in elements.
     pub strides: &'a [isize],
     pub flags: u64,
 }
 
-/// A struct of DLPack with what it points to.
+/// A DLPack struct with the data that it points to.
 struct Exported<M> {
     managed: M,
     shape: Box<[i64]>,
@@ -73,14 +75,15 @@ struct Exported<M> {
     owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Fills the struct with what it points to; it is freed by the deleter that `make` puts into it.
+/// Allocates the struct that `make` returns, together with the data that it will point to. The deleter that `make` puts
+/// into the struct frees both. The caller sets the pointers.
 fn exported<M>(
     parts: &Parts<'_>,
     owner: Box<dyn Any + Send + Sync>,
     make: impl FnOnce(DLTensor) -> M,
 ) -> *mut Exported<M> {
     let shape: Box<[i64]> = parts.shape.iter().map(|&len| len as i64).collect();
-    // along an axis of one index any will do, and libtorch says 1
+    // along an axis of length 1 any stride will do; libtorch uses 1
     let steps = parts.shape.iter().zip(parts.strides);
     let strides: Box<[i64]> = steps.map(|(&len, &stride)| if len > 1 { stride as i64 } else { 1 }).collect();
     let tensor = DLTensor {
@@ -95,7 +98,7 @@ fn exported<M>(
     Box::into_raw(Box::new(Exported { managed: make(tensor), shape, strides, owner }))
 }
 
-/// The lists that a struct points to.
+/// Pointers to the lengths and the strides; null if there are no axes.
 fn lists<M>(all: &mut Exported<M>) -> [*mut i64; 2] {
     if all.shape.is_empty() {
         return [ptr::null_mut(); 2];
@@ -104,7 +107,7 @@ fn lists<M>(all: &mut Exported<M>) -> [*mut i64; 2] {
 }
 
 unsafe extern "C" fn delete_versioned(tensor: *mut DLManagedTensorVersioned) {
-    // SAFETY: the consumer gives back what it got, once; the context is the box that has the struct in it.
+    // SAFETY: the consumer gives back the struct that it got, once; the context is the box that contains the struct.
     unsafe { drop(Box::from_raw((*tensor).manager_ctx.cast::<Exported<DLManagedTensorVersioned>>())) }
 }
 
@@ -144,14 +147,14 @@ fn legacy(parts: &Parts<'_>, owner: Box<dyn Any + Send + Sync>) -> *mut DLManage
 }
 
 impl ManagedTensor {
-    /// A tensor over memory that lives as long as `owner`.
+    /// Creates a tensor over memory that lives as long as `owner`.
     ///
     /// # Safety
-    /// Elements of the dtype are at the strides from `first` on, on the device; nobody writes to them, but for the consumer where the flags
-    /// do not forbid it.
+    /// Elements of the dtype lie at the strides from `first` on, on the device. Nobody writes to them, except the
+    /// consumer if the flags allow it.
     pub(crate) unsafe fn new(parts: &Parts<'_>, owner: impl Any + Send + Sync) -> Result<ManagedTensor> {
         let tensor = versioned(parts, Box::new(owner));
-        // SAFETY: it is a tensor, of this crate's making; a consumer of it keeps to the flags.
+        // SAFETY: this crate just made the tensor, over elements that the caller promises; consumers obey the flags.
         let mut made = unsafe { ManagedTensor::from_raw(tensor) }?;
         made.own = true;
         Ok(made)
@@ -159,21 +162,22 @@ impl ManagedTensor {
 
     /// Takes a tensor from a producer, such as the pointer in a Python capsule `"dltensor_versioned"`.
     ///
-    /// # Errors
-    /// [`Error::Argument`] where the major version is not 1, or the tensor is not well formed: no dtype of ours, several lanes, a
-    /// negative length, no memory although there are elements, lengths and strides beyond all memory. The deleter has then been called,
-    /// so that the caller has nothing to do in any case.
+    /// [`Error::Argument`] if the pointer is null, the major version is not 1, or the tensor is not well formed: an
+    /// unsupported dtype, several lanes, a negative length, elements without memory, or lengths and strides beyond all
+    /// memory. The deleter has been called by then, so the caller never has to free the tensor.
     ///
     /// # Safety
-    /// `tensor` is null, or points to a tensor that the producer gives away, as the
-    /// [specification](https://dmlc.github.io/dlpack/latest/c_api.html) says. The elements are there until the deleter is called, which
-    /// may be by any thread. As long as the tensor lives, or an array that shares its memory, nobody writes to the elements; where they
-    /// may be written to, [`CopyMode::Always`](super::CopyMode::Always) takes a copy, during which nobody does. On a GPU, what writes
-    /// them has been given to the device.
+    /// `tensor` is null, or points to a tensor that the producer gives away, as described in the
+    /// [specification](https://dmlc.github.io/dlpack/latest/c_api.html). The elements stay valid until the deleter is
+    /// called, which any thread may do. Nobody writes to the elements as long as the tensor, or an array that shares
+    /// its memory, lives. If they may be written to, use [`CopyMode::Always`](super::CopyMode::Always), which takes a
+    /// copy; nobody writes to them during the copy. On a GPU, all work that writes the elements has been submitted to
+    /// the device.
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
         let raw = Raw::Versioned(tensor);
-        // SAFETY: the caller's promise: version and deleter are where they are in every version, the rest in those of this major one.
+        // SAFETY: the caller promises a live tensor. Version and deleter have the same offsets in every version, the
+        // other fields in every version of this major number.
         unsafe {
             let DLPackVersion { major, minor } = (*tensor.as_ptr()).version;
             if major != abi::VERSION.major {
@@ -186,8 +190,8 @@ impl ManagedTensor {
         }
     }
 
-    /// Takes a tensor without a version, such as the pointer in a Python capsule `"dltensor"`. It does not say whether it may be written to:
-    /// it is taken to be read-only.
+    /// Takes a tensor without a version, such as the pointer in a Python capsule `"dltensor"`. Such a tensor has no
+    /// flag that allows writing, so it is taken to be read-only.
     ///
     /// # Errors
     /// As for [`ManagedTensor::from_raw`].
@@ -199,7 +203,7 @@ impl ManagedTensor {
         unsafe { ManagedTensor::from_legacy(tensor, abi::READ_ONLY) }
     }
 
-    /// The same, with flags that are known.
+    /// Like `from_raw_legacy`, with known flags.
     ///
     /// # Safety
     /// As for [`ManagedTensor::from_raw`].
@@ -210,20 +214,21 @@ impl ManagedTensor {
     }
 
     /// # Safety
-    /// As for [`ManagedTensor::from_raw`]; `tensor` is what `raw` holds.
+    /// As for [`ManagedTensor::from_raw`]; `tensor` is the tensor in `raw`.
     unsafe fn checked(raw: Raw, tensor: &DLTensor, flags: u64) -> Result<ManagedTensor> {
         // SAFETY: the caller's promise.
         match unsafe { Layout::read(tensor) } {
             Ok(layout) => Ok(ManagedTensor { raw, layout, flags, own: false }),
             Err(why) => {
-                // SAFETY: the caller gave it away, and it is not used again.
+                // SAFETY: the caller gave the tensor away, and it is not used again.
                 unsafe { delete(raw) };
                 Err(why)
             }
         }
     }
 
-    /// The tensor for a consumer, such as a Python capsule `"dltensor_versioned"`: who has the pointer has to call the deleter once.
+    /// Returns the pointer for a consumer, such as a Python capsule `"dltensor_versioned"`. The consumer must call the
+    /// deleter once.
     pub fn into_raw(self) -> *mut DLManagedTensorVersioned {
         match self.raw {
             Raw::Versioned(tensor) => {
@@ -234,11 +239,12 @@ impl ManagedTensor {
         }
     }
 
-    /// The same without a version, such as a Python capsule `"dltensor"`, for consumers from before DLPack 1.0.
+    /// Returns the pointer to a tensor without a version, such as for a Python capsule `"dltensor"`, for consumers
+    /// older than DLPack 1.0. The consumer must call the deleter once.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the tensor is [read-only](ManagedTensor::is_read_only), which this form cannot say. A copy, as
-    /// [`CopyMode::Always`](super::CopyMode::Always) makes it, is not read-only.
+    /// [`Error::Argument`] if the tensor is [read-only](ManagedTensor::is_read_only), which this form cannot express. A
+    /// copy made by [`CopyMode::Always`](super::CopyMode::Always) is not read-only.
     pub fn into_raw_legacy(self) -> Result<*mut DLManagedTensor> {
         if self.is_read_only() {
             let why = "the memory is shared and must not be written to, which a tensor without a version cannot say; \
@@ -248,8 +254,9 @@ impl ManagedTensor {
         Ok(self.relayed(legacy))
     }
 
-    /// The same for libtorch, which has no negative strides, and does not look at an offset in bytes: the tensor from its lowest element
-    /// on, and the axes to be reversed. Nothing is written to it, whatever its flags are.
+    /// Returns the pointer to a tensor without a version for libtorch, which has no negative strides and ignores byte
+    /// offsets. The tensor begins at the lowest element; the list names the axes to be reversed. Nothing is written to
+    /// the tensor, whatever its flags are.
     #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
@@ -263,15 +270,15 @@ impl ManagedTensor {
         (self.relayed(legacy), reversed)
     }
 
-    /// Another struct for the same memory, which owns this one.
+    /// Makes another struct for the same memory, which owns this tensor.
     fn relayed<M>(self, make: impl FnOnce(&Parts<'_>, Box<dyn Any + Send + Sync>) -> *mut M) -> *mut M {
         let Layout { dtype, device, shape, strides, first, .. } = self.layout.clone();
         let parts = Parts { first, dtype, device, shape: &shape, strides: &strides, flags: self.flags };
         make(&parts, Box::new(self))
     }
 
-    /// What owns the memory, if this crate made the tensor of an `O` and it was never a pointer. The deleter is not called: the owner is
-    /// handed over.
+    /// Returns the owner of the memory, if this crate made the tensor with an owner of type `O` and never gave out the
+    /// pointer; else the tensor. The deleter is not called.
     pub(crate) fn into_owner<O: Any>(self) -> std::result::Result<O, ManagedTensor> {
         let Raw::Versioned(tensor) = self.raw else { return Err(self) };
         if !self.own {
@@ -284,12 +291,12 @@ impl ManagedTensor {
             return Err(self);
         }
         let _taken = ManuallyDrop::new(self);
-        // SAFETY: as above; the tensor, which would free it, is gone.
+        // SAFETY: as above; `_taken` is never dropped, so the tensor does not free the box.
         let all = unsafe { Box::from_raw(context) };
         Ok(*all.owner.downcast().expect("its type was asked for"))
     }
 
-    /// What the tensor is, and where its elements are.
+    /// Dtype, shape, strides and location of the elements.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -304,7 +311,8 @@ impl ManagedTensor {
         &self.layout.shape
     }
 
-    /// Distances of neighbours along each axis, in elements; of an axis with one index it may be any, and without elements those of C order.
+    /// Distances of neighbours along each axis, in elements. The stride of an axis of length 1 has no meaning; a tensor
+    /// without elements has the strides of C order.
     pub fn strides(&self) -> &[isize] {
         &self.layout.strides
     }
@@ -314,17 +322,17 @@ impl ManagedTensor {
         self.layout.device
     }
 
-    /// The address of the first element; null where there are no elements.
+    /// Address of the first element; null if there are no elements.
     pub fn data(&self) -> *const c_void {
         self.layout.first.cast()
     }
 
-    /// Whether the consumer must not write to the memory, as others have it, too.
+    /// Returns whether the consumer must not write to the memory, because others use it, too.
     pub fn is_read_only(&self) -> bool {
         self.flags & abi::READ_ONLY != 0
     }
 
-    /// Whether the producer says that it made a copy, which nobody else has.
+    /// Returns whether the producer says that the tensor is a copy, which nobody else has.
     pub fn is_copied(&self) -> bool {
         self.flags & abi::IS_COPIED != 0
     }

@@ -1,4 +1,5 @@
-//! Tensors of DLPack: the C structs, their owner, and arrays of the host from and to them. The facade's module `dlpack` has the guide.
+//! DLPack tensors: the C structs, their owner, and conversions from and to arrays of the host. The facade's module
+//! `dlpack` has the guide.
 
 mod abi;
 mod host;
@@ -18,21 +19,21 @@ pub(crate) use host::{export, import};
 #[cfg(feature = "cuda")]
 pub(crate) use {layout::Layout, managed::Parts};
 
-/// Whether memory is shared, as `copy` of the Python Array API.
+/// Choice between sharing and copying memory, like `copy` in the Python Array API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CopyMode {
-    /// `None`: shared where that can be.
+    /// `None`: shares the memory if possible, else copies it.
     #[default]
     IfNeeded,
-    /// `True`: in memory of its own.
+    /// `True`: always copies.
     Always,
-    /// `False`: shared, or an error.
+    /// `False`: shares the memory, or returns an error.
     Never,
 }
 
 impl CopyMode {
-    /// What is done with an array of these axes that becomes a tensor: one that is read backward is copied unless it has to be shared, as
-    /// libtorch has no negative strides, and (as of 2.11) ends the process where it is given some.
+    /// Mode in which an array with this shape and these strides is exported. An array with negative strides is copied
+    /// unless it must be shared: libtorch has no negative strides, and (as of 2.11) ends the process when it gets some.
     pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
         let backward = shape.iter().zip(strides).any(|(&len, &stride)| len > 1 && stride < 0);
         if self == CopyMode::IfNeeded && backward { CopyMode::Always } else { self }

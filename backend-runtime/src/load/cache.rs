@@ -1,6 +1,6 @@
-//! The folder of compiled code that is kept between runs: the shim of libtorch, and kernels for GPUs.
+//! Cache folder of compiled code that is kept between runs: the shim of libtorch, and kernels for GPUs.
 //!
-//! Its content is executed, so it has to be a folder that only this user can write. Without such a folder nothing is kept.
+//! The content is executed, so only this user may be able to write the folder. Without such a folder nothing is kept.
 
 use super::{check, trust::Trust};
 use std::{
@@ -12,18 +12,20 @@ use std::{
     sync::Mutex,
 };
 
-/// The folder of compiled code, or `part` of it, created if it is missing; the error says why nothing can be kept.
+/// Returns the cache folder joined with `part`, and creates it if it is missing. The error says why nothing can be
+/// kept.
 ///
-/// It is `$BACKENDS_CACHE`, else `backends` in `$XDG_CACHE_HOME`, else in `$HOME/.cache`. There is no other: a folder that
-/// several users share is none.
+/// The cache folder is `$BACKENDS_CACHE`, else `backends` in `$XDG_CACHE_HOME`, else `backends` in `$HOME/.cache`. A
+/// folder that several users share is never used.
 pub fn folder(part: &str) -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let chosen = choose(set).ok_or("no cache folder: neither BACKENDS_CACHE nor XDG_CACHE_HOME nor HOME names one")?;
     create(&chosen.join(part)).map_err(|why| format!("the cache folder {} is not used: {why}", chosen.display()))
 }
 
-/// The folder that the environment names. Paths that are not absolute are ignored where their specification says so: they
-/// would be another folder wherever the program starts. Only the user's own word may be one.
+/// Cache folder named by the environment. Relative paths are ignored in the variables whose specification says so,
+/// because such a path names another folder wherever the program starts. Only `BACKENDS_CACHE`, the user's own choice,
+/// may be relative.
 fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name, rest: &str| set(name).filter(|folder| folder.is_absolute()).map(|folder| folder.join(rest));
     set("BACKENDS_CACHE")
@@ -32,7 +34,7 @@ fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         .or_else(|| if cfg!(windows) { absolute("LOCALAPPDATA", "backends") } else { None })
 }
 
-/// Makes the folder and those above it that are missing, for this user alone; its path without symbolic links.
+/// Creates the folder and its missing parents, for this user alone. Returns the path without symbolic links.
 ///
 /// Existing parts of the path are checked before anything is created in them.
 fn create(folder: &Path) -> Result<PathBuf, String> {
@@ -63,7 +65,8 @@ pub(super) fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Prints, once for each reason, why compiled code is not kept: otherwise every start would be slow for no visible reason.
+/// Prints why compiled code is not kept, once for each reason: otherwise every start would be slow for no visible
+/// reason.
 pub fn say_once(why: &str) {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -80,11 +83,11 @@ pub(super) fn random_name() -> String {
     format!(".{:016x}{:016x}", random(), random())
 }
 
-/// The content of a file of the cache, if it is one that only this user can have written.
+/// Reads a file of the cache; `None` unless it is a regular file that only this user can have written.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // a symbolic link is refused; a pipe is opened without waiting for its writer, and refused then
+    // a symbolic link is an error; a pipe is opened without waiting for its writer, and refused by `open_file`
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let mut file = options.open(path).ok()?;
@@ -106,7 +109,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed
 }
 
-/// A new file that only this user can read and write. A name that is taken, by a link too, is an error.
+/// Creates a file that only this user can read and write. An existing name, even of a symbolic link, is an error.
 fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -115,8 +118,8 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// FNV-1a in 128 bits: stable between runs and compilers, which std's hasher does not promise. It finds damage and mistakes;
-/// who could write a file with a hash of his choice could write the program as well.
+/// FNV-1a in 128 bits: stable between runs and compilers, unlike std's hasher. It detects damage and mistakes, not
+/// attacks: whoever can write a file with a chosen hash can write the program as well.
 pub fn hash(parts: &[&[u8]]) -> u128 {
     let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for part in parts {

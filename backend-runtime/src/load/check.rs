@@ -1,16 +1,16 @@
-//! Checks who can have written a file: no code is loaded or run that another user could have put there.
+//! Checks who can write a file, so that no code is loaded or run that another user could have put there.
 
 use super::trust::Trust;
 #[cfg(unix)]
 use super::walk;
 use std::path::{Path, PathBuf};
 
-/// Follows `path` from the root folder and checks every folder, symbolic link and file on the way; what it leads to, as a
-/// path without links, or which part was refused and why.
+/// Follows `path` from the root folder, and checks every folder, symbolic link and file on the way. Returns the path
+/// without links, or an error that names the refused part and the reason.
 ///
-/// A folder that all users can write but whose entries only their owners can replace, as `/tmp`, may lead to an entry of
-/// this user or of the administrator; it is refused as the place itself. As nobody else can then change any part of the
-/// path, what was checked is what a later use of the path finds.
+/// A folder that all users can write but whose entries only their owners can replace, such as `/tmp`, may lead to an
+/// entry of this user or of the administrator, but is refused as the end of the path. Nobody else can then change any
+/// part of the path, so a later use of the path finds what was checked.
 #[cfg(unix)]
 pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let mut walk = walk::Walk::new(trust)?;
@@ -19,7 +19,7 @@ pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// Like [`path`], of a folder on the way to an entry that is to be made in it: all users may be able to write it, where only
+/// Like [`path`], for a folder in which an entry is to be created: all users may be able to write the folder, if only
 /// owners can replace its entries.
 #[cfg(unix)]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
@@ -28,7 +28,8 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// On other systems the folders of a user are closed to others by the system's own rules, which are not checked.
+/// Returns the path without links, unchecked: on other systems, the system's own rules close a user's folders to
+/// others.
 #[cfg(not(unix))]
 pub fn path(path: &Path, _: Trust) -> Result<PathBuf, String> {
     path.canonicalize().map_err(|why| format!("{}: {why}", path.display()))
@@ -40,7 +41,7 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     self::path(folder, trust)
 }
 
-/// Checks a file that is open, so that nothing can come between check and use.
+/// Checks an open file, so that nothing can change between check and use.
 #[cfg(unix)]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
@@ -73,7 +74,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A folder of this process alone, and in it `a/b/file`.
+    /// A private folder that contains `a/b/file`.
     fn tree() -> (Private, PathBuf) {
         let folder = Private::new().unwrap();
         let file = folder.path().join("a/b/file");

@@ -1,5 +1,5 @@
-//! Whether a shared library is whole. The loader maps what the headers promise, and where the file is shorter than that the
-//! process ends with SIGBUS at the first touch; so the headers are compared with the file before.
+//! Checks that a shared library is complete. The loader maps what the headers promise; if the file is shorter, the
+//! process ends with SIGBUS at the first access. So the headers are compared with the file before.
 
 use std::{
     fs::File,
@@ -7,18 +7,20 @@ use std::{
     path::Path,
 };
 
-/// Length of the header of a 64-bit ELF file, of a program header, of a section header, of an entry of the dynamic section.
+/// Sizes in bytes of the header of a 64-bit ELF file, of a program header, of a section header, and of an entry of the
+/// dynamic section.
 const HEADER: usize = 64;
 const PROGRAM: usize = 56;
 const SECTION: usize = 64;
 const DYNAMIC: usize = 16;
 
-/// Longest dynamic section and longest table of names that is read: those of the largest libraries are a few megabytes.
+/// Maximum number of bytes read of a dynamic section or a table of names: those of the largest libraries are a few
+/// megabytes.
 const MOST: u64 = 256 << 20;
 
 /// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
 ///
-/// Systems whose libraries are of other kinds do this themselves: there everything passes.
+/// On systems with other kinds of libraries the loader itself does this, so every library passes.
 pub fn check(library: &Path) -> Result<Vec<String>, String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(Vec::new());
@@ -28,13 +30,13 @@ pub fn check(library: &Path) -> Result<Vec<String>, String> {
     check_content(&mut file, length)
 }
 
-/// Like [`check`], of an image in memory.
+/// Like [`check`], for an image in memory.
 #[cfg(any(feature = "cuda", test))]
 pub fn check_image(image: &[u8]) -> Result<(), String> {
     check_content(&mut std::io::Cursor::new(image), image.len() as u64).map(drop)
 }
 
-/// A part of the file that the loader maps: where it is in memory and in the file, and its length in the file.
+/// A program header: the kind of the segment, its place in the file and in memory, and its length in the file.
 struct Segment {
     kind: u32,
     offset: u64,
@@ -58,7 +60,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<Strin
     let (programs, sections) = (u64_at(&header, 32), u64_at(&header, 40));
     let [program_size, program_count, section_size, section_count] = [54, 56, 58, 60].map(|at| u16_at(&header, at));
     if sections != 0 {
-        // a count of 0 says that the first section holds the count
+        // a count of 0 means that the first section holds the count
         let bytes = u64::from(section_size) * u64::from(section_count.max(1));
         content.holds(sections, bytes, "section table")?;
         if usize::from(section_size) < SECTION {
@@ -82,7 +84,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<Strin
     content.needed(&segments)
 }
 
-/// A file, read at places that are checked.
+/// A file that is read with bounds checks.
 struct Content<'f, F> {
     file: &'f mut F,
     length: u64,
@@ -133,7 +135,7 @@ impl<F: Read + Seek> Content<'_, F> {
     }
 }
 
-/// Bytes in the order of this machine, as the header promised.
+/// Bytes from `at` on, in the byte order of this machine, which the header check ensures; zeros beyond the end.
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
 }
@@ -154,7 +156,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// This program, which has all that a library has.
+    /// The content of this test program, which has all the headers of a library.
     fn program() -> Vec<u8> {
         std::fs::read(std::env::current_exe().unwrap()).unwrap()
     }

@@ -1,9 +1,9 @@
-//! Code that is loaded from disk: where it is looked for, who may have written it, and whether the file is complete.
+//! Checks of code that is loaded from disk: folders to search, users who may have written a file, and complete files.
 //!
-//! The Torch and Cuda backends load libraries and compiled code at run time. The rules for all of that are here, once;
-//! `docs/security.md` explains them to users. [`places`] knows the folders to look in, [`check`] refuses what others may have
-//! written, [`elf`] what is damaged, [`cache`] keeps what was compiled,
-//! `private` has folders of the process, and [`examine`] is asked before a library is loaded.
+//! The Torch and Cuda backends load libraries and compiled code at run time. All rules for that are in this module;
+//! `docs/security.md` explains them to users. [`places`] knows the folders to search, [`check`] refuses files that
+//! others may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `private` makes folders
+//! for this process alone, and [`examine`] checks a library before it is loaded.
 
 pub mod cache;
 pub mod check;
@@ -18,10 +18,10 @@ mod walk;
 use std::path::{Path, PathBuf};
 use trust::Trust;
 
-/// Checks a library that is about to be loaded, and those that it is linked to where they are in `neighbours`: that nobody
-/// else may have written them, and that the loader will not read past their ends, which would end the process.
+/// Checks a library before it is loaded, and the libraries in `neighbours` that it is linked to: nobody else may have
+/// written them, and the loader must not read past their ends, which would end the process.
 ///
-/// The path without symbolic links, or why the library must not be loaded.
+/// Returns the path without symbolic links, or the reason why the library must not be loaded.
 pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<PathBuf, String> {
     let (mut checked, mut waiting) = (Vec::new(), vec![library.to_path_buf()]);
     while let Some(next) = waiting.pop() {
@@ -37,7 +37,7 @@ pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<P
     Ok(checked.swap_remove(0))
 }
 
-/// An error with its cause: loaders give their reason only there.
+/// Text of an error with its causes, because loaders give their reason only in a cause.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,5 +1,5 @@
-//! Where libraries are looked for that the user did not name: in his project, and in the Python that is active. Never in
-//! the folder that the program happens to be started in, nor above it.
+//! Folders to search for libraries that the user did not name: the user's project, and the active Python. The folder in
+//! which the program happens to be started, and those above it, are never searched for that reason.
 
 use std::{
     env,
@@ -8,8 +8,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// The folders of the project that this program belongs to: of a program that cargo built the one that has `target`, and of
-/// one that cargo runs those from its package up to its workspace.
+/// Folders of the project that this program belongs to. For a program that cargo built, this is the folder with
+/// `target`; for a program that cargo runs, the folders from its package up to its workspace.
 pub fn projects() -> Vec<PathBuf> {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let mut folders = built_in(env::current_exe().ok().as_deref());
@@ -17,7 +17,7 @@ pub fn projects() -> Vec<PathBuf> {
     folders
 }
 
-/// The folders above a cargo target folder that the program is in, which is how cargo marks them.
+/// Projects whose cargo target folder contains the program. Cargo marks a target folder by `CACHEDIR.TAG`.
 fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
     let above = program.into_iter().flat_map(Path::ancestors);
     let targets = above.filter(|folder| folder.ends_with("target") && folder.join("CACHEDIR.TAG").is_file());
@@ -25,15 +25,16 @@ fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
     projects.map(Path::to_path_buf).collect()
 }
 
-/// The package's folder and those above it, up to the one with `Cargo.lock`; without such a one the package's alone.
+/// The package's folder and those above it, up to the one with `Cargo.lock`; the package's folder alone if none has
+/// that file.
 fn run_in(package: Option<&Path>) -> Vec<PathBuf> {
     let Some(package) = package.filter(|package| package.is_absolute()) else { return Vec::new() };
     let workspace = package.ancestors().position(|folder| folder.join("Cargo.lock").is_file()).unwrap_or(0);
     package.ancestors().take(workspace + 1).map(Path::to_path_buf).collect()
 }
 
-/// Prints the folders of installed packages without importing them. Isolated mode (`-I`) keeps the working folder and
-/// `PYTHONPATH` out; it also leaves out what the user installed for himself, which is put in again.
+/// Prints the folders of installed packages without importing them. Isolated mode (`-I`) ignores the working folder and
+/// `PYTHONPATH`; it also ignores the packages that the user installed for himself, so the script adds them again.
 const ASK: &str = "import sys, site
 from importlib.util import find_spec
 if sys.prefix == sys.base_prefix:
@@ -43,10 +44,10 @@ for name in sys.argv[1:]:
     for folder in spec and spec.submodule_search_locations or []:
         print(name, folder)";
 
-/// The packages that are asked for.
+/// Packages whose folders the script prints.
 const PACKAGES: [&str; 2] = ["torch", "nvidia"];
 
-/// The folders of the package in the Python that is active, the `python3` on the search path; asked once.
+/// Folders of the package in the active Python, which is the `python3` on the search path. Python is asked only once.
 pub fn python_package(name: &str) -> Vec<PathBuf> {
     static ANSWER: OnceLock<String> = OnceLock::new();
     let answer = ANSWER.get_or_init(|| {
@@ -67,7 +68,7 @@ mod tests {
     use super::{super::private::Private, *};
     use std::fs;
 
-    /// A workspace with a package, as cargo leaves it.
+    /// A workspace with a package and the files that cargo creates.
     fn workspace() -> Private {
         let folder = Private::new().unwrap();
         fs::create_dir_all(folder.path().join("target/debug/deps")).unwrap();
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
     }
 
-    /// Python is asked as users have it: with the working folder and `PYTHONPATH` full of packages of the right name.
+    /// Python runs in a folder that has a package of this name, and `PYTHONPATH` names the folder, too.
     #[test]
     fn a_package_of_the_working_folder_is_not_found() {
         let folder = Private::new().unwrap();

@@ -1,4 +1,4 @@
-//! Folders for what only this process is to find.
+//! Folders for files of this process alone.
 
 use super::{
     cache::{create_private, random_name},
@@ -15,7 +15,7 @@ use std::{
 pub struct Private(PathBuf);
 
 impl Private {
-    /// In the folder of temporary files.
+    /// Creates a folder in the folder of temporary files.
     pub fn new() -> Result<Private, String> {
         let temporary = env::temp_dir();
         let parent =
@@ -23,14 +23,14 @@ impl Private {
         Private::new_in(&parent)
     }
 
-    /// Creates one in this folder, where no other user can replace it.
+    /// Creates a folder in `parent`, where no other user can replace it.
     pub fn new_in(parent: &Path) -> Result<Private, String> {
         let folder = parent.join(random_name());
         create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
         Ok(Private(folder))
     }
 
-    /// Its path.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }

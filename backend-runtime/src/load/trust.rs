@@ -1,11 +1,11 @@
-//! Who is trusted to have named a path.
+//! Trust in a path, depending on who named it.
 
-/// How a path came to be looked at, and with that whom it is believed.
+/// Origin of a path, which decides whose files are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// The user named it. Whoever owns it, and whichever group may write it, is then the user's choice; a place that every
-    /// user can write is refused all the same.
+    /// The user named the path. The user then decides who owns it and which group may write it; a place that every user
+    /// can write is refused all the same.
     Named,
-    /// It was found. Only this user and the administrator may be able to write it.
+    /// The path was found by a search. Only this user and the administrator may be able to write it.
     Found,
 }

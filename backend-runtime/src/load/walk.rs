@@ -1,4 +1,4 @@
-//! The path to a file on Unix systems: owners and permissions of every folder and link on the way.
+//! Walk along a path on Unix systems: checks owner and permissions of every folder and link on the way.
 
 use super::trust::Trust;
 use std::{
@@ -8,12 +8,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// As many symbolic links as Linux follows in one path.
+/// Maximum number of symbolic links in one path, as on Linux.
 const MOST_LINKS: usize = 40;
 
 const STICKY: u32 = 0o1000;
 
-/// Whose files are trusted.
+/// Users whose files are trusted.
 pub(super) struct Users {
     me: u32,
     /// The owner of the root folder can replace everything. In some containers that is not user 0.
@@ -22,13 +22,13 @@ pub(super) struct Users {
 
 impl Users {
     pub(super) fn new() -> Result<Users, String> {
-        // SAFETY: it has no arguments, changes nothing and cannot fail.
+        // SAFETY: `geteuid` has no arguments, changes nothing and cannot fail.
         let me = unsafe { libc::geteuid() };
         let root = fs::metadata("/").map_err(|why| format!("/: {why}"))?.uid();
         Ok(Users { me, root })
     }
 
-    /// The owner has to be this user or the administrator.
+    /// Returns an error unless the owner is this user or the administrator.
     pub(super) fn owner(&self, entry: &Metadata) -> Result<(), String> {
         let owner = entry.uid();
         if [self.me, 0, self.root].contains(&owner) {
@@ -37,8 +37,9 @@ impl Users {
         Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
     }
 
-    /// In a folder that all can write, an entry is as trusted as its owner. Where user 0 is not the owner of the root
-    /// folder, entries of all users that the container does not know seem to have one owner, so that is not enough.
+    /// Returns an error unless the owner is this user or user 0: in a folder that all users can write, an entry is as
+    /// trusted as its owner. If the root folder belongs to another user than 0, in a container, that user is not
+    /// accepted here, since all users that the container does not know appear to be the same one.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -46,7 +47,7 @@ impl Users {
         Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
     }
 
-    /// Nobody but the owner may be able to write it.
+    /// Returns an error if anyone but the owner and, for a path that was found, trusted groups can write the entry.
     pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
         if entry.mode() & 0o002 != 0 {
             return Err("can be written by all users".into());
@@ -58,19 +59,21 @@ impl Users {
         Ok(())
     }
 
-    /// Whether it is the group that many systems give each user alone, and let write all his files.
+    /// Returns whether `group` is the user's private group, which many systems create for each user and let write all
+    /// his files.
     fn is_own_group(&self, group: u32) -> bool {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         is_group_of_one(&read("/etc/passwd"), &read("/etc/group"), self.me, group)
     }
 }
 
-/// Whether members of the group can do everything anyway.
+/// Returns whether members of the group can write everything anyway.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }
 
-/// Whether the group has the name of the user, is the one of his files, and has no other member.
+/// Returns whether the group has the name of the user, is the user's primary group, and has no other member. `users`
+/// and `groups` are the contents of `/etc/passwd` and `/etc/group`.
 pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
     fn lines(text: &str) -> impl Iterator<Item = Vec<&str>> {
         text.lines().map(|line| line.split(':').collect())
@@ -88,7 +91,7 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
     number(only, 2) == Some(user) && lines(groups).any(is_private)
 }
 
-/// A way through the file system, from the root folder.
+/// A walk through the file system, from the root folder.
 pub(super) struct Walk {
     trust: Trust,
     users: Users,
@@ -138,14 +141,14 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether only trusted users can write the file or folder reached.
+    /// Returns an error unless only trusted users can write the file or folder that was reached.
     pub(super) fn here(&self) -> Result<(), String> {
         let entry = fs::symlink_metadata(&self.at).map_err(|why| why.to_string());
         let refused = |why| format!("{}: {why}", self.at.display());
         entry.and_then(|entry| self.users.writers(&entry, self.trust)).map_err(refused)
     }
 
-    /// Whether an entry of the folder that was come to has an owner to be trusted.
+    /// Returns an error unless an entry of the folder that was reached has a trusted owner.
     fn may_lead_to(&self, entry: &Metadata) -> Result<(), String> {
         let folder = fs::symlink_metadata(&self.at).map_err(|why| why.to_string())?;
         if self.users.writers(&folder, self.trust).is_err() {
