@@ -1,38 +1,39 @@
-//! Distributions whose numbers take a varying number of draws, one element at a time, in `f64`.
+//! Samplers of distributions that need a varying number of draws for each number: one element at a time, in `f64`.
 //!
-//! The text is that of `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings: both give the same bits. It
-//! uses IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which are such arithmetic themselves.
+//! The code matches `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings, so both give the same
+//! bits. It uses only IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which
+//! are themselves IEEE arithmetic.
 
 use super::{philox, philox_further, unit_f64};
 use crate::scalar::float64::{exp, expm1, log, log1p};
 use std::f64::consts::TAU;
 
-/// The draws of one element.
+/// Uniform and normal draws for one element, from the element's own sequence of blocks.
 #[derive(Clone, Debug)]
 pub struct Draws {
     key: u64,
     block: u64,
-    /// How many blocks have been made.
+    /// Number of blocks made so far.
     made: u32,
     words: [u32; 4],
-    /// How many of the words are used up.
+    /// Number of words used up.
     used: usize,
 }
 
 impl Draws {
-    /// Those of an element, whose first block is given.
+    /// Draws of the element with number `block`, whose first block of words is given.
     #[inline(always)]
     pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
         Draws { key, block, made: 1, words: first, used: 0 }
     }
 
-    /// Those of an element by its block alone.
+    /// Draws of the element with number `block`; makes the first block of words.
     #[inline(always)]
     pub fn of_block(key: u64, block: u64) -> Draws {
         Draws::new(key, block, philox(key, block))
     }
 
-    /// Uniform in [0, 1), of 53 bits.
+    /// A uniform number in `[0, 1)` with 53 random bits.
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
         if self.used == 4 {
@@ -45,7 +46,7 @@ impl Draws {
         unit
     }
 
-    /// Uniform in (0, 1].
+    /// A uniform number in `(0, 1]`.
     #[inline(always)]
     pub fn positive(&mut self) -> f64 {
         1.0 - self.unit()
@@ -64,35 +65,36 @@ impl Draws {
         }
     }
 
-    /// Two numbers in [0, 1) as such in [-1, 1), of which the polar method takes those whose squares have an allowed sum.
+    /// Maps two numbers in `[0, 1)` to a point in `[-1, 1)`, for the polar method, which takes it if `is_in_circle`
+    /// does.
     #[inline(always)]
     pub fn around_0(x: f64, y: f64) -> (f64, f64) {
         (2.0 * x - 1.0, 2.0 * y - 1.0)
     }
 
-    /// Whether a point at this squared distance from 0 is one that the polar method takes.
+    /// Returns whether the polar method takes a point at this squared distance from 0.
     #[inline(always)]
     pub fn is_in_circle(square: f64) -> bool {
         (square < 1.0) & (square > 0.0)
     }
 
-    /// What the polar method multiplies both numbers by.
+    /// Factor of both coordinates in the polar method.
     #[inline(always)]
     pub fn polar_scale(square: f64) -> f64 {
         (-2.0 * log(square) / square).sqrt()
     }
 }
 
-/// A distribution with its parameters, made ready for many draws.
+/// A distribution with its parameters, prepared for many draws.
 pub trait Sampler: Copy {
-    /// With the parameters that an element has of its own, and those that all have.
+    /// Creates a distribution from the element's own parameters and from those that all elements share.
     fn new(own: [f64; 2], shared: [f64; 2]) -> Self;
 
-    /// One number; NaN where a parameter is out of range.
+    /// Draws one number; NaN if a parameter is out of range.
     fn draw(&self, draws: &mut Draws) -> f64;
 }
 
-/// The distributions, for loops that are chosen at run time.
+/// Names of the distributions, for loops that are chosen at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// [`Exponential`]
@@ -128,21 +130,21 @@ impl Sampler for Exponential {
 }
 
 impl Exponential {
-    /// The number that a uniform one in [0, 1) stands for.
+    /// Converts a uniform number in `[0, 1)`.
     #[inline(always)]
     pub fn of_unit(&self, unit: f64) -> f64 {
-        // 0 of 1, and not -0
+        // gives 0 for the logarithm of 1, and not -0
         (0.0 - log(1.0 - unit)) * self.scale
     }
 }
 
-/// Whether gamma distributions have this shape.
+/// Returns whether `alpha` can be the shape of a gamma distribution: finite and not negative.
 pub fn is_shape(alpha: f64) -> bool {
     (0.0..f64::INFINITY).contains(&alpha)
 }
 
-/// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000), for one more than the shape
-/// where that is less than 1: such a number times `u^(1 / shape)` has the smaller shape.
+/// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000). If the shape is less
+/// than 1, the method runs for the shape plus 1; its number times `u^(1 / shape)` has the smaller shape.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     alpha: f64,
@@ -157,7 +159,7 @@ impl Shape {
         Shape { alpha, d, c: 1.0 / (9.0 * d).sqrt() }
     }
 
-    /// A number of the larger shape.
+    /// Draws a number of the larger shape: `alpha`, or `alpha + 1` if `alpha` is less than 1.
     #[inline(always)]
     fn large(&self, draws: &mut Draws) -> f64 {
         loop {
@@ -176,7 +178,8 @@ impl Shape {
         }
     }
 
-    /// `x^2 / 2 + d (1 - v + log v)`, which is `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`: its series where that cancels.
+    /// `x^2 / 2 + d (1 - v + log v)`, which is `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`; by its series if the terms
+    /// cancel.
     #[inline(always)]
     fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
         if t.abs() >= 0.0625 {
@@ -189,13 +192,13 @@ impl Shape {
         3.0 * self.d * (t * t) * (t * t) * sum
     }
 
-    /// Whether a number of the larger shape is all there is to make.
+    /// Returns whether a number of the larger shape needs no further factor.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.alpha >= 1.0 && self.alpha < f64::INFINITY
     }
 
-    /// What [`Shape::large`] makes of these first draws, if it takes no more than that; NaN if it does.
+    /// Result of [`Shape::large`] for these first draws, if the quick test accepts them; else NaN.
     #[inline(always)]
     fn first_try(&self, x: f64, u: f64) -> f64 {
         let t = self.c * x;
@@ -204,7 +207,7 @@ impl Shape {
         if (t > -1.0) & (u < 1.0 - 0.0331 * (square * square)) { self.d * v } else { f64::NAN }
     }
 
-    /// The logarithm of what a number of the larger shape is multiplied by.
+    /// Logarithm of the factor of a number of the larger shape.
     #[inline(always)]
     fn boost(&self, draws: &mut Draws) -> f64 {
         if self.alpha < 1.0 { log(draws.positive()) / self.alpha } else { 0.0 }
@@ -240,28 +243,29 @@ impl Sampler for Gamma {
 }
 
 impl Gamma {
-    /// Whether its numbers are those of one shape, times the scale.
+    /// Returns whether each number is one of the larger shape times the scale, without a further factor.
     pub fn is_plain(&self) -> bool {
         self.shape.is_plain()
     }
 
-    /// What a first normally distributed number and a first uniform one give; NaN if more draws are needed.
+    /// Result for the first normally distributed number `x` and the first uniform number `u`; NaN if more draws are
+    /// needed.
     #[inline(always)]
     pub fn first_try(&self, x: f64, u: f64) -> f64 {
         self.shape.first_try(x, u) * self.scale
     }
 }
 
-/// The least parameter of a beta distribution: below it, logarithms of its numbers overflow.
+/// Smallest parameter of a beta distribution: below it, logarithms of the numbers overflow.
 pub const LEAST_BETA: f64 = 1e-300;
 
-/// Whether beta distributions have this parameter.
+/// Returns whether a beta distribution can have this parameter.
 pub fn is_beta(parameter: f64) -> bool {
     (LEAST_BETA..f64::INFINITY).contains(&parameter)
 }
 
-/// Beta distributed with the parameters `own`: the share of the first of two gamma distributed numbers. Both are divided by
-/// the larger of their factors `u^(1 / shape)`, so that tiny shapes give no 0 / 0.
+/// Beta distributed with the parameters `own`: the share of the first of two gamma distributed numbers in their sum.
+/// Both are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes give no 0 / 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Beta {
     shapes: [Shape; 2],
@@ -286,25 +290,25 @@ impl Sampler for Beta {
 }
 
 impl Beta {
-    /// Whether its numbers are those of two shapes.
+    /// Returns whether both gamma distributed numbers need no further factor.
     pub fn is_plain(&self) -> bool {
         self.shapes[0].is_plain() && self.shapes[1].is_plain()
     }
 
-    /// What the first draws for one of the shapes give; NaN if more are needed.
+    /// Result for the first draws of shape `which`, 0 or 1; NaN if more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
         self.shapes[which].first_try(x, u)
     }
 
-    /// The share of `x` in the sum.
+    /// Share of `x` in `x + y`.
     #[inline(always)]
     pub fn share(x: f64, y: f64) -> f64 {
         1.0 / (1.0 + y / x)
     }
 }
 
-/// `log(k!)` less Stirling's formula for it: for k below 16. That of 0 is not used.
+/// `log(k!)` minus Stirling's formula, for `k` below 16. Entry 0 is not used.
 const STIRLING: [f64; 16] = [
     0.0,
     0.08106146679532726,
@@ -324,7 +328,7 @@ const STIRLING: [f64; 16] = [
     0.005554733551962801,
 ];
 
-/// The same for any whole `k` from 1 on.
+/// `log(k!)` minus Stirling's formula, for any whole `k` from 1 on.
 #[inline(always)]
 fn stirling(k: f64) -> f64 {
     if k < 16.0 {
@@ -351,19 +355,19 @@ fn deviance(x: f64, mean: f64) -> f64 {
     difference * v + 2.0 * x * v * square * sum
 }
 
-/// From this mean on counts are made by rejection, below it by a search from 0 on.
+/// Mean from which counts are drawn by rejection; below it, by a search upward from 0.
 const SEARCHED: f64 = 10.0;
 
 /// log(2 pi) / 2
 const HALF_LOG_TAU: f64 = 0.9189385332046728;
 
-/// Where a search ends at the latest: no draw of 53 bits tells what is beyond.
+/// Probability at which a search ends at the latest: a draw of 53 bits cannot tell smaller ones apart.
 const LEAST_PROBABILITY: f64 = 1e-17;
 
-/// The largest mean of Poisson distributions, NumPy's: their numbers fit `i64`.
+/// Largest mean of a Poisson distribution, as in NumPy: the counts fit `i64`.
 pub const LARGEST_RATE: f64 = 9.223372006484771e18;
 
-/// Whether Poisson distributions have this mean.
+/// Returns whether a Poisson distribution can have this mean.
 pub fn is_rate(rate: f64) -> bool {
     (0.0..=LARGEST_RATE).contains(&rate)
 }
@@ -373,7 +377,7 @@ pub fn is_rate(rate: f64) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
     rate: f64,
-    /// The probability of 0, where it is searched from there.
+    /// Probability of 0, for the search.
     none: f64,
     a: f64,
     b: f64,
@@ -433,25 +437,25 @@ impl Sampler for Poisson {
     }
 }
 
-/// The largest number of trials: above it, not every count is a number of `f64`.
+/// Largest number of trials: above it, `f64` cannot represent every count.
 pub const MOST_TRIALS: i64 = 1 << 53;
 
-/// Whether this is a probability.
+/// Returns whether `p` is between 0 and 1.
 pub fn is_probability(p: f64) -> bool {
     (0.0..=1.0).contains(&p)
 }
 
-/// Binomially distributed with `shared[0]` trials, a whole number up to [`MOST_TRIALS`], that succeed with the probability `own[0]`: Hörmann's method BTRS
-/// ("The generation of binomial random variates", 1993).
+/// Binomially distributed with `shared[0]` trials, a whole number up to [`MOST_TRIALS`], that succeed with the
+/// probability `own[0]`: Hörmann's method BTRS ("The generation of binomial random variates", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Binomial {
     n: f64,
     given: f64,
-    /// The smaller of both probabilities.
+    /// The smaller of the probabilities of success and of failure.
     p: f64,
     odds: f64,
     mean: f64,
-    /// The probability of 0, where it is searched from there.
+    /// Probability of 0, for the search.
     none: f64,
     a: f64,
     b: f64,
@@ -519,7 +523,7 @@ impl Binomial {
             let v = draws.unit();
             let from_end = 0.5 - u.abs();
             let k = ((2.0 * self.a / from_end + self.b) * u + self.mean + 0.5).floor();
-            // also where there is no k: from the end itself
+            // also true for an infinite `k`, which `from_end` 0 gives
             if !(k >= 0.0 && k <= self.n) {
                 continue;
             }
@@ -533,7 +537,7 @@ impl Binomial {
         }
     }
 
-    /// The logarithm of the probability of `k`, but for what does not depend on it.
+    /// Logarithm of the probability of `k`, without the terms that do not depend on `k`.
     #[inline(always)]
     fn density(&self, k: f64) -> f64 {
         let n = self.n;
@@ -547,7 +551,8 @@ impl Binomial {
     }
 }
 
-/// Turns the weights of categories into the probability of each among it and those behind it; all NaN if one is no weight, or all are 0.
+/// Replaces the weight of each category by its share of the sum of this and all later weights. All shares are NaN if a
+/// weight is negative or not finite, or if the sum is 0 or infinite.
 pub fn to_shares(weights: &mut [f64]) {
     let (mut rest, mut valid) = (0.0, true);
     for weight in weights.iter_mut().rev() {
@@ -560,7 +565,8 @@ pub fn to_shares(weights: &mut [f64]) {
     }
 }
 
-/// How many of `n` trials each category of these shares gets, one binomial number after the other; -1 where shares are NaN.
+/// Distributes `n` trials among categories with these shares, one binomial number after the other. `out` gets the count
+/// of each category; -1 if its share is NaN.
 #[inline(always)]
 pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
     let mut rest = n;
@@ -575,28 +581,29 @@ pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
     }
 }
 
-/// Whether normal distributions can be cut off at these bounds.
+/// Returns whether a normal distribution can be cut off at these bounds.
 pub fn are_bounds(lower: f64, upper: f64) -> bool {
     lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY
 }
 
-/// In the tail the distance from the bound is exponentially distributed at first (Robert, "Simulation of truncated normal
-/// variables", 1995), cut off at the other bound, so that a narrow range is no reason to draw again.
+/// Method for a truncated normal distribution. In a tail, the distance from the bound is first drawn from an
+/// exponential distribution (Robert, "Simulation of truncated normal variables", 1995), cut off at the other bound, so
+/// that a narrow range causes no rejections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     Invalid,
     Fixed,
-    /// `lower` is above the mean.
+    /// `lower` is not below the mean.
     Above,
-    /// `upper` is below the mean.
+    /// `upper` is not above the mean.
     Below,
-    /// Uniform numbers of a range around the mean, some of which are dropped.
+    /// Uniform numbers in a range around the mean, some of which are rejected.
     Uniform,
-    /// Normal numbers, those outside of the range dropped.
+    /// Normal numbers; those outside the range are rejected.
     Normal,
 }
 
-/// Normally distributed with mean and deviation `shared`, between the bounds `own`.
+/// Normally distributed with mean and standard deviation `shared`, between the bounds `own`.
 #[derive(Clone, Copy, Debug)]
 pub struct TruncatedNormal {
     method: Method,
@@ -604,7 +611,8 @@ pub struct TruncatedNormal {
     upper: f64,
     mean: f64,
     std: f64,
-    /// The rate of the exponential distribution, and the least of it less the bound.
+    /// Rate of the exponential distribution; `shift` is the nearest bound minus this rate. Both are in standard
+    /// deviations.
     rate: f64,
     shift: f64,
     /// `exp(-rate * length) - 1`
@@ -634,7 +642,7 @@ impl Sampler for TruncatedNormal {
         let nearest = if method == Method::Below { -to } else { from };
         let root = nearest + (nearest * nearest + 4.0).sqrt();
         let rate = 0.5 * root;
-        // a length that is rounded to 0 would make NaN of an infinite rate
+        // a length that is rounded to 0 would give NaN when multiplied by an infinite rate
         let length = if length < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { length };
         TruncatedNormal { method, lower, upper, mean, std, rate, shift: -2.0 / root, cut: expm1(-rate * length) }
     }
@@ -655,7 +663,7 @@ impl Sampler for TruncatedNormal {
 }
 
 impl TruncatedNormal {
-    /// How many deviations a number is from the bound that is nearest to the mean.
+    /// Draws the distance of a number from the bound nearest to the mean, in standard deviations.
     #[inline(always)]
     fn beyond(&self, draws: &mut Draws) -> f64 {
         loop {
@@ -688,12 +696,12 @@ impl TruncatedNormal {
         }
     }
 
-    /// Whether its numbers are those of a normal distribution that are in the range.
+    /// Returns whether numbers are drawn from the normal distribution until one is in the range.
     pub fn is_normal(&self) -> bool {
         self.method == Method::Normal
     }
 
-    /// The first of two normally distributed numbers that is in the range, or NaN.
+    /// Scales two standard normal numbers, and returns the first that is in the range, or NaN.
     #[inline(always)]
     pub fn of_normals(&self, pair: [f64; 2]) -> f64 {
         let (x, y) = (self.mean + self.std * pair[0], self.mean + self.std * pair[1]);

@@ -1,14 +1,15 @@
-//! Axes: which ones are named, and in which order they come.
+//! Axes: resolves named axes, and the order of axes.
 
 use crate::{Axes, Error, Result};
 
-/// An axis as an index into a shape of `ndim` axes; negative ones count from the end.
+/// Index of an axis in a shape of `ndim` axes; negative axes count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     let index = if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
     index.filter(|&index| index < ndim).ok_or(Error::Axis { op, axis: axis as i128, ndim })
 }
 
-/// The axes of the result in terms of those of the array: all of them named once; `..` is the reverse order.
+/// Order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes` names all axes
+/// once; `..` is the reverse order.
 pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).rev().collect());
@@ -20,7 +21,8 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     Err(Error::shape(op, shape, format!("has {} axes, but `axes` names {}", shape.len(), order.len())))
 }
 
-/// Rows and columns: the last two axes of what has to be a matrix, or several.
+/// Lengths of the last two axes, rows and columns, of a matrix or a stack of matrices; an error if there are fewer
+/// axes.
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
@@ -28,7 +30,7 @@ pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     }
 }
 
-/// Refuses an array without axes, whose elements have no index to give.
+/// Returns an error for an array without axes, whose elements have no index.
 pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
@@ -61,7 +63,7 @@ pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>>
     Ok(places)
 }
 
-/// Axes to be removed, in increasing order: those named, which have length 1; `..` are all of that length.
+/// Axes to be removed, in increasing order: the named axes, which must have length 1, or for `..` all axes of length 1.
 pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).filter(|&axis| shape[axis] == 1).collect());

@@ -3,8 +3,8 @@
 use super::{count, list};
 use crate::{Error, PadMode, Result};
 
-/// Widths of borders in pairs, before and after each axis, of what is given as NumPy takes it: one number for all of them, a
-/// pair for all axes, or a pair for each.
+/// Widths of borders in pairs, before and after each axis. As in NumPy, `widths` is one number for all borders, one
+/// pair for all axes, or one pair for each axis.
 fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
     match widths {
         all if all.len() == 2 * shape.len() => Ok(all.to_vec()),
@@ -18,7 +18,8 @@ fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<
     }
 }
 
-/// Widths of borders in pairs, before and after each axis, and the shape with them, whose elements have this size.
+/// Widths of borders in pairs, before and after each axis, and the padded shape. `size` is that of an element, in
+/// bytes.
 pub fn padded(
     op: &'static str,
     shape: &[usize],
@@ -35,7 +36,7 @@ pub fn padded(
     Ok((widths, lengths))
 }
 
-/// Refuses borders of an axis without elements, which have nothing to repeat.
+/// Returns an error for borders of an axis without elements: except in mode `Constant`, there is nothing to repeat.
 pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode) -> Result<()> {
     let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
     match mode {
@@ -48,7 +49,7 @@ pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: 
     }
 }
 
-/// Which index of an axis of length `len` each index of the padded axis repeats. Borders may be longer than the axis.
+/// Source on an axis of length `len` for each index of the padded axis. Borders may be longer than the axis.
 pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
     check_borders(op, &[len], &[before, after], mode)?;
     let total = len.saturating_add(before).saturating_add(after);

@@ -1,8 +1,8 @@
-//! Broadcasting: which shape several shapes have together.
+//! Broadcasting of shapes.
 
 use crate::{Error, Result};
 
-/// The shape two shapes broadcast to.
+/// The shape that two shapes broadcast to.
 pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Vec<usize>> {
     let ndim = left.len().max(right.len());
     let at = |shape: &[usize], i: usize| (i + shape.len()).checked_sub(ndim).map_or(1, |k| shape[k]);
@@ -15,12 +15,12 @@ pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Ve
         .collect()
 }
 
-/// The shape all shapes broadcast to; `[]` of none.
+/// The shape that all shapes broadcast to; `[]` if there are no shapes.
 pub fn broadcast_all<'a>(op: &'static str, shapes: impl IntoIterator<Item = &'a [usize]>) -> Result<Vec<usize>> {
     shapes.into_iter().try_fold(Vec::new(), |shape, next| broadcast(op, &shape, next))
 }
 
-/// Whether `from` broadcasts to exactly `to`.
+/// Returns an error unless `from` broadcasts to exactly `to`.
 pub fn check_broadcast_to(op: &'static str, from: &[usize], to: &[usize]) -> Result<()> {
     let fits = from.len() <= to.len() && from.iter().rev().zip(to.iter().rev()).all(|(&f, &t)| f == t || f == 1);
     if fits { Ok(()) } else { Err(Error::shapes(op, from, to)) }

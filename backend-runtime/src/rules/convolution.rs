@@ -3,50 +3,50 @@
 use super::count;
 use crate::{ConvolutionMode, Error, Lengths, Result};
 
-/// Most axes over which a window slides.
+/// Maximum number of axes over which a window slides.
 pub const MOST_SPATIAL: usize = 3;
 
-/// Largest padding, stride, dilation and extent of a window: libraries keep them in 32 bits.
+/// Maximum padding, stride, dilation and extent of a window: libraries keep them in 32 bits.
 const MOST: usize = i32::MAX as usize;
 
-/// How a window slides, where that is given: one number for all axes, or one for each.
+/// Optional steps of a sliding window: each is one number for all axes, or one for each axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Elements from one window to the next; 1.
+    /// Elements from one window to the next; by default 1, or the length of the window in a pool.
     pub stride: Option<Lengths>,
-    /// Zeros before and after the elements; 0.
+    /// Zeros before and after the elements; by default 0.
     pub padding: Option<Lengths>,
-    /// Elements from one tap of the window to the next; 1.
+    /// Elements from one tap of the window to the next; by default 1.
     pub dilation: Option<Lengths>,
 }
 
 /// A window that slides along one axis: tap `k` of window `i` is element `i * stride + k * dilation - padding`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sliding {
-    /// Elements of the axis along which it slides.
+    /// Length of the axis along which the window slides.
     pub len: usize,
-    /// How many windows there are.
+    /// Number of windows.
     pub windows: usize,
-    /// Taps of the window.
+    /// Number of taps of the window.
     pub taps: usize,
     /// Elements from one window to the next.
     pub stride: usize,
-    /// Zeros before the elements.
+    /// Number of zeros before the elements.
     pub padding: usize,
     /// Elements from one tap to the next.
     pub dilation: usize,
 }
 
 impl Sliding {
-    /// Of an axis that the arrays do not have.
+    /// An axis that the arrays do not have.
     const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
 
-    /// Which indices of the axis the taps of a window have: tap `k` has `start + k * dilation`.
+    /// Index of the first tap of a window on the axis; tap `k` is at `start + k * dilation`. Negative in the padding.
     pub fn start(&self, window: usize) -> isize {
         (window * self.stride) as isize - self.padding as isize
     }
 
-    /// The windows, of those in the range, whose tap lies on an element.
+    /// The windows in the given range whose tap `tap` lies on an element, not in the padding.
     pub fn inside(&self, tap: usize, windows: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let shift = self.padding as isize - (tap * self.dilation) as isize;
         let from = |first: isize| if first <= 0 { 0 } else { (first as usize).div_ceil(self.stride) };
@@ -59,36 +59,36 @@ impl Sliding {
 /// A convolution of a batch of arrays with channels: `(batch, channels, lengths..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
-    /// How many arrays there are.
+    /// Number of arrays.
     pub batch: usize,
-    /// Parts of the channels that do not see each other.
+    /// Number of groups of channels, which are convolved separately.
     pub groups: usize,
-    /// Channels of a part.
+    /// Channels of the input in each group.
     pub inputs: usize,
-    /// Channels of the result for a part.
+    /// Channels of the result in each group.
     pub outputs: usize,
-    /// The axes, of which those that the arrays lack come first and have one element. Where it is transposed, the window slides over the
-    /// result.
+    /// The axes; axes that the arrays lack come first and have length 1. In a transposed convolution, the window slides
+    /// over the result.
     pub axes: [Sliding; MOST_SPATIAL],
-    /// How many axes the arrays have behind batch and channels.
+    /// Number of axes of the arrays behind batch and channels.
     pub rank: usize,
     /// Shape of the result.
     pub shape: Vec<usize>,
 }
 
 impl Convolution {
-    /// Taps of the kernel.
+    /// Number of taps of the kernel.
     pub fn taps(&self) -> usize {
         self.axes.iter().map(|axis| axis.taps).product()
     }
 
-    /// The same number of each axis that the arrays have.
+    /// Applies `of` to each axis that the arrays have.
     pub fn each(&self, of: fn(&Sliding) -> usize) -> Vec<usize> {
         self.axes[MOST_SPATIAL - self.rank..].iter().map(of).collect()
     }
 }
 
-/// Numbers for the axes: one for all, or one for each.
+/// Checks a parameter and expands it to one number for each axis; `given` is one number for all axes, or one for each.
 fn numbers(
     op: &'static str,
     name: &str,
@@ -114,7 +114,7 @@ fn numbers(
     }
 }
 
-/// Elements from the first tap of a window to the last, both counted.
+/// Elements from the first tap of a window to the last, both included.
 fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     match (taps - 1).checked_mul(dilation) {
         Some(reach) if reach < MOST => Ok(reach + 1),
@@ -125,7 +125,7 @@ fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     }
 }
 
-/// How many axes lie behind batch and channels.
+/// Checks the shape, and returns the number of axes behind batch and channels.
 fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     let rank = x.len().wrapping_sub(2);
     if !(1..=MOST_SPATIAL).contains(&rank) {
@@ -138,7 +138,7 @@ fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     Ok(rank)
 }
 
-/// The axes of windows over the elements of an array. `too_long` is the error where a window does not fit.
+/// Plans windows over the elements of an array, for each axis. `too_long` makes the error if a window does not fit.
 fn sliding(
     op: &'static str,
     lengths: &[usize],
@@ -154,8 +154,8 @@ fn sliding(
         let padded = lengths[k].checked_add(2 * padding[k]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
         let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
         let windows = room / stride[k] + 1;
-        // steps that nothing takes are short: between windows the shortest one that leaves no room for a second window, as libraries
-        // count the windows again
+        // a stride or dilation that has no effect is made small. With a single window, the stride is the smallest that
+        // leaves no room for a second window, because libraries count the windows again
         let stride = if windows == 1 { room + 1 } else { stride[k] };
         let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
         *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
@@ -163,7 +163,7 @@ fn sliding(
     Ok(axes)
 }
 
-/// The channels of a group, and the taps of the kernel.
+/// Channels of input and result in each group, and the lengths of the kernel.
 fn kernel<'a>(
     op: &'static str,
     x: &[usize],
@@ -193,7 +193,7 @@ fn kernel<'a>(
     Ok((inputs, outputs, &weight[2..]))
 }
 
-/// The shape of the result, and that the bias fits it.
+/// Checks the bias, and returns the shape of the result.
 fn resulting(
     op: &'static str,
     batch: usize,
@@ -212,7 +212,8 @@ fn resulting(
     Ok(shape)
 }
 
-/// A convolution of `x`, `(batch, channels, lengths..)`, with a kernel, `(results, channels / groups, lengths..)`.
+/// Plans a convolution of `x`, of shape `(batch, channels, lengths..)`, with a kernel of shape `(results, channels /
+/// groups, lengths..)`.
 pub fn convolution(
     op: &'static str,
     x: &[usize],
@@ -233,9 +234,10 @@ pub fn convolution(
     Ok(plan)
 }
 
-/// The transposed convolution, which takes the shapes of a convolution back: of `x`, `(batch, channels, lengths..)`, with a kernel,
-/// `(channels, results / groups, lengths..)`. The windows are the elements of `x`, and slide over the result.
-#[allow(clippy::too_many_arguments)] // those of the row
+/// Plans a transposed convolution, which maps the shape of a convolution's result to that of its input. `x` has the
+/// shape `(batch, channels, lengths..)`, the kernel `(channels, results / groups, lengths..)`. Each element of `x` is a
+/// window, and the windows slide over the result.
+#[allow(clippy::too_many_arguments)] // the parameters of the op
 pub fn transposed_convolution(
     op: &'static str,
     x: &[usize],
@@ -275,7 +277,8 @@ pub fn transposed_convolution(
     Ok(plan)
 }
 
-/// A pool over windows of `x`, `(batch, channels, lengths..)`: each channel for itself. Windows lie side by side where no stride is given.
+/// Plans a pool over windows of `x`, of shape `(batch, channels, lengths..)`, for each channel separately. Without a
+/// stride, windows lie side by side.
 pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: usize) -> Result<Convolution> {
     let rank = spatial(op, x)?;
     let taps = numbers(op, "kernel", Some(Lengths::from(taps)), rank, 1, 1)?;
@@ -299,29 +302,29 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     Ok(plan)
 }
 
-/// Which part of the full convolution of two arrays is the result.
+/// The part of the full convolution of two arrays that is the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// Lengths of the full convolution.
     pub full: Vec<usize>,
-    /// The first index of the part along each axis, and how many there are.
+    /// First index and length of the part along each axis.
     pub part: Vec<(usize, usize)>,
-    /// Along the axes that are not convolved the arrays broadcast: shape of the result.
+    /// Shape of the result. Along axes that are not convolved, the arrays broadcast.
     pub shape: Vec<usize>,
 }
 
-/// What the mode `same` means.
+/// Meaning of the mode `same`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Same {
     /// The shape of the first array, as in SciPy.
     First,
-    /// Of 1-D arrays that of the longer one, as in NumPy's convolutions.
+    /// For 1-D arrays the shape of the longer one, as in NumPy's convolutions.
     Longer,
-    /// The same, as in NumPy's correlations, which swap arrays of which the second is longer.
+    /// Like `Longer`, as in NumPy's correlations, which swap the arrays if the second is longer.
     LongerSwapped,
 }
 
-/// The part of the full convolution along `axes`.
+/// Plans the part of the full convolution along `axes`.
 pub fn overlap(
     op: &'static str,
     x1: &[usize],
@@ -358,7 +361,7 @@ pub fn overlap(
         let part = match mode {
             ConvolutionMode::Full => (0, full),
             ConvolutionMode::Valid => (short - 1, long - short + 1),
-            // the middle of the full result, of two the earlier one, or of arrays that are swapped the later one
+            // the middle of the full result; of two middles the earlier one, or the later one if the arrays are swapped
             ConvolutionMode::Same if x1.len() == 1 && n < m && same == Same::LongerSwapped => (short / 2, long),
             ConvolutionMode::Same if x1.len() == 1 && same != Same::First => ((short - 1) / 2, long),
             ConvolutionMode::Same => ((m - 1) / 2, n),
@@ -374,7 +377,8 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// Of one number of points, the next for which Fourier transforms are fast: a product of powers of 2, 3, 5 and 7.
+/// The smallest number of points from `n` on for which Fourier transforms are fast: a product of powers of 2, 3, 5 and
+/// 7.
 pub fn fast_points(n: usize) -> usize {
     let smooth = |mut n: usize| {
         for p in [2, 3, 5, 7] {

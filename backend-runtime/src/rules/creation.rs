@@ -1,15 +1,16 @@
-//! How many elements new arrays have.
+//! Number of elements of new arrays.
 
 use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
 
-/// What `arange` counts: element `i` of a real dtype is `from + i * by`, of an integer one `start + i * step`, wrapping.
+/// Elements of `arange`: element `i` is `from + i * by` in a real dtype, and `start + i * step`, wrapping, in an
+/// integer dtype.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
-    /// How many elements there are.
+    /// Number of elements.
     pub n: usize,
-    /// The first, in the precision that is counted in: `f64` for `f64`, else `f32`.
+    /// First element, in the precision of the computation: `f64` for `f64`, else `f32`.
     pub from: f64,
-    /// The distance of the first two, in the same precision.
+    /// Distance between the first two elements, in the same precision.
     pub by: f64,
 }
 
@@ -30,7 +31,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     }
     let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
     let steps = (to - from) / by;
-    // a distance too small against the step still holds the first element
+    // a distance that underflows when divided by the step still holds the first element
     let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
     if n.is_nan() {
         return Err(Error::argument(
@@ -52,19 +53,20 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
 
-/// 2 where the distance of two finite ends is beyond all numbers, so that points between them follow from the halves; else 1.
+/// 2 if the distance of two finite ends overflows, so that the points between are computed from halves; else 1.
 pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
 }
 
-/// Where diagonal `k` of a matrix begins, row and column, and how many elements it has.
+/// Row and column of the first element of diagonal `k` of a matrix, and the number of elements on it.
 pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) {
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
 }
 
-/// How many elements of a dtype are read from bytes, from an offset on: as many as are wanted, else all there are.
+/// Number of elements of a dtype to read from `bytes` bytes, beginning at an offset: as many as wanted, else all that
+/// remain.
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();
     let Some(rest) = bytes.checked_sub(offset) else {

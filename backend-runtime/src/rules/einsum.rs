@@ -1,10 +1,10 @@
-//! What the subscripts of an Einstein sum mean for operands of given shapes, and in which order operands are multiplied.
+//! Parses the subscripts of an Einstein sum for operands of given shapes, and chooses the order of products.
 
 use super::count;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-/// An Einstein sum: a number for every label, from 0 on.
+/// An Einstein sum. Labels are numbered from 0 on.
 #[derive(Debug, PartialEq)]
 pub struct Einsum {
     /// The label of each axis of each operand.
@@ -15,7 +15,7 @@ pub struct Einsum {
     pub lengths: Vec<usize>,
 }
 
-/// A label as it is written: a letter, or the place of an axis of the ellipsis, from the last one on.
+/// A label in the subscripts: a letter, or an axis of the ellipsis, counted from the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Letter(char),
@@ -29,7 +29,7 @@ enum Part {
     Rest,
 }
 
-/// The parts of one operand's subscripts, or of the result's.
+/// Parses the subscripts of one operand, or of the result.
 fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
     let (mut parts, mut left) = (Vec::new(), term);
     while let Some(first) = left.chars().next() {
@@ -51,7 +51,7 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// The labels of an operand with this many axes.
+/// Labels of an operand with this many axes; `None` if the parts name another number of axes.
 fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
     let has_rest = parts.contains(&Part::Rest);
     let letters = parts.len() - usize::from(has_rest);
@@ -64,7 +64,7 @@ fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
 }
 
 impl Einsum {
-    /// The sum that the subscripts say, `"ij,jk->ik"`, of operands of these shapes and elements of this size.
+    /// Parses subscripts such as `"ij,jk->ik"` for operands of these shapes, and elements of this size in bytes.
     pub fn of(op: &'static str, subscripts: &str, shapes: &[&[usize]], size: usize) -> Result<Einsum> {
         let text: String = subscripts.chars().filter(|c| !c.is_whitespace()).collect();
         let (inputs, output) = match text.split_once("->") {
@@ -102,8 +102,8 @@ impl Einsum {
         Ok(sum)
     }
 
-    /// The pairs of operands to multiply, one after the other: of operands with these labels, each result being put at the end
-    /// of those that are left. Of all pairs the one with the fewest products is next.
+    /// Order of the products of operands with these labels, as pairs of places in the list of operands left. Each
+    /// product is appended to that list. The next pair is the one with the fewest products of elements.
     pub fn order(&self, operands: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut left, mut order) = (operands.to_vec(), Vec::new());
         while left.len() > 1 {
@@ -124,18 +124,18 @@ impl Einsum {
         order
     }
 
-    /// The labels of a product: those that the result or another operand has.
+    /// Labels of a product: the labels that the result or another operand has.
     pub fn kept(&self, first: &[usize], second: &[usize], others: &[Vec<usize>]) -> Vec<usize> {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.copied().filter(|label| self.is_wanted(*label, others)).collect()
     }
 
-    /// Whether the result or one of these operands has the label.
+    /// Returns whether the result or one of these operands has the label.
     pub fn is_wanted(&self, label: usize, others: &[Vec<usize>]) -> bool {
         self.output.contains(&label) || others.iter().any(|labels| labels.contains(&label))
     }
 
-    /// How many products of elements a product of operands with these labels takes.
+    /// Number of products of elements in a product of operands with these labels.
     fn products(&self, first: &[usize], second: &[usize]) -> f64 {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.map(|&label| self.lengths[label] as f64).product()
@@ -167,7 +167,7 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
     Ok(lengths.into_iter().map(|(label, (length, _))| (label, length)).collect())
 }
 
-/// The labels of the result as they are written.
+/// Labels of a result that is written in the subscripts.
 fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
     if rest > 0 && !parts.contains(&Part::Rest) {
@@ -195,7 +195,7 @@ fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) 
     Ok(labels)
 }
 
-/// The labels of the result where none are written: the ellipsis, then in the order of the alphabet the letters that stand
+/// Labels of the result if the subscripts have no `->`: the ellipsis, then in alphabetical order the letters that occur
 /// once.
 fn implicit(operands: &[Vec<Label>]) -> Vec<Label> {
     let mut times: BTreeMap<Label, usize> = BTreeMap::new();

@@ -1,9 +1,10 @@
-//! Factorizations and systems of equations: which shapes they take, which they give, and why a matrix is refused.
+//! Factorizations and systems of equations: shapes of their operands and results, and the errors for matrices without
+//! factors.
 
 use super::{broadcast, count, matrix};
 use crate::{Error, Result};
 
-/// Rows of a square matrix, or of several.
+/// Number of rows of a square matrix, or of a stack of square matrices.
 pub fn square(op: &'static str, shape: &[usize]) -> Result<usize> {
     match matrix(op, shape)? {
         (rows, columns) if rows == columns => Ok(rows),
@@ -16,27 +17,28 @@ const NOT_DEFINITE: &str = "a matrix is not positive definite";
 const NOT_FINITE: &str = "an element is infinite or NaN, but all must be finite";
 const NO_END: &str = "the iteration did not converge";
 
-/// Whether an error says that the numbers of a matrix allow no factorization. Other numbers would do, so that a search may go on elsewhere.
+/// Returns whether an error says that a matrix with these numbers has no factorization. Other numbers may have one, so
+/// a search can go on elsewhere.
 pub fn has_no_factors(error: &Error) -> bool {
     matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
 }
 
-/// The error of a matrix without an inverse.
+/// Error for a matrix without an inverse.
 pub fn singular(op: &'static str) -> Error {
     Error::argument(op, SINGULAR)
 }
 
-/// The error of a matrix without a Cholesky factor.
+/// Error for a matrix without a Cholesky factor.
 pub fn not_positive_definite(op: &'static str) -> Error {
     Error::argument(op, NOT_DEFINITE)
 }
 
-/// The error of elements that no iteration would come to an end with.
+/// Error for infinite elements or NaN, with which no iteration would converge.
 pub fn not_finite(op: &'static str) -> Error {
     Error::argument(op, NOT_FINITE)
 }
 
-/// The error of an iteration that came to no end.
+/// Error for an iteration that did not converge.
 pub fn failed(op: &'static str) -> Error {
     Error::argument(op, NO_END)
 }
@@ -46,18 +48,18 @@ pub fn failed(op: &'static str) -> Error {
 pub struct System {
     /// The leading axes, broadcast.
     pub batches: Vec<usize>,
-    /// Equations, rows of `a` and of `b`.
+    /// Number of equations: rows of `a` and of `b`.
     pub rows: usize,
-    /// Unknowns, columns of `a` and rows of the solution.
+    /// Number of unknowns: columns of `a` and rows of the solution.
     pub unknowns: usize,
-    /// Right sides, columns of `b`.
+    /// Number of right-hand sides: columns of `b`.
     pub columns: usize,
-    /// Whether `b` is one vector, which has no axis of columns, and neither has the solution.
+    /// Whether `b` is one vector. Then neither `b` nor the solution has an axis of columns.
     pub is_vector: bool,
 }
 
 impl System {
-    /// For matrices of shape `a`, and `b` a vector where it has one axis, else matrices.
+    /// Checks matrices of shape `a`, and `b`, which is a vector if it has one axis, else matrices.
     pub fn of(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
         let (rows, unknowns) = matrix(op, a)?;
         let refuse = || Error::shapes(op, a, b);
@@ -71,7 +73,7 @@ impl System {
         }
         let batches = broadcast(op, &a[..a.len() - 2], leading).map_err(|_| refuse())?;
         let system = System { batches, rows, unknowns, columns, is_vector: b.len() == 1 };
-        // of both operands broadcast, and the solution
+        // sizes of both operands after broadcasting, and of the solution
         for shape in [[rows, unknowns], [rows, columns], [unknowns, columns]] {
             count(op, &[&system.batches[..], &shape].concat(), size)?;
         }
@@ -93,8 +95,8 @@ impl System {
     }
 }
 
-/// The shapes of the factors of a matrix of this shape, the first one with orthonormal columns: as few as there have to be, or
-/// as many as rows.
+/// Shapes of the factors of matrices of this shape. The first factor has orthonormal columns: as many as there are rows
+/// if `complete`, else the smaller of the numbers of rows and columns.
 pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
     let (rows, columns) = matrix(op, shape)?;
     let leading = &shape[..shape.len() - 2];
@@ -107,16 +109,16 @@ pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Res
 /// The shapes of the singular vectors and values of matrices.
 #[derive(Debug, PartialEq)]
 pub struct Svd {
-    /// Vectors of the rows' space, in columns.
+    /// Left singular vectors, in columns.
     pub u: Vec<usize>,
-    /// Values.
+    /// Singular values.
     pub s: Vec<usize>,
-    /// Vectors of the columns' space, in rows.
+    /// Right singular vectors, in rows.
     pub vh: Vec<usize>,
 }
 
 impl Svd {
-    /// For an array of this shape; `full` are square matrices of vectors.
+    /// Shapes for an array of this shape. If `full`, the matrices of vectors are square.
     pub fn of(op: &'static str, shape: &[usize], full: bool, size: usize) -> Result<Svd> {
         let (rows, columns) = matrix(op, shape)?;
         let leading = &shape[..shape.len() - 2];
@@ -129,8 +131,8 @@ impl Svd {
     }
 }
 
-/// The shape of the eigenvalues of square matrices; that of the eigenvectors is the matrices' own. `size` is that of an element of
-/// either.
+/// Shape of the eigenvalues of square matrices; the eigenvectors have the shape of the matrices. `size` is that of an
+/// element of either, in bytes.
 pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
     square(op, shape)?;
     count(op, shape, size)?;

@@ -3,10 +3,11 @@
 use super::{axis, count};
 use crate::{Axes, Error, Lengths, Norm, Result};
 
-/// Bytes of an element of a transform in its widest dtype, in which its steps have to fit whatever the dtype is.
+/// Size in bytes of an element in the widest dtype of a transform. Every step has to fit in that dtype, whatever the
+/// actual dtype is.
 const SIZE: usize = 16;
 
-/// Which way a transform goes: the sign of its exponent, and when it is scaled.
+/// Direction of a transform: the sign of its exponent, and the norms that scale it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// exp(-2 pi i jk / n)
@@ -16,7 +17,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// What results are multiplied with.
+    /// Factor of the results.
     pub fn scale(self, norm: Norm, n: usize) -> f64 {
         match (norm, self) {
             (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
@@ -26,24 +27,24 @@ impl Direction {
     }
 }
 
-/// Which side of a transform has the non-negative frequencies only.
+/// The side of a transform that has only the non-negative frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// Neither: complex numbers to complex numbers.
+    /// Neither side: complex numbers to complex numbers.
     Neither,
-    /// The result: of real numbers.
+    /// The result, of real numbers.
     Result,
-    /// The input: of a real result.
+    /// The input, with a real result.
     Input,
 }
 
 impl Half {
-    /// The number of points where it is not given: of a half spectrum of `n`, those of the shortest even transform.
+    /// Default number of points. For a half spectrum of `n` elements, it is that of the shortest even transform.
     fn points(self, n: usize) -> usize {
         if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
     }
 
-    /// How many elements come of `n` points.
+    /// Number of resulting elements for `n` points.
     fn results(self, n: usize) -> usize {
         if self == Half::Result { n / 2 + 1 } else { n }
     }
@@ -52,15 +53,15 @@ impl Half {
 /// Transforms along axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transform {
-    /// The axes, each with its number of points. An axis may come twice.
+    /// The axes, each with its number of points. An axis may occur twice.
     pub axes: Vec<(usize, usize)>,
-    /// Of the result.
+    /// Shape of the result.
     pub shape: Vec<usize>,
 }
 
 impl Transform {
-    /// The axes in the order in which they are transformed, each with its number of points and of resulting elements: the
-    /// last one first, but for a half spectrum, which becomes real in the last step.
+    /// The axes in the order of transformation, each with its number of points and of resulting elements. The last axis
+    /// comes first, unless the input is a half spectrum, which becomes real in the last step.
     pub fn steps(&self, half: Half) -> Vec<(usize, usize, usize)> {
         let last = self.axes.len().wrapping_sub(1);
         let step = |(i, &(axis, n)): (usize, &(usize, usize))| (axis, n, if i == last { half.results(n) } else { n });
@@ -71,21 +72,21 @@ impl Transform {
         steps
     }
 
-    /// Whether an axis comes twice, which libraries do not know.
+    /// Returns whether an axis occurs twice, which libraries do not support.
     pub fn repeats(&self) -> bool {
         (1..self.axes.len()).any(|i| self.axes[..i].iter().any(|(axis, _)| *axis == self.axes[i].0))
     }
 }
 
-/// The transform along one axis: of `n` points, or as many as the axis has.
+/// Plans the transform along one axis, with `n` points or the default number for that axis.
 pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isize, half: Half) -> Result<Transform> {
     let along = axis(op, along, shape.len())?;
     let n = n.unwrap_or_else(|| half.points(shape[along]));
     planned(op, shape, vec![(along, n)], half)
 }
 
-/// The transform over several axes. Lengths without axes are those of the last axes; the last axis is that of a half
-/// spectrum.
+/// Plans the transform over several axes. Lengths without axes are those of the last axes. A half spectrum is along the
+/// last axis.
 pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
     let ndim = shape.len();
     let given = s.as_ref().map(|s| (s.as_slice(), s.count()));
@@ -134,7 +135,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     }
     let mut transform = Transform { axes, shape: shape.to_vec() };
     for (axis, n, elements) in transform.steps(half) {
-        // what is in between has to fit as well
+        // the intermediate result has to fit as well
         transform.shape[axis] = n;
         count(op, &transform.shape, SIZE)?;
         transform.shape[axis] = elements;
@@ -143,7 +144,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     Ok(transform)
 }
 
-/// The distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
+/// Distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
 pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
     if n == 0 || d == 0.0 {
         return Err(Error::argument(op, format!("n is {n} and d is {d}, but both must be other than 0")));
@@ -184,7 +185,7 @@ mod tests {
         assert!(several(&[2, 2], Some(vec![1; 15].into()), Axes::All, Half::Neither).is_err());
     }
 
-    /// As NumPy, which goes through the axes from the last to the first.
+    /// As in NumPy, which goes through the axes from the last to the first.
     #[test]
     fn an_axis_may_come_twice() {
         let of = |s: Option<Lengths>, half| several(&[4], s, [0, 0].into(), half).map(|t| (t.axes, t.shape));

@@ -1,26 +1,28 @@
-//! Images: what interpolation and filters ask of shapes, and what they make of coordinates beyond an edge.
+//! Images: shapes for interpolation and filters, and the handling of coordinates beyond an edge.
 
 use super::count;
 use crate::{Boundary, Error, Lengths, PadMode, Result};
 
-/// Most axes along which an array is interpolated.
+/// Maximum number of axes along which an array is interpolated.
 pub const MOST_SAMPLED: usize = 8;
 
-/// Widest border that a spline through an array with a border of constants needs: what is further away changes nothing that counts.
+/// Maximum width of the border for a spline through an array with a border of constants: elements further away have no
+/// significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
-/// An interpolation: of a stack of arrays with channels, `stack` x `lengths` x `channels`, at `points` places each.
+/// An interpolation of a stack of arrays with channels, of shape `stack` x `lengths` x `channels`, at `points` places
+/// each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// How many arrays the result has that are interpolated alike.
+    /// Number of arrays in the result that are interpolated alike.
     pub stack: usize,
-    /// The first of the axes along which there are coordinates.
+    /// First axis along which there are coordinates.
     pub first: usize,
     /// Lengths of the axes along which there are coordinates.
     pub lengths: Vec<usize>,
-    /// How many elements each place of the array has.
+    /// Number of elements at each place of the array.
     pub channels: usize,
-    /// Places in each array of the stack.
+    /// Number of places in each array of the stack.
     pub points: usize,
     /// Shape of the result.
     pub shape: Vec<usize>,
@@ -55,7 +57,7 @@ pub fn spline_order(op: &'static str, order: usize) -> Result<usize> {
     }
 }
 
-/// Interpolation at coordinates that have an axis of their own, the first: one for each axis of the array.
+/// Plans an interpolation. The first axis of the coordinates has one coordinate for each axis of the array.
 pub fn mapped(op: &'static str, x: &[usize], coordinates: &[usize], size: usize) -> Result<Sampling> {
     match coordinates {
         [n, points @ ..] if *n == x.len() => Sampling::new(op, x, [0, 1, 1], x, points.to_vec(), size),
@@ -63,8 +65,8 @@ pub fn mapped(op: &'static str, x: &[usize], coordinates: &[usize], size: usize)
     }
 }
 
-/// Interpolation of a batch of grids with channels at coordinates whose last axis has one for each axis of the grid. Either
-/// batch may have length 1.
+/// Plans an interpolation of a batch of grids with channels. The last axis of the coordinates has one coordinate for
+/// each axis of the grid. Either batch may have length 1.
 pub fn grid_sampled(op: &'static str, grid: &[usize], coordinates: &[usize], size: usize) -> Result<Sampling> {
     let ([batch, lengths @ .., channels], [batches, points @ .., n]) = (grid, coordinates) else {
         return Err(Error::shapes(op, grid, coordinates));
@@ -89,7 +91,8 @@ pub struct AffineMap {
     pub homogeneous: bool,
 }
 
-/// The affine map of a square matrix, or of one with the offset as a further column, and perhaps a further row.
+/// Plans the affine map of a square matrix, or of one with the offset as an additional column and perhaps an additional
+/// row.
 pub fn affine(
     op: &'static str,
     x: &[usize],
@@ -132,7 +135,7 @@ fn resized(op: &'static str, lengths: &[usize], given: Option<Lengths>) -> Resul
     }
 }
 
-/// Interpolation at the places of another shape that is laid over the whole array.
+/// Plans an interpolation at the places of another shape that is laid over the whole array.
 pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Result<Sampling> {
     if shape.len() != x.len() {
         return Err(Error::shapes(op, x, shape));
@@ -140,8 +143,8 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
     Sampling::new(op, x, [0, 1, 1], x, shape.to_vec(), size)
 }
 
-/// Where index `i` of an axis of length `to` is on an axis of length `from`, of the same extent: from the first to the last
-/// element, or from edge to edge of elements that are cells. Both ends are exact.
+/// Coordinate of index `i` of an axis of length `to` on an axis of length `from` with the same extent. The extent is
+/// from the first to the last element, or from edge to edge if elements are cells. Both ends are exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -153,7 +156,8 @@ pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     }
 }
 
-/// The border that an array gets before it is filtered, where no border condition of the filter itself stands for the mode.
+/// Border to add to an array before the spline filter; `None` if a border condition of the filter itself implements the
+/// mode.
 pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<PadMode> {
     match mode {
         Boundary::Nearest if prefilter && order > 1 => Some(PadMode::Edge),
@@ -162,7 +166,8 @@ pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<Pa
     }
 }
 
-/// The poles of the filter that turns samples to coefficients of a spline: the roots inside the unit circle of its polynomial.
+/// Poles of the filter that turns samples into coefficients of a spline: the roots of its polynomial inside the unit
+/// circle.
 pub fn spline_poles(order: usize) -> &'static [f64] {
     const QUADRATIC: [f64; 1] = [-0.171_572_875_253_809_9];
     const CUBIC: [f64; 1] = [-0.267_949_192_431_122_7];
@@ -177,7 +182,7 @@ pub fn spline_poles(order: usize) -> &'static [f64] {
     }
 }
 
-/// How the ends of a spline's filter continue the samples.
+/// Continuation of the samples at the ends of a spline's filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplineEnds {
     /// Mirrored about the end element, which is not repeated.
@@ -188,7 +193,7 @@ pub enum SplineEnds {
     Wrap,
 }
 
-/// The ends of the filter that stand for a mode.
+/// Continuation at the ends of the filter for a mode.
 pub fn spline_ends(mode: Boundary) -> SplineEnds {
     match mode {
         Boundary::Reflect | Boundary::Nearest => SplineEnds::Reflect,
@@ -197,14 +202,14 @@ pub fn spline_ends(mode: Boundary) -> SplineEnds {
     }
 }
 
-/// The index that stands for one beyond the ends of an axis that a filter goes over; `None` for the value beyond. `wrap` is
-/// periodic without a place that two elements share, as in SciPy's filters.
+/// Index of the element that stands for `index` on an axis when a filter reads it; `None` for the value beyond the
+/// edge. `wrap` has the period `len`, without a place that two elements share, as in SciPy's filters.
 pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     let len = isize::try_from(len).unwrap_or(isize::MAX);
     if (0..len).contains(&index) {
         return Some(index as usize);
     }
-    // of lengths whose double is no number there is no array
+    // no array has a length whose double overflows
     let mirrored = |period: isize| {
         let at = index.rem_euclid(period.max(1));
         if at < len { at } else { period - 1 - at }
@@ -225,16 +230,18 @@ pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     Some(index as usize)
 }
 
-/// A window along an axis: how many elements are before the one in its middle, and how many it has beside that one.
+/// A window along an axis, described by the number of elements before its middle one, and of all elements but the
+/// middle one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Elements before.
+    /// Number of elements before the middle one.
     pub before: usize,
-    /// All elements but one.
+    /// Number of all elements but the middle one.
     pub border: usize,
 }
 
-/// The window of this size, moved by `origin` to the left; the middle of an even number is the second of two.
+/// The window of this size, moved by `origin` to the left. If the size is even, the middle element is the second of the
+/// middle two.
 pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Result<Window> {
     let before = (size / 2).checked_add_signed(origin).filter(|&before| before < size);
     let Some(before) = before else {
@@ -244,13 +251,13 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
         };
         return Err(Error::argument(op, why));
     };
-    // lengths and windows are added
+    // the sum of length and window has to fit
     count(op, &[len.saturating_add(size)], 1)?;
     Ok(Window { before, border: size - 1 })
 }
 
-/// A window of this size for the extremes in it: no longer than what has every element, and what is beyond both edges, in it. What is
-/// further away comes again.
+/// The window of this size for a minimum or maximum. It is shortened to what covers every element and the border beyond
+/// both edges from every place; elements further away only repeat.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);
@@ -258,7 +265,7 @@ pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Wind
     Ok(Window { before, border: before + after })
 }
 
-/// The weights of a filter along one axis.
+/// Number of weights of a filter along one axis.
 pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] if *n > 0 => Ok(*n),
@@ -266,7 +273,7 @@ pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// The size of a window along each axis: one for all, or one for each.
+/// Size of a window along each axis; `sizes` is one for all axes, or one for each.
 pub fn window_sizes(op: &'static str, shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
     match sizes {
         all if all.len() == shape.len() => Ok(all.to_vec()),
@@ -337,7 +344,7 @@ mod tests {
         assert_eq!(covering_window("op", 5, 1 << 50), Ok(Window { before: 10, border: 20 }));
     }
 
-    /// A pole is a root of the polynomial that a B-spline's values at whole numbers are.
+    /// A pole is a root of the polynomial whose coefficients are proportional to a B-spline's values at whole numbers.
     #[test]
     fn poles_are_roots() {
         let polynomials: [&[f64]; 4] =
