@@ -1,17 +1,17 @@
-//! What a list of indices selects of a shape, by NumPy's rules: which axes are viewed, which are gathered, and where the axes
-//! of the arrays stand in the result.
+//! Selection by a list of indices, by NumPy's rules: the axes that are viewed, the axes that are gathered, and the
+//! place of the index arrays' axes in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
 
-/// An item of a list of indices, as far as shapes go.
+/// An item of a list of indices, with shapes in place of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// A part of an axis, or a lone index.
+    /// A part of an axis, or a single index.
     Slice(Slice),
     /// A new axis.
     New,
-    /// All axes that no other item stands for.
+    /// All axes that no other item indexes.
     Rest,
     /// An array of indices, of this shape.
     Array(&'a [usize]),
@@ -19,52 +19,53 @@ pub enum Item<'a> {
     Mask(&'a [usize]),
 }
 
-/// An axis of the result that is no array's.
+/// An axis of the result that does not come from an index array or a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// A part of this axis.
     Axis(usize),
-    /// A new one.
+    /// A new axis.
     New,
 }
 
-/// Axes that an array of indices or a mask chooses from.
+/// The axes from which an array of indices or a mask selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pick {
-    /// Which item of the list it is.
+    /// Place of the item in the list.
     pub item: usize,
-    /// The first of the axes.
+    /// First of the axes.
     pub axis: usize,
-    /// How many there are: one for an array, those of a mask.
+    /// Number of axes: 1 for an array, and all axes of a mask.
     pub axes: usize,
-    /// Whether it is a mask.
+    /// Whether the item is a mask.
     pub is_mask: bool,
 }
 
-/// What a list of indices selects. A mask is one array for each of its axes, which needs its number of true elements:
-/// [`Selection::shape`] is given that.
+/// Selection by a list of indices. A mask counts as one index array for each of its axes. The length of these arrays is
+/// the mask's number of true elements, which [`Selection::shape`] is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The part of each axis of the array; the whole of those that are chosen from.
+    /// Span of each axis of the array; the whole axis if an array or a mask selects from it.
     pub spans: Vec<Span>,
-    /// The axes of the result that are no arrays', in order.
+    /// Axes of the result that do not come from index arrays, in order.
     pub kept: Vec<Kept>,
-    /// How many of them stand before the axes of the arrays.
+    /// Number of kept axes before the axes of the index arrays.
     pub before: usize,
-    /// The arrays and masks, in the order given.
+    /// The index arrays and masks, in the order given.
     pub picks: Vec<Pick>,
 }
 
-/// Whether a mask of this shape chooses from axes of these lengths: each has the length of the axis, or none, and then it chooses nothing.
+/// Returns whether a mask of this shape selects from axes of these lengths. Each length of the mask is that of the axis
+/// or 0; with a 0 the mask selects nothing.
 pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
     axes.len() == mask.len() && axes.iter().zip(mask).all(|(axis, len)| axis == len || *len == 0)
 }
 
 impl Selection {
-    /// What the items select of an array of this shape.
+    /// Resolves the items for an array of this shape.
     ///
-    /// With an array or a mask in the list a lone index counts as an array when it comes to where the arrays' axes go: where
-    /// the arrays were if these are neighbours, else first.
+    /// The axes of the index arrays stand where the arrays were in the list if these are neighbours, else first. If the
+    /// list has an array or a mask, a single index counts as an array in this rule.
     pub fn new<'a>(
         op: &'static str,
         shape: &[usize],
@@ -130,7 +131,7 @@ impl Selection {
         Ok(Selection { spans, kept, before: place.before, picks })
     }
 
-    /// What a list of indices selects.
+    /// Resolves a list of indices for an array of this shape.
     pub fn of<'a, B: Arrays>(
         op: &'static str,
         b: &B,
@@ -147,12 +148,12 @@ impl Selection {
         Selection::new(op, shape, items)
     }
 
-    /// Whether it is another way to read the same memory.
+    /// Returns whether the selection is a view of the same memory.
     pub fn is_view(&self) -> bool {
         self.picks.is_empty()
     }
 
-    /// The lengths of the axes that are no arrays', in order.
+    /// Lengths of the kept axes, in order.
     pub fn lengths(&self) -> Vec<usize> {
         let length = |kept: &Kept| match *kept {
             Kept::Axis(axis) => self.spans[axis].len,
@@ -161,8 +162,8 @@ impl Selection {
         self.kept.iter().map(length).collect()
     }
 
-    /// The shape of the result, and that of the arrays together. `picked` has the shape of the array of each pick: of a mask
-    /// `[n]`, with `n` true elements. `size` is that of an element.
+    /// Shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of the index array of
+    /// each pick; for a mask it is `[n]`, with `n` true elements. `size` is that of an element, in bytes.
     pub fn shape<'a>(
         &self,
         op: &'static str,
@@ -177,8 +178,8 @@ impl Selection {
         Ok((shape, arrays))
     }
 
-    /// The first element, and the distance along each axis of the result that is no array's, in an array of these strides.
-    /// Where a length is 0 there is no first element, and 0 in its place.
+    /// Offset of the first element, and the stride of each kept axis, in an array of these strides. The offset is 0 if
+    /// a length is 0.
     pub fn begin(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let empty = self.spans.iter().any(|span| span.len == 0);
         let start = self.spans.iter().zip(strides).map(|(span, &stride)| span.start as isize * stride);
@@ -191,18 +192,19 @@ impl Selection {
     }
 }
 
-/// Where the axes of the arrays go.
+/// Place of the index arrays' axes in the result.
 #[derive(Default)]
 struct Place {
-    /// How many kept axes stand before them.
+    /// Number of kept axes before the axes of the arrays.
     before: usize,
     seen: bool,
-    /// Whether something else followed the arrays.
+    /// Whether another item followed the arrays.
     ended: bool,
 }
 
 impl Place {
-    /// The next item, an array or not; so many axes are kept up to it.
+    /// Takes the next item; `is_array` tells whether it counts as an array, and `kept` is the number of axes kept so
+    /// far.
     fn next(&mut self, is_array: bool, kept: usize) {
         match (is_array, self.seen) {
             (true, false) => (self.before, self.seen) = (kept, true),

@@ -3,7 +3,8 @@
 use super::{axis, broadcast, count, index::fits};
 use crate::{DType, Error, Result};
 
-/// The axis along which elements are taken, and the shape of the result: the shape of the indices in place of the axis.
+/// Axis along which elements are taken, and the shape of the result, in which the shape of the indices replaces the
+/// axis.
 pub fn taken(
     op: &'static str,
     x: &[usize],
@@ -17,18 +18,19 @@ pub fn taken(
     Ok((along, shape))
 }
 
-/// A gather of one index per position.
+/// A gather with one index for each position of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Along {
-    /// The axis.
+    /// Axis along which elements are taken.
     pub axis: usize,
-    /// What the array broadcasts to.
+    /// Shape to which the array broadcasts.
     pub x: Vec<usize>,
-    /// What the indices broadcast to: the shape of the result.
+    /// Shape to which the indices broadcast: the shape of the result.
     pub shape: Vec<usize>,
 }
 
-/// Elements of this size taken along an axis, one index per position; the other axes broadcast.
+/// Plans a gather along an axis with one index for each position; the other axes broadcast. `size` is that of an
+/// element, in bytes.
 pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, size: usize) -> Result<Along> {
     let axis = axis(op, along, x.len())?;
     let refused = || Error::shapes(op, x, indices);
@@ -43,7 +45,7 @@ pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, siz
     Ok(Along { axis, x, shape })
 }
 
-/// The axis along which values go to indices: the values have the array's shape, with an index for each along the axis.
+/// Axis of a scatter. The values have the array's shape, but along the axis one entry for each index.
 pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
@@ -54,7 +56,7 @@ pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usi
     if values == wanted { Ok(along) } else { Err(Error::shapes(op, &wanted, values)) }
 }
 
-/// Refuses indices of a shape that a dtype up to `largest` does not hold.
+/// Returns an error if an index into an array of this shape exceeds `largest`, the largest number of `dtype`.
 pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u64) -> Result<()> {
     match shape.iter().find(|&&len| len as u64 > largest.saturating_add(1)) {
         Some(len) => {
@@ -64,7 +66,8 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
     }
 }
 
-/// The shape of an array of segments: `x` with `segments` of them along the axis, one being named for each of its indices there.
+/// Shape of an array of segments: that of `x`, with length `segments` along the axis. `named` is the shape of the
+/// segments' numbers, one for each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -80,7 +83,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// The axis that 1-D indices cut into segments, its length, and how many segments there are, one more of which has a size.
+/// Axis that 1-D indices cut into segments, its length, and the number of segments. The size of a result with one more
+/// segment is checked.
 pub fn cut(
     op: &'static str,
     x: &[usize],
@@ -98,7 +102,7 @@ pub fn cut(
     Ok((along, x[along], many))
 }
 
-/// The axis of which `k` elements are chosen.
+/// Axis along which `k` elements are chosen; an error if it has fewer.
 pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<usize> {
     let axis = axis(op, along, x.len())?;
     match x[axis] {
@@ -107,7 +111,7 @@ pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<u
     }
 }
 
-/// The axis along which elements are put on both sides of the one at `kth`, and that place from the start.
+/// Axis along which elements are partitioned around the one at `kth`, and the place of that element from the start.
 pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> Result<(usize, usize)> {
     let axis = axis(op, along, x.len())?;
     let len = x[axis];
@@ -118,16 +122,18 @@ pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> R
     }
 }
 
-/// An array as cells that a mask chooses.
+/// An array as cells from which a mask selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// How many there are: as many as the mask has elements. Where it has none the array may have more.
+    /// Number of cells, which is the number of elements of the mask. If the mask has no elements, the array may have
+    /// more cells.
     pub cells: usize,
-    /// The shape of each: the axes that the mask does not have. A mask of 0 dimensions chooses the whole array or nothing.
+    /// Shape of each cell: the axes that the mask does not have. A mask of 0 dimensions selects the whole array or
+    /// nothing.
     pub cell: Vec<usize>,
 }
 
-/// What a mask chooses from: its axes are the first ones of the array.
+/// Cells from which a mask selects. The axes of the mask are the first ones of the array.
 pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
     match x.split_at_checked(mask.len()) {
         Some((axes, cell)) if fits(axes, mask) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),

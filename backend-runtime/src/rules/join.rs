@@ -3,7 +3,8 @@
 use super::{axis, count};
 use crate::{Error, Result};
 
-/// The axis and the shape of arrays of elements of this size joined along it: all other axes are of one length.
+/// Axis and shape of arrays joined along that axis; all other axes must have equal lengths. `size` is that of an
+/// element, in bytes.
 pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     let along = axis(op, along, first.len())?;
@@ -19,7 +20,7 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
     Ok((along, shape))
 }
 
-/// The length of arrays of elements of this size joined as rows, one after the other.
+/// Length of arrays that are joined as rows, one after the other. `size` is that of an element, in bytes.
 pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<usize> {
     first(op, shapes)?;
     let lengths: Vec<[usize; 1]> = shapes.iter().map(|shape| [shape.iter().product()]).collect();
@@ -27,7 +28,7 @@ pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result
     joined(op, &rows, 0, size).map(|(_, shape)| shape[0])
 }
 
-/// The new axis and the shape of arrays of one shape joined along it.
+/// New axis and shape of arrays of equal shape, stacked along that axis.
 pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     if let Some(other) = shapes[1..].iter().find(|s| **s != first) {
@@ -42,7 +43,8 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize)
     Ok((along, shape))
 }
 
-/// The shape of arrays with equally many axes, along a new first axis, each filled up to the longest along every axis.
+/// Shape of arrays stacked along a new first axis, each padded to the longest along every axis. All have the same
+/// number of axes.
 pub fn pad_stacked(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<Vec<usize>> {
     let first = first(op, shapes)?;
     let mut shape = [&[shapes.len()], first].concat();

@@ -3,13 +3,14 @@
 use super::{axis, broadcast, count, diagonal};
 use crate::{Error, Result};
 
-/// The axes along which two arrays hold vectors, counted in each by itself; the vectors are of one length.
+/// Axis of the vectors in each of two arrays: `along` is counted in each array separately. The vectors have equal
+/// lengths.
 pub fn vectors(op: &'static str, x1: &[usize], x2: &[usize], along: isize) -> Result<[usize; 2]> {
     let axes = [axis(op, along, x1.len())?, axis(op, along, x2.len())?];
     if x1[axes[0]] == x2[axes[1]] { Ok(axes) } else { Err(Error::shapes(op, x1, x2)) }
 }
 
-/// The common shape of two arrays without the axes of their vectors.
+/// Broadcast shape of two arrays without the axes of their vectors.
 pub fn broadcast_around(
     op: &'static str,
     x1: &[usize],
@@ -26,9 +27,9 @@ pub fn broadcast_around(
 pub struct Diagonal {
     /// The axes of rows and of columns.
     pub axes: [usize; 2],
-    /// The row and the column where each diagonal begins.
+    /// Row and column of the first element of each diagonal.
     pub start: [usize; 2],
-    /// Of the result: the other axes, then that of the diagonal.
+    /// Shape of the result: the other axes, then the axis of the diagonal.
     pub shape: Vec<usize>,
 }
 
@@ -55,12 +56,13 @@ impl Diagonal {
         Ok(Diagonal { axes, start: [row, column], shape: kept })
     }
 
-    /// Where the first diagonal begins, and the distances along the axes of the result, for an array of these strides.
+    /// Offset of the first diagonal, and the strides of the result, in an array of these strides. The offset is 0 if
+    /// the result has no elements.
     pub fn strides(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let [rows, columns] = self.axes;
         let mut kept: Vec<isize> = (0..strides.len()).filter(|k| !self.axes.contains(k)).map(|k| strides[k]).collect();
         kept.push(strides[rows].wrapping_add(strides[columns]));
-        // without elements there is no place to begin
+        // without elements there is no first diagonal
         let empty = self.shape.contains(&0);
         let start =
             if empty { 0 } else { self.start[0] as isize * strides[rows] + self.start[1] as isize * strides[columns] };

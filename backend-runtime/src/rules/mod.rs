@@ -1,19 +1,20 @@
-//! What ops ask of shapes and parameters, and what they make of them: axes, broadcasting, slices, indices, sizes.
+//! Checks of the shapes and parameters of ops, and the shapes of results: axes, broadcasting, slices, indices, sizes.
 //!
-//! Each rule is a function from shapes and parameters to a plan or an error that names the op. All libraries use the same
-//! ones, so the same bad call gives the same error on every backend; the conformance tests `errors` hold every row to that.
+//! Each rule is a function from shapes and parameters to a plan, or to an error that names the op. All libraries use
+//! the same rules, so a bad call gives the same error on every backend; the conformance tests `errors` check this for
+//! every row.
 //!
 //! # All axes
 //!
-//! `..` as a list of axes means the same on every backend, and what `None` means in NumPy where that takes it: all axes, in
-//! order (reductions, `flip`, `fftn`, `fftshift`, `moveaxis`, `tensordot`); the reverse order for `permute_dims`, which names
-//! the axes of the result; those of length 1 for `squeeze`; the elements as one row for `roll`. `expand_dims` has to know
-//! where the new axes go: there `..` is an error that says so.
+//! `..` as a list of axes means the same on every backend, and the same as `None` in those NumPy functions that accept
+//! it. It means all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the reverse
+//! order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the elements
+//! as one row for `roll`. `expand_dims` needs the places of the new axes, so `..` is an error that says so.
 //!
 //! # Arrays without axes
 //!
-//! As in NumPy, a reduction of an array of 0 dimensions takes axis 0 or -1, as of an array of one element, and gives 0
-//! dimensions; scans and `argsort` then give an array of one axis.
+//! As in NumPy, a reduction of an array of 0 dimensions accepts axis 0 or -1, as if the array had one axis of length 1,
+//! and the result has 0 dimensions. Scans and `argsort` of such an array give an array with one axis.
 
 mod axes;
 mod borders;

@@ -1,8 +1,8 @@
-//! Points to search and to interpolate.
+//! Shapes of points to search in, or to interpolate between.
 
 use crate::{Error, Result};
 
-/// How many points (xp, fp) there are, which make a line of one point or more.
+/// Number of points (xp, fp), which is at least one.
 pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usize> {
     match (xp, fp) {
         ([n], [m]) if n == m && *n > 0 => Ok(*n),
@@ -11,7 +11,7 @@ pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usiz
     }
 }
 
-/// How many elements there are to search in, along one axis.
+/// Number of elements to search in, which lie along one axis.
 pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] => Ok(*n),
@@ -19,7 +19,7 @@ pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// Refuses indices that do not sort the array: there is one for each element.
+/// Returns an error unless there is one index for each element of the sorted array.
 pub fn sorter(op: &'static str, shape: &[usize], indices: &[usize]) -> Result<()> {
     sorted(op, shape)?;
     if shape == indices { Ok(()) } else { Err(Error::shapes(op, shape, indices)) }

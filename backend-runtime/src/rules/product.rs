@@ -6,21 +6,21 @@ use crate::{Error, Result};
 /// The shapes of a matrix product: `batches` times (rows, inner) by (inner, columns).
 #[derive(Debug, PartialEq)]
 pub struct Product {
-    /// Of the result.
+    /// Shape of the result.
     pub shape: Vec<usize>,
     /// The leading axes, broadcast.
     pub batches: Vec<usize>,
-    /// Of the left matrices and the result.
+    /// Rows of the left matrices and of the result.
     pub rows: usize,
     /// Columns of the left matrices, rows of the right ones.
     pub inner: usize,
-    /// Of the right matrices and the result.
+    /// Columns of the right matrices and of the result.
     pub columns: usize,
 }
 
 impl Product {
-    /// For operands of these shapes, of elements of this size: a lone axis is a row on the left, a column on the right, and
-    /// not in the result.
+    /// Plans the product of operands of these shapes. An operand with a single axis is a row on the left or a column on
+    /// the right; the result has no axis for it. `size` is that of an element, in bytes.
     pub fn of(op: &'static str, x1: &[usize], x2: &[usize], size: usize) -> Result<Product> {
         let refuse = || Error::shapes(op, x1, x2);
         let (leading1, rows, inner) = match x1 {

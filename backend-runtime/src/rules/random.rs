@@ -1,4 +1,4 @@
-//! Parameters of random numbers.
+//! Checks of the parameters of random numbers.
 
 use super::count;
 use crate::{
@@ -6,7 +6,8 @@ use crate::{
     random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
 };
 
-/// Refuses a range whose ends or length are not finite: in the dtype, and in the precision that its numbers are made in.
+/// Returns an error unless the ends and the length of the range are finite: in the dtype, and in the precision in which
+/// its numbers are made.
 pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Result<()> {
     let finite = |x: f64| match dtype.to_real() {
         DType::Float16 => f16::of(x).is_finite(),
@@ -24,7 +25,7 @@ pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Res
     ))
 }
 
-/// Refuses what is no mean or no standard deviation.
+/// Returns an error unless `mean` and `std` are finite and `std` is not negative.
 pub fn check_normal(op: &'static str, mean: f64, std: f64) -> Result<()> {
     if mean.is_finite() && std.is_finite() && std >= 0.0 {
         return Ok(());
@@ -35,7 +36,7 @@ pub fn check_normal(op: &'static str, mean: f64, std: f64) -> Result<()> {
     ))
 }
 
-/// Refuses a range without a number.
+/// Returns an error unless `low` is less than `high`.
 pub fn check_integers<T: Integer>(op: &'static str, low: T, high: T) -> Result<()> {
     if low < high {
         return Ok(());
@@ -43,7 +44,7 @@ pub fn check_integers<T: Integer>(op: &'static str, low: T, high: T) -> Result<(
     Err(Error::argument(op, format!("low is {low}, but must be less than high, which is {high}")))
 }
 
-/// Refuses numbers that a dtype, the largest of which is given, does not have.
+/// Returns an error if `n - 1` exceeds `largest`, the largest number of `dtype`.
 pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64) -> Result<()> {
     if n == 0 || (n - 1) as u64 <= largest {
         return Ok(());
@@ -51,7 +52,7 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
     Err(Error::argument(op, format!("n is {n}, but the numbers below n must fit {dtype}")))
 }
 
-/// The parameter that is the same for all elements, if it is: an array says what it has only when numbers are drawn.
+/// Value of a parameter that is a number; `None` for an array, whose elements are known only when numbers are drawn.
 fn number<B: Arrays, T: Real>(x: &Operand<'_, B, T>) -> Option<f64> {
     match x {
         Operand::Array(_) => None,
@@ -59,7 +60,7 @@ fn number<B: Arrays, T: Real>(x: &Operand<'_, B, T>) -> Option<f64> {
     }
 }
 
-/// Refuses what is no scale: of exponential and gamma distributions.
+/// Returns an error unless the scale of an exponential or gamma distribution is finite and not negative.
 pub fn check_scale(op: &'static str, scale: f64) -> Result<()> {
     if (0.0..f64::INFINITY).contains(&scale) {
         return Ok(());
@@ -67,7 +68,7 @@ pub fn check_scale(op: &'static str, scale: f64) -> Result<()> {
     Err(Error::argument(op, format!("scale is {scale}, but must be finite and not negative")))
 }
 
-/// Refuses parameters that a gamma distribution does not have.
+/// Returns an error if a parameter of a gamma distribution is out of range.
 pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, T>, scale: f64) -> Result<()> {
     match number(alpha) {
         Some(alpha) if !is_shape(alpha) => {
@@ -77,7 +78,7 @@ pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, 
     }
 }
 
-/// Refuses parameters that a beta distribution does not have.
+/// Returns an error if a parameter of a beta distribution is out of range.
 pub fn check_beta<B: Arrays, T: Real>(
     op: &'static str,
     alpha: &Operand<'_, B, T>,
@@ -91,7 +92,7 @@ pub fn check_beta<B: Arrays, T: Real>(
     Ok(())
 }
 
-/// Refuses what is no mean of a Poisson distribution.
+/// Returns an error if the mean of a Poisson distribution is out of range.
 pub fn check_poisson<B: Arrays, T: Real>(op: &'static str, rate: &Operand<'_, B, T>) -> Result<()> {
     match number(rate) {
         Some(rate) if !is_rate(rate) => {
@@ -101,7 +102,7 @@ pub fn check_poisson<B: Arrays, T: Real>(op: &'static str, rate: &Operand<'_, B,
     }
 }
 
-/// Refuses what is no number of trials.
+/// Returns an error unless the number of trials is between 0 and 2^53.
 pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
     if (0..=MOST_TRIALS).contains(&n) {
         return Ok(());
@@ -109,7 +110,7 @@ pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
     Err(Error::argument(op, format!("n is {n}, but must be between 0 and 2^53")))
 }
 
-/// Refuses parameters that a binomial distribution does not have.
+/// Returns an error if a parameter of a binomial distribution is out of range.
 pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<'_, B, T>) -> Result<()> {
     check_trials(op, n)?;
     match number(p) {
@@ -118,7 +119,8 @@ pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<
     }
 }
 
-/// The shape of counts of some categories, whose weights have a shape.
+/// Shape of multinomial counts: `shape` and an axis for the categories. `weights` is the shape of the categories'
+/// weights.
 pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {
     check_trials(op, n)?;
     match weights {
@@ -131,7 +133,7 @@ pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[u
     }
 }
 
-/// Refuses a choice of more than there is.
+/// Returns an error for a choice from nothing, or of more than `n` without repetition.
 pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> Result<()> {
     if size == 0 || (n > 0 && (replace || size <= n)) {
         return Ok(());
@@ -142,7 +144,8 @@ pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> R
     ))
 }
 
-/// Refuses bounds, a mean or a deviation that no normal distribution can be cut off at.
+/// Returns an error if the bounds, the mean or the standard deviation of a truncated normal distribution are out of
+/// range.
 pub fn check_truncated<B: Arrays, T: Real>(
     op: &'static str,
     lower: &Operand<'_, B, T>,

@@ -3,7 +3,7 @@
 use super::{axis, count};
 use crate::{Axes, Error, Result};
 
-/// The axes that a reduction goes over. An array of 0 dimensions takes axis 0 and -1, and has none.
+/// Axes of a reduction. An array of 0 dimensions accepts axis 0 and -1, and the result has no axes then.
 pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     match (ndim, axes.as_list()) {
         (0, Some([0 | -1])) => axes.resolve(op, 1).map(|_| Vec::new()),
@@ -11,12 +11,12 @@ pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>
     }
 }
 
-/// Like [`reduction`], of one axis; `None` is that of an array of 0 dimensions.
+/// Like [`reduction`], for one axis; `None` for an array of 0 dimensions.
 pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Option<usize>> {
     if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
 }
 
-/// The shape without `axes`, or with them of length 1.
+/// The shape without `axes`, or, with `keepdims`, with length 1 along them.
 pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
     shape
         .iter()
@@ -25,7 +25,8 @@ pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
         .collect()
 }
 
-/// Refuses to choose from nothing: along an axis without elements, even where there is nothing to be chosen for.
+/// Returns an error if there is no element to choose from: one of `axes` has length 0. This holds even if the result is
+/// empty.
 pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Result<()> {
     match axes.iter().find(|&&axis| shape[axis] == 0) {
         Some(axis) => {
@@ -35,7 +36,7 @@ pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Re
     }
 }
 
-/// Like [`require_elements`], of an array as one row.
+/// Like [`require_elements`], for an array as one row.
 pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.contains(&0) {
         Err(Error::shape(op, shape, "must have at least one element to choose from"))
@@ -44,26 +45,26 @@ pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// The shape of what is left of an array that was reduced as one row: as that of all its axes.
+/// Shape of the result if an array is reduced as one row: the same as for a reduction of all axes.
 pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// What neighbours at one end of an array are broadcast to, so that they are joined to it along an axis: a number is one for
-/// each lane.
+/// Shape to which the elements joined to one end of an array along an axis are broadcast. A number becomes length 1
+/// along the axis.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
     to[axis] = edge.get(axis).copied().unwrap_or(1);
     if edge.is_empty() || to == edge { Ok(to) } else { Err(Error::shapes(op, shape, edge)) }
 }
 
-/// The error of a quantile that is no part of the whole.
+/// Error for a quantile that is not between 0 and 1.
 pub fn quantile_range(op: &'static str) -> Error {
     Error::argument(op, "an element of q is out of range, but all must be between 0 and 1")
 }
 
-/// The axis of a scan, the shape it runs over, which is that of one element for an array of 0 dimensions, and the shape of
-/// the result, whose elements have this size.
+/// Axis of a scan, the shape of its operand, and the shape of the result. An array of 0 dimensions counts as one with a
+/// single element. `size` is that of an element of the result, in bytes.
 pub fn scan(
     op: &'static str,
     shape: &[usize],
@@ -79,8 +80,8 @@ pub fn scan(
     Ok((along, shape, result))
 }
 
-/// The shape of differences of neighbours along an axis, `n` times, and how many times there is something to compute:
-/// where nothing is left, or there was nothing, none.
+/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed:
+/// 0 if the result has no elements, else `n`.
 pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
     let mut left = shape.to_vec();
     left[axis] = left[axis].saturating_sub(n);

@@ -1,20 +1,21 @@
-//! Regions of images: which elements are neighbours, and how far apart neighbours are.
+//! Regions of images: neighbours of elements, and distances between neighbours.
 
 use crate::{Error, Result};
 
-/// Most axes, of those longer than one element, along which elements are neighbours.
+/// Maximum number of axes along which elements are neighbours; axes of length 1 do not count.
 pub const MOST_NEIGHBOURING: usize = 8;
 
-/// Which elements belong together with an element, of those before it in C order: what is behind it says the same of it.
+/// Neighbours of an element that come before it in C order. The relation is symmetric, so later neighbours follow from
+/// these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
-    /// Lengths of the axes that are longer than one element; at least one.
+    /// Lengths of the axes that do not have length 1; a single 1 if there is no such axis.
     pub lengths: Vec<usize>,
-    /// The way to each neighbour along these axes: -1, 0 or 1. In order, the last being that along the last axis alone.
+    /// Step to each neighbour along these axes: -1, 0 or 1. Sorted, so the step along the last axis alone is the last.
     pub before: Vec<Vec<isize>>,
 }
 
-/// The neighbours at most `connectivity` axes away, or those that a structure names.
+/// Neighbours at a distance of at most `connectivity` axes, or those that a structure names.
 pub fn neighbours(
     op: &'static str,
     shape: &[usize],
@@ -59,7 +60,8 @@ pub fn neighbours(
     Ok(Neighbours { lengths: long.iter().map(|&axis| shape[axis]).collect(), before })
 }
 
-/// An array whose distances are measured: without the axes of one element but the first, and the distance of neighbours along each.
+/// An array in which distances are measured: the axes of length 1 are left out, except the first, and neighbours along
+/// each axis have a distance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Lengths of the axes; at least one.
@@ -68,7 +70,7 @@ pub struct Measured {
     pub steps: Vec<f64>,
 }
 
-/// The lengths and distances of an array with one distance for all axes, or one for each.
+/// Lengths and distances for an array; `sampling` has one distance for all axes, or one for each.
 pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &[f64])>) -> Result<Measured> {
     let given = match sampling {
         None => &[1.0][..],

@@ -3,18 +3,20 @@
 use super::{axis, count};
 use crate::{Error, Result};
 
-/// An array that is read with more axes, some of them repeated, and the result with axes joined again.
+/// A repetition by broadcasting: the array is reshaped to `apart`, broadcast to `target`, and reshaped to `shape`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// Of the result.
+    /// Shape of the result.
     pub shape: Vec<usize>,
-    /// The array's lengths, with an axis of length 1 for each that repeats.
+    /// Shape of the array with an additional axis of length 1 for each axis that repeats.
     pub apart: Vec<usize>,
-    /// The same with those axes as often as they repeat: read in C order, this is the result.
+    /// Like `apart`, with the number of repetitions as the length of the additional axes. Read in C order, this is the
+    /// result.
     pub target: Vec<usize>,
 }
 
-/// An array of elements of this size, repeated as a whole along each axis. Missing axes come first.
+/// Plans the repetition of a whole array along each axis. Missing axes are added in front. `size` is that of an
+/// element, in bytes.
 pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) -> Result<Repeats> {
     let ndim = shape.len().max(times.len());
     let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
@@ -24,7 +26,7 @@ pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) ->
     Ok(Repeats { shape, apart: pairs(&|_| 1), target: pairs(&|k| times[k]) })
 }
 
-/// The axis along which every element is repeated, and how.
+/// Axis along which every element is repeated, and the plan of the repetition.
 pub fn repeated(
     op: &'static str,
     shape: &[usize],
@@ -43,7 +45,8 @@ pub fn repeated(
     Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
 }
 
-/// The axis along which every element is repeated as often as its count says: there is one for each element, or for all.
+/// Axis along which every element is repeated, each by its own count. `counts` has one number for each element, or one
+/// for all.
 pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, shape.len())?;
     match counts {
@@ -53,7 +56,7 @@ pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize
     }
 }
 
-/// Lengths multiplied, axis by axis.
+/// Products of lengths and times, axis by axis.
 fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
     let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
     let shape = lengths.iter().zip(times).map(product).collect::<Result<Vec<_>>>()?;

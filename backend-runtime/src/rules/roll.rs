@@ -1,18 +1,18 @@
-//! Elements that move along axes and come back at the beginning.
+//! Rolls: elements move along axes, and those that leave at the end come back at the beginning.
 
 use crate::{Axes, Error, Result};
 
-/// What is rolled, and how far.
+/// Axes to roll, and the number of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Roll {
-    /// The elements as one row, in C order, by so many places.
+    /// Moves the elements as one row, in C order, by this number of places.
     Row(usize),
-    /// Along each axis by so many places, each below its length.
+    /// Moves the elements along each axis by this number of places, which is less than its length.
     Axes(Vec<usize>),
 }
 
-/// As NumPy: shifts and axes come in pairs, or one of them serves all of the others, and those of one axis add up; `..` is
-/// all elements as one row.
+/// Plans a roll. As in NumPy, shifts and axes come in pairs, or a single shift or axis is paired with each member of
+/// the other list. Shifts of the same axis add up. `..` moves all elements as one row.
 pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> Result<Roll> {
     let within = |shift: i128, len: usize| shift.rem_euclid(len.max(1) as i128) as usize;
     let Axes::List(list) = axes else {
@@ -40,7 +40,7 @@ pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> 
     Ok(Roll::Axes(sums.iter().zip(shape).map(|(&shift, &len)| within(shift, len)).collect()))
 }
 
-/// Shifts by about half of the axes: `half` of their lengths.
+/// Shifts of the named axes by `half` of their lengths; 0 for all other axes.
 pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut shifts = vec![0; shape.len()];
     for axis in axes.resolve(op, shape.len())? {
@@ -53,7 +53,7 @@ pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> 
 mod tests {
     use super::*;
 
-    /// What NumPy does.
+    /// As in NumPy.
     #[test]
     fn shifts_of_one_axis_add_up() {
         let by = |shifts: &[isize], axes: Axes| roll("roll", shifts, axes, &[5, 3]);

@@ -1,13 +1,13 @@
-//! Sizes: how many elements a shape has, and in which shapes they fit.
+//! Sizes: numbers of elements, strides, and shapes with an inferred length.
 
 use crate::{Error, Result};
 
-/// Bytes of the largest elements.
+/// Size of the largest elements, in bytes.
 const WIDEST: usize = 16;
 
-/// Number of elements; an error where bytes of them would not fit `isize::MAX`. Of a shape without elements the other lengths
-/// have to fit, since strides are computed from them: those of the widest dtype, so that such an array has its place in
-/// every one.
+/// Number of elements; an error if their bytes would exceed `isize::MAX`. If a length is 0, the product of the other
+/// lengths has to fit, since strides are computed from it: in bytes of the widest dtype, so that such an array is
+/// possible in every dtype.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
     let empty = shape.contains(&0);
     let unit = if empty { WIDEST } else { element_size.max(1) };
@@ -18,8 +18,8 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
     }
 }
 
-/// An empty list with room for `n` entries of what is no element: indices, arrays. That a list is longer than any memory says
-/// nothing of the result's size: it is memory that is refused.
+/// An empty list with room for `n` entries that are not elements, such as indices or arrays. If memory is refused, the
+/// error names the bytes of the list: even a list longer than any memory does not mean that the result is too large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
@@ -27,8 +27,8 @@ pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Strides, in elements, of a shape in C order. They mean something where [`count`] accepts the shape; they are computed
-/// without a panic for every one.
+/// Strides, in elements, of a shape in C order. They are meaningful only if [`count`] accepts the shape, but no shape
+/// causes a panic.
 pub fn c_strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1_isize; shape.len()];
     for i in (1..shape.len()).rev() {
@@ -37,7 +37,8 @@ pub fn c_strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// A shape in which one length may be -1: what is left of `size` elements.
+/// Resolves the shape `to`, in which one length may be -1, for an array of shape `from`. That length follows from the
+/// number of elements.
 pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
     let size: usize = from.iter().product();
     let refuse = || Error::Shape {
@@ -56,7 +57,7 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
-/// Whether two indices may lead to one element, as after broadcasting.
+/// Returns whether two indices may lead to one element, as after broadcasting.
 pub fn overlaps(shape: &[usize], strides: &[isize]) -> bool {
     let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
     let mut axes: Vec<(usize, usize)> = axes.map(|(&len, &stride)| (stride.unsigned_abs(), len)).collect();

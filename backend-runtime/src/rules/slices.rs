@@ -1,4 +1,4 @@
-//! Parts of axes, by Python's rules.
+//! Slices of axes, by Python's rules.
 
 use super::check_broadcast_to;
 use crate::{Error, Result, Slice};
@@ -10,15 +10,16 @@ pub struct Span {
     pub start: usize,
     /// Number of elements.
     pub len: usize,
-    /// From one element to the next.
+    /// Distance from one element to the next.
     pub step: isize,
-    /// Whether the axis goes.
+    /// Whether the axis is dropped.
     pub drop: bool,
 }
 
-/// Python's rule for a slice of this axis, of length `len`: bounds beyond the ends are clamped, a lone index is not.
+/// Resolves a slice of `axis`, of length `len`, by Python's rule: bounds beyond the ends are clamped, but a single
+/// index must be in range.
 pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<Span> {
-    // sums of a length and what is given fit, whatever they are
+    // in `i128`, the sum of a length and any negative bound fits
     let n = len as i128;
     let from_start = |x: i128| if x < 0 { x.saturating_add(n) } else { x };
     if slice.drop {
@@ -37,7 +38,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    // all of them lie in 0..=len; a division of 128 bits would take most of the time
+    // the distance is at most `len`, so it fits `usize`; a division of 128 bits would take most of the time
     let count = match slice.step {
         _ if distance <= 0 => 0,
         1 | -1 => distance as usize,
@@ -46,7 +47,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     Ok(Span { start: start.max(0) as usize, len: count, step: slice.step, drop: false })
 }
 
-/// Spans of all axes; missing slices take the whole axis, too many are an error.
+/// Spans of all axes. An axis without a slice is taken whole; too many slices are an error.
 pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
     if slices.len() > shape.len() {
         return Err(Error::shape(
@@ -60,7 +61,7 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
     lengths.zip(slices.iter().chain(rest)).map(|((axis, &len), &slice)| span(op, slice, axis, len)).collect()
 }
 
-/// The shape of values that replace a part of this shape, without the leading axes of length 1 that they may have more.
+/// Shape of values that replace a part of this shape, without additional leading axes of length 1.
 pub fn assigned<'a>(op: &'static str, values: &'a [usize], part: &[usize]) -> Result<&'a [usize]> {
     let extra = values.len().saturating_sub(part.len());
     let kept = if values[..extra].iter().all(|&d| d == 1) { &values[extra..] } else { values };
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(s(Slice::from(usize::MAX)), Err(Error::index("getitem", beyond, 1, 5)));
     }
 
-    /// Every combination of bounds at the ends of their type and of lengths at the ends of theirs.
+    /// All combinations of extreme bounds and extreme lengths.
     #[test]
     fn slices_at_the_ends_of_numbers() {
         let lengths = [0, 1, 5, isize::MAX as usize - 1, isize::MAX as usize, usize::MAX];

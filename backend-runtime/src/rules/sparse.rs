@@ -1,7 +1,8 @@
-//! Shapes of products with sparse matrices, and what makes their arrays of indices a matrix.
+//! Shapes of products with sparse matrices, and the error for bad pointers.
 //!
-//! A matrix of compressed rows (CSR) has three arrays: the values of its elements, row after row; the column of each; and for each row
-//! the place of its first element, with the number of all elements behind the last. Compressed columns (CSC) are the same of the transpose.
+//! A matrix of compressed rows (CSR) has three arrays: the values of its elements, row after row; the column of each
+//! element; and the pointers, which are the place of the first element of each row, followed by the number of all
+//! elements. Compressed columns (CSC) are the compressed rows of the transpose.
 
 use super::count;
 use crate::{Error, Result};
@@ -9,19 +10,19 @@ use crate::{Error, Result};
 /// A product of a matrix of compressed rows with a dense array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// How many rows are compressed: one less than there are pointers.
+    /// Number of compressed rows: one less than the number of pointers.
     pub rows: usize,
-    /// How many columns there are: what indices have to be below.
+    /// Number of columns; all indices have to be below.
     pub columns: usize,
-    /// How many elements are stored.
+    /// Number of stored elements.
     pub stored: usize,
-    /// How many right-hand sides there are; 1 for a vector.
+    /// Number of right-hand sides; 1 for a vector.
     pub width: usize,
     /// The shape of the result.
     pub shape: Vec<usize>,
 }
 
-/// The number of stored elements, and of the rows that the pointers tell apart.
+/// Number of stored elements, and number of rows, from the shapes of indices and pointers.
 fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(usize, usize)> {
     let &[stored] = indices else {
         return Err(Error::shape(op, indices, "of the indices must have one axis"));
@@ -36,7 +37,7 @@ fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(u
     }
 }
 
-/// The length of a vector or the rows of a matrix, and how many columns there are.
+/// Length of a vector or number of rows of a matrix, and the number of columns.
 fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
@@ -45,7 +46,7 @@ fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     }
 }
 
-/// The product of a matrix of compressed rows with `x`, whose rows are as many as the matrix has columns.
+/// Plans the product of a matrix of compressed rows with `x`, which has as many rows as the matrix has columns.
 pub fn csr_product(
     op: &'static str,
     values: &[usize],
@@ -64,7 +65,7 @@ pub fn csr_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// The product of the transpose, which has `columns` rows, with `x`, whose rows are those of the matrix.
+/// Plans the product of the transpose, which has `columns` rows, with `x`, which has as many rows as the matrix.
 pub fn csc_product(
     op: &'static str,
     values: &[usize],
@@ -87,7 +88,7 @@ pub fn csc_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// The elements of the product of `x1` with the transpose of `x2` that a matrix of compressed rows stores.
+/// Plans the product of `x1` with the transpose of `x2`, only for the elements that a matrix of compressed rows stores.
 pub fn sampled_product(
     op: &'static str,
     indices: &[usize],
@@ -109,7 +110,7 @@ pub fn sampled_product(
     Ok(Compressed { rows, columns, stored, width, shape: vec![stored] })
 }
 
-/// The pointers do not ascend from 0 to the number of stored elements.
+/// Error for pointers that do not ascend from 0 to the number of stored elements.
 #[cold]
 pub fn bad_pointers(op: &'static str, stored: usize) -> Error {
     Error::argument(op, format!("the pointers must ascend from 0 to {stored}, the number of stored elements"))

@@ -3,7 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// The shape in which weights broadcast to the elements: that of the elements, or one weight for each along the one axis.
+/// Shape in which weights broadcast to the elements: that of the elements, or one weight for each index along the only
+/// axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -16,7 +17,8 @@ pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]
     }
 }
 
-/// How many variables there are, which are the rows or the columns, and how often each was observed.
+/// Number of variables, and the number of observations of each. The variables are the rows if `rowvar`, else the
+/// columns.
 pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, usize)> {
     match *x {
         [n] => Ok((1, n)),
@@ -26,8 +28,8 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// How many edges `bins` of one width have, of the dtype of the elements, and the first and the last: those given, else the `ends` of
-/// the elements; without elements 0 and 1.
+/// Number of edges of `bins` bins of one width, and the first and last edge: those given, else the `ends` of the
+/// elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
@@ -46,7 +48,7 @@ pub fn bin_range<T: Real>(
             (low.unwrap_or(least), high.unwrap_or(most))
         }
     };
-    // the dtype may have no numbers as large as those given
+    // the dtype may not have numbers as large as those given
     let is_number = |x: f64| T::of(x).is_finite();
     if !is_number(low) || !is_number(high) || low > high {
         return Err(Error::argument(
@@ -57,7 +59,7 @@ pub fn bin_range<T: Real>(
     Ok(if low == high { (edges, low - 0.5, high + 0.5) } else { (edges, low, high) })
 }
 
-/// Refuses a shape that is not that of the edges of bins; how many there are.
+/// Number of edges of bins; an error for a shape that edges cannot have.
 pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     match edges {
         [0 | 1] => Err(Error::shape(op, edges, "of the bin edges must have at least 2 elements")),
@@ -66,12 +68,13 @@ pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     }
 }
 
-/// The error of edges that are not in order.
+/// Error for edges that are not in order.
 pub fn not_ascending(op: &'static str) -> Error {
     Error::argument(op, "the bin edges must ascend")
 }
 
-/// How many places numbers need that are counted: as many as are asked for, or up to the largest number.
+/// Length of the result if numbers are counted: at least `minlength`, and enough for the largest number. `ends` are the
+/// smallest and the largest number.
 pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usize, size: usize) -> Result<usize> {
     let mut len = minlength;
     if let Some((least, most)) = ends {
@@ -88,7 +91,7 @@ fn negative(op: &'static str, least: i64) -> Error {
     Error::argument(op, format!("an element is {least}, but none must be negative"))
 }
 
-/// How many numbers are counted, with a weight for each.
+/// Number of elements to count; an error unless there is one weight for each.
 pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
     let &[n] = x else { return Err(Error::shape(op, x, "must have one axis")) };
     match weights {
