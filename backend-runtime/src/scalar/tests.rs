@@ -1,11 +1,12 @@
-//! The words of `f32`, `f64` and complex numbers against correctly rounded values, the standard library and C99, each
-//! computed one by one and in a loop for AVX2 and FMA: both have to give the same bits.
+//! Compares the scalar functions of `f32`, `f64` and complex numbers with correctly rounded values, the standard
+//! library and C99. Each function is computed one by one and in a loop for AVX2 and FMA: both have to give the same
+//! bits.
 
 use super::{complex, float32, float64};
 use crate::Complex;
 use std::fmt::Debug;
 
-/// What the tests need of a precision.
+/// Functions and constants that the tests need of a precision.
 trait Float: Copy + PartialEq + Debug + 'static {
     const REAL: &'static str;
     const COMPLEX: &'static str;
@@ -13,7 +14,7 @@ trait Float: Copy + PartialEq + Debug + 'static {
     const EPSILON: f64;
     const SMALLEST: f64;
     fn parse(text: &str) -> Self;
-    /// An integer that counts the numbers between; NaN is a number of its own.
+    /// An integer whose differences count the floats between two numbers; NaN has an integer of its own.
     fn rank(self) -> i64;
     fn wide(self) -> f64;
     fn unary(word: &str) -> Option<Forms<Self, Self>>;
@@ -25,13 +26,13 @@ trait Float: Copy + PartialEq + Debug + 'static {
 /// Two complex numbers.
 type Pair<T> = (Complex<T>, Complex<T>);
 
-/// A word, alone and in a loop.
+/// A scalar function, alone and in a loop.
 struct Forms<X, Y> {
     alone: fn(X) -> Y,
     looped: fn(&[X], &mut [Y]),
 }
 
-/// `$f` in a loop compiled for AVX2 and FMA, if the machine has them.
+/// `$f` alone, and in a loop compiled for AVX2 and FMA, if the machine has them.
 macro_rules! forms {
     ($x:ident: $t:ty => $out:ty, $f:expr) => {{
         fn alone($x: $t) -> $out {
@@ -127,18 +128,19 @@ fn apply<X: Copy + Debug, Y: Copy + Debug>(word: &str, forms: Forms<X, Y>, x: &[
     looped.reverse();
     (forms.looped)(x, &mut looped);
     for ((x, a), b) in x.iter().zip(&alone).zip(&looped) {
-        // the text of a number has its sign, and no difference between NaNs
+        // as text, which shows the sign of a number but no difference between NaNs
         assert_eq!(format!("{a:?}"), format!("{b:?}"), "{word}({x:?}), alone and in a loop");
     }
     alone
 }
 
-/// The reference values of a word.
+/// Reference values of a scalar function.
 fn lines<'a>(data: &'a str, word: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
     data.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(move |line| line[0] == word)
 }
 
-/// How many numbers a result may be away from the correctly rounded one: 1 is an error below 1.5 ulp, and mostly below 1.
+/// Maximum distance of a result from the correctly rounded one, counted in floats: 1 is an error below 1.5 ulp, mostly
+/// below 1.
 fn allowed(word: &str) -> i64 {
     match word {
         "acosh" | "erfc" | "gamma" | "erfinv" | "erfcinv" | "i0" | "i0e" | "i1" | "i1e" | "beta" => 2,
@@ -167,7 +169,7 @@ fn real_words<T: Float>() {
         for (line, got) in lines.iter().zip(got) {
             let (x, want) = line.split_at(line.len() - 1);
             let apart = match word {
-                // beside a root the error is relative to the values around
+                // near a root the error is relative to the values around it
                 "j0" | "j1" => {
                     let around = want[0].wide().abs().max((0.5 / x[0].wide().abs()).sqrt().min(x[0].wide().abs()));
                     ((got.wide() - want[0].wide()).abs() / (around.max(T::SMALLEST) * T::EPSILON) / 3.0) as u64
@@ -179,7 +181,7 @@ fn real_words<T: Float>() {
             }
         }
     }
-    // the worst of each word
+    // the worst result of each function
     far.sort_by_key(|&(word, apart, _)| (word, std::cmp::Reverse(apart)));
     far.dedup_by_key(|(word, ..)| *word);
     let worst: Vec<&str> = far.iter().map(|(.., text)| text.as_str()).collect();
@@ -215,7 +217,7 @@ fn complex_words<T: Float>(epsilon: f64) {
             let size = want.re.hypot(want.im);
             let apart = |x: f64, y: f64| if x == y { 0.0 } else { x - y };
             let error = apart(got.re, want.re).hypot(apart(got.im, want.im));
-            // the last bit of the magnitude, or of the smallest normal number
+            // the last bit of the magnitude, or of the smallest normal number if that is larger
             let ulp = epsilon * 2f64.powi(size.min(T::LARGEST).max(T::SMALLEST).log2().floor() as i32);
             assert!(error <= 3.0 * ulp, "{word}({x:?}) is {want}, not {got}: {} ulp", error / ulp);
         }
@@ -228,7 +230,7 @@ fn complex_words_are_near_the_exact_values() {
     complex_words::<f64>(f64::EPSILON);
 }
 
-/// The standard library's function of the name.
+/// The function of this name in the standard library or in `libm`.
 fn standard(word: &str) -> Option<fn(f64) -> f64> {
     Some(match word {
         "exp" => f64::exp,
@@ -274,7 +276,7 @@ fn dice() -> impl FnMut() -> u64 {
 #[test]
 fn many_arguments_agree_with_the_standard_library() {
     let mut dice = dice();
-    // all sizes, and those where most functions bend
+    // all magnitudes, and those where most functions change quickly
     let arguments: Vec<f64> = (0..6000)
         .map(|i| {
             let bits = dice();
@@ -286,7 +288,7 @@ fn many_arguments_agree_with_the_standard_library() {
         let std = standard(word).unwrap();
         for (&x, got) in arguments.iter().zip(apply(word, f64::unary(word).unwrap(), &arguments)) {
             let want = std(x);
-            // both may err
+            // both results may have rounding errors
             assert!(got.rank().abs_diff(want.rank()) <= 3, "{word}({x:?}) is {want:?}, not {got:?}");
         }
         let narrow: Vec<f32> = arguments.iter().map(|&x| x as f32).collect();
@@ -319,7 +321,7 @@ const SPECIAL: [f64; 19] = [
     1e22,
 ];
 
-/// Equal with the sign of zero, or both NaN, or near.
+/// Returns whether both are equal with the sign of zero, or both NaN, or at most 2 floats apart.
 fn agree(x: f64, y: f64) -> bool {
     let zeros = x.is_sign_negative() == y.is_sign_negative() || x != 0.0 || y != 0.0;
     x.is_nan() && y.is_nan() || zeros && x.rank().abs_diff(y.rank()) <= 2
@@ -412,7 +414,7 @@ fn division_rounds_down() {
         let got = (float64::floor_divide(x, y), float64::remainder(x, y));
         assert!(agree(got.0, quotient) && agree(got.1, rest), "{x:?} by {y:?} is {quotient:?}, {rest:?}, not {got:?}");
     }
-    // the remainder is exact, whatever the quotient
+    // the remainder is exact for any quotient
     let mut dice = dice();
     let pairs: Vec<(f64, f64)> = (0..3000)
         .map(|i| {
