@@ -1,11 +1,12 @@
-//! Words of complex numbers, by the dtype of their parts: `float32::complex` and `float64::complex` have one text.
+//! Scalar functions of complex numbers, by the dtype of their parts. `float32::complex` and `float64::complex` have the
+//! same source.
 
 use super::{float32, float64};
 use crate::{Complex, Precision};
 
 macro_rules! words {
     ($($word:ident($($x:ident),*) -> $out:ident;)*) => {
-        /// A dtype with words of its complex numbers.
+        /// A real dtype with scalar functions for complex numbers of such parts.
         pub trait Part: Precision {
             $(#[doc = concat!("`", stringify!($word), "` of complex numbers with such parts.")]
             fn $word($($x: Complex<Self>),*) -> words!(@ $out Self);)*

@@ -1,7 +1,7 @@
-//! Words of the 16-bit floats, computed in `f32` and rounded once, and the conversions for that.
+//! Scalar functions of the 16-bit floats, computed in `f32` and rounded once, and the conversions between these types.
 //!
-//! The conversions are arithmetic on bits, exact or rounded to nearest with halves to even, so that loops of them
-//! vectorise; those of the `half` crate ask for the features of the CPU at every element.
+//! The conversions are arithmetic on bits, exact or rounded to nearest with ties to even, so that loops of them
+//! vectorise. The conversions of the `half` crate check the CPU's features at every element.
 
 use super::float32;
 use crate::{Element, bf16, f16};
@@ -10,12 +10,12 @@ use crate::{Element, bf16, f16};
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = f32::INFINITY.to_bits();
 
-/// The number with these bits of an `f16`.
+/// Converts the bits of an `f16` to `f32`.
 #[inline(always)]
 pub fn widen_f16(x: u16) -> f32 {
     let sign = (x as u32 & 0x8000) << 16;
     let size = (x as u32 & 0x7fff) << 13;
-    // 2^-14 is the least normal number: added as a bit pattern and taken away, it makes subnormals normal
+    // 2^-14 is the least normal number: adding its bits and subtracting its value makes subnormals normal
     let least = (127 - 14) << 23;
     let subnormal = (f32::from_bits(size + least) - f32::from_bits(least)).to_bits();
     let bits = if size < 1 << 23 { subnormal } else { size + ((127 - 15) << 23) };
@@ -28,7 +28,7 @@ pub fn widen_f16(x: u16) -> f32 {
 pub fn narrow_f16(x: f32) -> u16 {
     let sign = (x.to_bits() & SIGN) >> 16;
     let size = x.to_bits() & !SIGN;
-    // the last bit of a sum with 1/2 is that of subnormals
+    // adding 1/2 rounds to the last bit of subnormals
     let subnormal = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let rounded = size.wrapping_add(0xfff + (size >> 13 & 1)).wrapping_sub((127 - 15) << 23) >> 13;
     let bits = if size < (127 - 14) << 23 { subnormal } else { rounded };
@@ -37,7 +37,7 @@ pub fn narrow_f16(x: f32) -> u16 {
     (bits | sign) as u16
 }
 
-/// The number with these bits of a `bf16`.
+/// Converts the bits of a `bf16` to `f32`.
 #[inline(always)]
 pub fn widen_bf16(x: u16) -> f32 {
     f32::from_bits((x as u32) << 16)
@@ -51,8 +51,8 @@ pub fn narrow_bf16(x: f32) -> u16 {
     (if bits & !SIGN > INFINITY { bits | 0x40_0000 } else { rounded } >> 16) as u16
 }
 
-/// `x` in so few bits more than a 16-bit float has that rounding the result gives what rounding `x` gives: cut off, with
-/// the last bit set if that lost anything.
+/// Truncates `x` to `f32`, and sets the last bit if that lost anything, so that rounding the result to a 16-bit float
+/// gives the same as rounding `x`.
 #[inline(always)]
 pub fn shorten(x: f64) -> f32 {
     let near = x as f32;
@@ -61,7 +61,8 @@ pub fn shorten(x: f64) -> f32 {
     f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
-/// Like [`shorten`], to the 53 bits of an `f64`, for the low bits that it has not.
+/// Like [`shorten`], from `u64` to the 53 bits of an `f64`: if `x` has more bits, the low 11 bits are cut off, and bit
+/// 11 is set if any of these was set.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;
@@ -69,12 +70,12 @@ pub fn shorten_u64(x: u64) -> f64 {
     cut as f64
 }
 
-/// A 16-bit float, by its conversions.
+/// A 16-bit float with its conversions.
 pub trait Half: Element {
-    /// The number, exactly.
+    /// Converts to `f32`, exactly.
     fn widen(self) -> f32;
 
-    /// The nearest number.
+    /// Converts to the nearest 16-bit float.
     fn narrow(x: f32) -> Self;
 
     /// The sine of a widened number.
@@ -106,7 +107,7 @@ impl Half for f16 {
         f16::from_bits(narrow_f16(x))
     }
 
-    // the largest finite number, 65504, is not far
+    // the largest finite number, 65504, needs no range reduction
     #[inline(always)]
     fn sine(x: f32) -> f32 {
         float32::sin_near(x)
@@ -132,7 +133,7 @@ impl Half for bf16 {
     }
 }
 
-/// All words of `$t`, a type of the `half` crate.
+/// All scalar functions of `$t`, a type of the `half` crate.
 macro_rules! words {
     ($t:ty) => {
         use crate::scalar::{
@@ -147,14 +148,14 @@ macro_rules! words {
         $crate::scalar::half::binary!($t: plus minus times divide maximum minimum pow floor_divide remainder fmod atan2 hypot logaddexp
             beta betaln gammainc gammaincc);
 
-        /// The nearest value of an integer.
+        /// Converts an integer to the nearest value.
         #[inline(always)]
         pub fn from_i64(x: i64) -> $t {
             let size = shorten(shorten_u64(x.unsigned_abs()));
             <$t>::narrow(if x < 0 { -size } else { size })
         }
 
-        /// The nearest value of an unsigned integer.
+        /// Converts an unsigned integer to the nearest value.
         #[inline(always)]
         pub fn from_u64(x: u64) -> $t {
             <$t>::narrow(shorten(shorten_u64(x)))
@@ -231,7 +232,7 @@ mod tests {
         if is_nan { 0x40_0000 } else { 0 }
     }
 
-    /// Between neighbours, at the middle, and just beside it.
+    /// Numbers in the middle between neighbours, and just beside the middle.
     #[test]
     fn narrowing_rounds_halves_to_even() {
         for bits in 0..0x7c00u16 {

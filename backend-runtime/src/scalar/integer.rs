@@ -1,8 +1,9 @@
-//! Integer words: wrapping arithmetic, and the results of zero divisors and large shifts.
+//! Scalar functions of integers: wrapping arithmetic, and the results for zero divisors and large shifts.
 
 macro_rules! common {
     ($t:ident) => {
-        /// `x as T`: truncated toward 0, the nearest number of the type beyond its range, 0 for NaN. In these steps a loop vectorises.
+        /// `x as T`: truncated toward 0, clamped to the range of the type, and 0 for NaN. Written in steps that let a
+        /// loop vectorise.
         #[inline(always)]
         pub fn from_f64(x: f64) -> $t {
             /// The first number above the range, a power of two.
@@ -10,7 +11,7 @@ macro_rules! common {
             let low = if $t::MIN == 0 { x > -1.0 } else { x >= $t::MIN as f64 };
             let inside = low & (x < ABOVE);
             let near = if inside { x } else { 0.0 };
-            // SAFETY: a number that is in the range of the type when it is truncated, and so in that of a wider one.
+            // SAFETY: `near`, when truncated, is in the range of the type, and so in that of a wider type.
             let whole = unsafe {
                 if $t::BITS < 32 { near.to_int_unchecked::<i32>() as $t } else { near.to_int_unchecked::<$t>() }
             };
@@ -19,13 +20,13 @@ macro_rules! common {
             if inside { whole } else { limit }
         }
 
-        /// Shifts left; 0 where the shift is negative or not below the width.
+        /// Shifts left; 0 if the shift is negative or at least the width.
         #[inline(always)]
         pub fn shift_left(x: $t, by: $t) -> $t {
             if (0..$t::BITS as i128).contains(&(by as i128)) { x << by } else { 0 }
         }
 
-        /// The greatest common divisor of the magnitudes; that of 0 and `x` is `x`.
+        /// The greatest common divisor of the magnitudes; for 0 and `x` it is the magnitude of `x`.
         #[inline(always)]
         pub fn gcd(x: $t, y: $t) -> $t {
             let (mut x, mut y) = (size(x), size(y));
@@ -47,14 +48,14 @@ macro_rules! common {
             }
         }
 
-        /// The least common multiple of the magnitudes, wrapping; 0 where either is 0.
+        /// The least common multiple of the magnitudes, wrapping; 0 if either is 0.
         #[inline(always)]
         pub fn lcm(x: $t, y: $t) -> $t {
             let divisor = size(gcd(x, y));
             if divisor == 0 { 0 } else { (size(x) / divisor).wrapping_mul(size(y)) as $t }
         }
 
-        /// How many bits of the magnitude are set.
+        /// Number of set bits of the magnitude.
         #[inline(always)]
         pub fn popcount(x: $t) -> u8 {
             size(x).count_ones() as u8
@@ -82,13 +83,13 @@ macro_rules! signed {
         pub mod $t {
             common!($t);
 
-            /// The magnitude, which an unsigned number always has.
+            /// The magnitude, which always fits the unsigned type.
             #[inline(always)]
             fn size(x: $t) -> $unsigned {
                 x.unsigned_abs()
             }
 
-            /// The magnitude; the smallest value stays.
+            /// The magnitude; the smallest value is returned as is.
             #[inline(always)]
             pub fn abs(x: $t) -> $t {
                 x.wrapping_abs()
@@ -137,7 +138,7 @@ macro_rules! signed {
                 if y == 0 { 0 } else { x.wrapping_rem(y) }
             }
 
-            /// Arithmetic shift; all sign bits where the shift is negative or not below the width.
+            /// Arithmetic shift to the right; all sign bits if the shift is negative or at least the width.
             #[inline(always)]
             pub fn shift_right(x: $t, by: $t) -> $t {
                 if (0..$t::BITS as i128).contains(&(by as i128)) { x >> by } else { x >> ($t::BITS - 1) }
@@ -189,13 +190,13 @@ macro_rules! unsigned {
                 x.checked_rem(y).unwrap_or(0)
             }
 
-            /// The same: no number is negative.
+            /// Like `remainder`, because no number is negative.
             #[inline(always)]
             pub fn fmod(x: $t, y: $t) -> $t {
                 remainder(x, y)
             }
 
-            /// Shifts right; 0 where the shift is not below the width.
+            /// Shifts right; 0 if the shift is at least the width.
             #[inline(always)]
             pub fn shift_right(x: $t, by: $t) -> $t {
                 if (by as u64) < $t::BITS as u64 { x >> by } else { 0 }

@@ -2,11 +2,12 @@
 //!
 //! Everything is `#[inline(always)]` and, where it pays, free of branches, so that the loop around it vectorises.
 //!
-//! The functions of `f32` and `f64` are one text, in the folder `real`: polynomials, selects and arithmetic on bits, with
-//! the constants of each precision. They vectorise in a function that has AVX2 and FMA, AVX-512 or NEON. They rely on
-//! `mul_add` to round once, which it does everywhere: without FMA in the target it is a call, slow and with the same result.
+//! The functions of `f32` and `f64` have the same source, in the folder `real`: polynomials, selects and arithmetic on
+//! bits, with the constants of each precision. They vectorise in a function that is compiled for AVX2 and FMA, AVX-512
+//! or NEON. They rely on `mul_add` to round once, which it does everywhere: without FMA in the target it is a slow call
+//! with the same result.
 
-// one text, two precisions: a cast in one is none in the other
+// one source for two precisions: a cast that converts in one precision does nothing in the other
 #![allow(clippy::duplicate_mod, clippy::unnecessary_cast)]
 
 pub mod complex;
@@ -41,13 +42,16 @@ macro_rules! of_parts {
     )*};
 }
 of_parts! {
-    /// Whether a sine, cosine or tangent of `x` may leave the loop for a slower reduction: it has a large part.
+    /// Returns whether a sine, cosine or tangent of `x` may leave the loop for a slower range reduction, because a part
+    /// of `x` is large.
     ///
-    /// A loop of such words vectorises where the compiler knows that no argument needs it: examine a block first, then
-    /// repeat for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that it is not.
+    /// A loop of these functions vectorises if the compiler knows that no argument needs the reduction: examine a block
+    /// first, then state for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that the
+    /// result is false.
     needs_range_reduction
 
-    /// Whether `x` [needs a reduction of its range](needs_range_reduction), or a part is infinite or NaN: a quicker question.
+    /// Returns whether `x` [needs a reduction of its range](needs_range_reduction), or has an infinite or NaN part.
+    /// This check is faster.
     is_large
 }
 

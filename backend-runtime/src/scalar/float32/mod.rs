@@ -1,10 +1,10 @@
-//! Words of `f32`: the formulas of `real`, with the constants of this precision.
+//! Scalar functions of `f32`: the formulas of `real`, with the constants of this precision.
 
-/// The precision.
+/// Float type of this module.
 type F = f32;
-/// Its bits.
+/// Unsigned integer with the bits of `F`.
 type Bits = u32;
-/// Bits of a mantissa, without the leading one.
+/// Number of bits of a mantissa, without the leading one.
 const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;

@@ -1,5 +1,5 @@
-//! The beta function and its logarithm, by Stirling's formula for arguments from 8 on and the recurrence up to there, in twice
-//! the precision: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical Functions.
+//! The beta function and its logarithm, in twice the precision. Arguments from 8 on use Stirling's formula, and smaller
+//! ones the recurrence: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::constants::PI;
 use super::exact::{Wide, product, quotient, sum, sum_ordered, wide_product, wide_sum};
@@ -10,14 +10,14 @@ use super::power::wide_log;
 use super::special::{HALF_LN_2_PI, HALF_LN_2_PI_LOW};
 use super::trig::sin_pi;
 
-/// From here on Stirling's formula is used.
+/// Argument from which Stirling's formula is used.
 const FAR: f64 = 8.0;
 
-/// Below this in magnitude `beta(x, y)` is `1 / x + 1 / y`.
+/// Magnitude below which `beta(x, y)` is `1 / x + 1 / y`.
 const TINY: f64 = 1e-20;
 
-/// `x (x + 1) ..`, `n` factors, of a positive `x`. The first and the last, the second and the last but one and so on are
-/// multiplied together, `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`: half as many steps.
+/// `x (x + 1) ..`, with `n` factors, for a positive `x`. The first factor is multiplied by the last, the second by the
+/// last but one, and so on, `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`, which takes half as many steps.
 #[inline(always)]
 fn rising(x: Wide, n: f64) -> Wide {
     let last = n - 1.0;
@@ -25,7 +25,7 @@ fn rising(x: Wide, n: f64) -> Wide {
         let (high, low) = sum(x.0, by);
         (high, low + x.1)
     };
-    // not rounded again: the second parts of so few factors stay small
+    // not rounded again: the low parts of so few factors stay small
     let times = |x: Wide, y: Wide| {
         let (high, low) = product(x.0, y.0);
         (high, x.1.mul_add(y.0, x.0.mul_add(y.1, low)))
@@ -41,7 +41,7 @@ fn rising(x: Wide, n: f64) -> Wide {
     sum_ordered(all.0, all.1)
 }
 
-/// The logarithm of `1 + above / below`, of positive numbers.
+/// The logarithm of `1 + above / below`, for positive numbers.
 #[inline(always)]
 fn log1p_ratio(above: Wide, below: Wide) -> Wide {
     let (high, low) = quotient(above.0, above.1, below.0, below.1);
@@ -50,14 +50,14 @@ fn log1p_ratio(above: Wide, below: Wide) -> Wide {
     wide_sum((log, log_low), (0.0, (lost + low) / one))
 }
 
-/// The logarithm of the beta function of positive finite arguments.
+/// The logarithm of the beta function, for positive finite arguments.
 #[inline(always)]
 fn log_positive(x: f64, y: f64) -> Wide {
     let steps = |x: f64| if x < FAR { (FAR - x).ceil() } else { 0.0 };
     let moved = |x: f64| sum(x, steps(x));
     let (small, large) = if x < y { (x, y) } else { (y, x) };
     let ((a, b), whole) = ((moved(large), moved(small)), sum(large, small));
-    // the factors between
+    // the factors of the recurrence
     let below = wide_product(rising((large, 0.0), steps(large)), rising((small, 0.0), steps(small)));
     let total = steps(large) + steps(small);
     let factors = if large > 1e20 {
@@ -82,19 +82,20 @@ fn log_positive(x: f64, y: f64) -> Wide {
     wide_sum(main, factors)
 }
 
-/// The beta function as a factor times the exponential of `sign` times the logarithm of that of two positive numbers.
+/// The beta function as `factor` times the exponential of `sign * log(beta(of.0, of.1))`, where both numbers in `of`
+/// are positive.
 struct Parts {
     factor: f64,
     sign: f64,
     of: (f64, f64),
 }
 
-/// Without an exponential.
+/// Parts of a value without an exponential.
 fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }
 
-/// The parts for positive arguments, `x` the smaller.
+/// The parts for positive arguments, of which `x` is the smaller.
 #[inline(always)]
 fn positive(x: f64, y: f64) -> Parts {
     if y == f64::INFINITY {
@@ -103,7 +104,7 @@ fn positive(x: f64, y: f64) -> Parts {
     if x < TINY { plain(1.0 / x + 1.0 / y) } else { Parts { factor: 1.0, sign: 1.0, of: (x, y) } }
 }
 
-/// The parts for arguments of which one is not positive, or NaN.
+/// The parts if an argument is NaN or not positive.
 #[inline(never)]
 fn reflected(x: f64, y: f64) -> Parts {
     let whole = |x: f64| x <= 0.0 && x.trunc() == x;
@@ -111,7 +112,7 @@ fn reflected(x: f64, y: f64) -> Parts {
     if x.is_nan() || y.is_nan() {
         return plain(f64::NAN);
     }
-    // a pole of the one argument may meet that of the sum
+    // a pole at one argument may cancel the pole at the sum
     if whole(x) {
         let finite = y.trunc() == y && 1.0 - x - y > 0.0;
         let sign = if (0.5 * y).trunc() == 0.5 * y { 1.0 } else { -1.0 };
@@ -150,7 +151,7 @@ fn sine_sign(x: f64) -> f64 {
     if (0.5 * floor).trunc() == 0.5 * floor { 1.0 } else { -1.0 }
 }
 
-/// A factor and the logarithm of the other one.
+/// The beta function as a factor and the logarithm of another factor.
 #[inline(always)]
 fn parts(x: f64, y: f64) -> (f64, Wide) {
     let (small, large) = if x < y { (x, y) } else { (y, x) };
@@ -165,7 +166,7 @@ fn parts(x: f64, y: f64) -> (f64, Wide) {
 outlined! {
     /// Beta function, `gamma(x) gamma(y) / gamma(x + y)`. Within 3 ulp for positive arguments.
     pub fn beta(x: f64, y: f64) -> f64 {
-        // exact: the area of a triangle
+        // exact: beta(1, y) is 1 / y
         if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
             return 1.0 / (x * y);
         }
@@ -173,7 +174,7 @@ outlined! {
         if factor == 0.0 || !factor.is_finite() { factor } else { factor * exp_of(high, low) }
     }
 
-    /// The logarithm of its magnitude. Within 3 ulp for positive arguments.
+    /// Logarithm of the magnitude of the beta function. Within 3 ulp for positive arguments.
     pub fn betaln(x: f64, y: f64) -> f64 {
         if x == 1.0 && y > 0.0 || y == 1.0 && x > 0.0 {
             return -log(x * y);

@@ -1,10 +1,10 @@
-//! The remainder of large numbers by pi/2, by integers: as many bits of 2/pi as the number needs.
+//! The remainder of large numbers by pi/2, in integer arithmetic with as many bits of 2/pi as the number needs.
 
 use super::constants::{FRAC_2_PI_BITS, FRAC_PI_2, FRAC_PI_2_LOW};
 use super::exact::{product, sum_ordered};
 
-/// `x` as a number of quarter turns, of which the low two bits count, and a remainder `high + low` in [-pi/4, pi/4]. `x` is
-/// finite and at least 2^16 in magnitude.
+/// Splits `x` into a number of quarter turns, of which only the low two bits count, and a remainder `high + low` in
+/// [-pi/4, pi/4]. `x` is finite and at least 2^16 in magnitude.
 #[cold]
 #[inline(never)]
 pub fn turns(x: f64) -> (u64, f64, f64) {
@@ -12,7 +12,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let bits = x.to_bits();
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     let exponent = (bits >> 52 & 0x7ff) as i64 - (1023 + 52);
-    // the bits of 2/pi whose products count: above them are whole turns, and below them nothing that matters
+    // the bits of 2/pi that matter: higher bits contribute whole turns only, and lower bits nothing that matters
     let start = exponent - 2;
     let window = [0, 64, 128].map(|offset| word(start + offset));
     // the product modulo 2^192, in units of 2^-190 quarter turns
@@ -42,7 +42,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     if back { (quarters, -high, -low) } else { (quarters, high, low) }
 }
 
-/// The 64 bits of 2/pi from the one of weight 2^-(1 + start) on. Before the first one there are zeros.
+/// The 64 bits of 2/pi that begin with the bit of weight 2^-(1 + start). Bits before the first one are 0.
 fn word(start: i64) -> u64 {
     let at = |i: i64| usize::try_from(i).ok().and_then(|i| FRAC_2_PI_BITS.get(i)).copied().unwrap_or(0);
     let (index, shift) = (start.div_euclid(64), start.rem_euclid(64) as u32);

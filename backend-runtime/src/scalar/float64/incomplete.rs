@@ -1,5 +1,5 @@
-//! The regularised incomplete gamma functions: the series 8.11.4 and the continued fraction 8.9.2 of the NIST Digital Library of
-//! Mathematical Functions, and Temme's expansion 8.12.3 where both parameters are large and near each other.
+//! The regularised incomplete gamma functions: the series 8.11.4 and the continued fraction 8.9.2 of the NIST Digital
+//! Library of Mathematical Functions, and Temme's expansion 8.12.3 if both parameters are large and near each other.
 
 use super::constants::PI;
 use super::erfc;
@@ -10,10 +10,10 @@ use super::log::log;
 use super::power::wide_log;
 use super::temme::TEMME;
 
-/// From here on Temme's expansion has all digits.
+/// Value of `a` from which Temme's expansion has all digits.
 const LARGE: f64 = 100.0;
 
-/// How many steps a series or a fraction takes at most: it takes some hundred.
+/// Maximum number of steps of a series or a fraction; the usual number is some hundred.
 const STEPS: usize = 10_000;
 
 /// `x^a exp(-x) / gamma(a + 1)`.
@@ -25,7 +25,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
         let (high, low) = sum(power, -x);
         return exp_of(high, low + log_low.mul_add(a, lost)) / gamma(a + 1.0);
     }
-    // exp(a (log(x / a) - (x - a) / a)) / sqrt(2 pi a), and what Stirling's formula leaves
+    // exp(a (log(x / a) - (x - a) / a)) / sqrt(2 pi a), and the correction of Stirling's formula
     let (ratio, ratio_low) = quotient(x, 0.0, a, 0.0);
     let (apart, apart_low) = sum(x, -a);
     let (near, near_low) = wide_log(ratio);
@@ -36,7 +36,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
     exp_of(high, low + lost) / (2.0 * PI * a).sqrt()
 }
 
-/// The lower function by its series.
+/// The lower function, by its series.
 #[inline(always)]
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut total, mut at) = (1.0, 1.0, a);
@@ -51,7 +51,7 @@ fn series(a: f64, x: f64) -> f64 {
     prefactor(a, x) * total
 }
 
-/// The upper function by its continued fraction, evaluated as Lentz has it.
+/// The upper function, by its continued fraction in Lentz's method.
 #[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
     const LEAST: f64 = 1e-300;
@@ -78,7 +78,7 @@ fn fraction(a: f64, x: f64) -> f64 {
     prefactor(a, x) * a * value
 }
 
-/// The upper function for an `x` and an `a` that are not far from 0, by the series of what it is less than 1.
+/// The upper function for `x` and `a` near 0, by the series of 1 minus the function.
 #[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
     let (mut power, mut total, mut n) = (1.0, 0.0, 1.0);
@@ -130,7 +130,7 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
     0.5 * erfc(sign * eta * (0.5 * a).sqrt()) + sign * rest
 }
 
-/// The lower and the upper function where they are known at once.
+/// The lower and the upper function at limits, where they are 0, 1 or NaN; else `None`.
 #[inline(always)]
 fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {
@@ -145,7 +145,7 @@ fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     }
 }
 
-/// Which way is taken.
+/// Method by which the functions are computed.
 enum Way {
     Near,
     Fraction,
@@ -175,7 +175,7 @@ outlined! {
         match way(a, x) {
             Way::Near => temme(a, x, -1.0),
             Way::Fraction => 1.0 - fraction(a, x),
-            // small where x is, and 1 - the upper one is not
+            // accurate for small `x`, unlike 1 minus the upper function
             Way::UpperSeries | Way::Series => series(a, x),
         }
     }

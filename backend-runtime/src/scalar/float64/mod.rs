@@ -1,16 +1,16 @@
-//! Words of `f64`: the formulas of `real`, with the constants of this precision.
+//! Scalar functions of `f64`: the formulas of `real`, with the constants of this precision.
 
-/// The precision.
+/// Float type of this module.
 type F = f64;
-/// Its bits.
+/// Unsigned integer with the bits of `F`.
 type Bits = u64;
-/// Bits of a mantissa, without the leading one.
+/// Number of bits of a mantissa, without the leading one.
 const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
-/// Functions that are too long to be part of every loop: each is compiled for AVX2 and FMA too, and that version is called
-/// where the processor has them. Without, a `mul_add` is a call, of which these have hundreds.
+/// Functions that are too long to be part of every loop. Each is compiled for AVX2 and FMA, too, and that version is
+/// called if the processor has them. Without FMA each `mul_add` is a call, and these functions have hundreds of them.
 macro_rules! outlined {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: f64),*) -> f64 $body:block)*) => {$(
         $(#[$note])*

@@ -1,7 +1,8 @@
-//! Bessel functions of the first kind and modified ones, of order 0 and 1.
+//! Bessel functions of the first kind, and modified Bessel functions, of order 0 and 1.
 //!
-//! Up to 8 they are polynomials, `J0` and `J1` times the distance from their roots there; from 8 on there is the modulus and
-//! the phase of Hankel's expansion: 10.17.3 and 10.40.1 of the NIST Digital Library of Mathematical Functions.
+//! Up to 8 they are polynomials; those of `J0` and `J1` are multiplied by the distances from the roots in this range.
+//! From 8 on they use the modulus and the phase of Hankel's expansion: 10.17.3 and 10.40.1 of the NIST Digital Library
+//! of Mathematical Functions.
 
 use super::F;
 use super::exact::polynomial;
@@ -13,16 +14,17 @@ use super::special::{
 };
 use super::trig::sin_cos;
 
-/// From here on there are the expansions for large arguments.
+/// Argument from which the expansions for large arguments are used.
 const FAR: F = 8.0;
 
-/// `x^2 - root^2`, where `low` is the rest of the root.
+/// `x^2 - root^2`, where `low` is the low-order part of the root.
 #[inline(always)]
 fn from_root(x: F, root: F, low: F) -> F {
     ((x - root) - low) * (x + root)
 }
 
-/// The rest of the function: factors of the next roots, whose squares are `first` and `second`, and a polynomial.
+/// The other factors of the function: those of the next roots, whose squares are `first` and `second`, and a
+/// polynomial.
 #[inline(always)]
 fn factors<const N: usize>(square: F, first: F, second: F, coefficients: &[F; N]) -> F {
     (first - square) * (second - square) * polynomial(square.mul_add(1.0 / 32.0, -1.0), coefficients)
@@ -57,12 +59,12 @@ pub fn j1(x: F) -> F {
     let (sin, cos) = sin_cos(size);
     // cos(x - 3 pi/4) and sin(x - 3 pi/4), times sqrt(2)
     let far = (p * (sin - cos) + q * (sin + cos)) * (FRAC_1_SQRT_PI / size.sqrt());
-    // the sign is that of x also for -0
+    // odd: the sign changes with the sign of x, also for -0
     let value = if size < FAR { near } else { far };
     F::from_bits(value.to_bits() ^ (x.to_bits() & (-0.0 as F).to_bits()))
 }
 
-/// A modified function: the polynomial up to 8, and, from there on, `exp(-x) sqrt(x)` times the function.
+/// A modified Bessel function: its polynomial up to 8, and `exp(-x) sqrt(x)` times the function from 8 on.
 struct Modified {
     near: F,
     far: F,
@@ -79,7 +81,7 @@ impl Modified {
         Modified { near: polynomial(eighth * eighth, near), far: polynomial(inverse, far), size, is_near: size < FAR }
     }
 
-    /// The function, up to the factor `x^order` of `near`. At infinity it is NaN, as in SciPy.
+    /// The function; `power` is the factor `x^order` of `near`. At infinity it is NaN, as in SciPy.
     #[inline(always)]
     fn value(&self, power: F) -> F {
         let Parts { n, high, low } = parts(between(0.0, I_MAX, self.size));
@@ -89,7 +91,7 @@ impl Modified {
         if self.is_near { power * self.near } else { far }
     }
 
-    /// That times `exp(-x)`.
+    /// The function times `exp(-x)`.
     #[inline(always)]
     fn scaled(&self, power: F) -> F {
         let near = (power * self.near) * exp(-between(0.0, FAR, self.size));
@@ -103,7 +105,7 @@ pub fn i0(x: F) -> F {
     Modified::new(x, &I0_NEAR, &I0_FAR).value(1.0)
 }
 
-/// The same times `exp(-|x|)`. Within 3 ulp.
+/// `i0` times `exp(-|x|)`. Within 3 ulp.
 #[inline(always)]
 pub fn i0e(x: F) -> F {
     let value = Modified::new(x, &I0_NEAR, &I0_FAR).scaled(1.0);
@@ -117,7 +119,7 @@ pub fn i1(x: F) -> F {
     parts.value(parts.size).copysign(x)
 }
 
-/// The same times `exp(-|x|)`. Within 3 ulp.
+/// `i1` times `exp(-|x|)`. Within 3 ulp.
 #[inline(always)]
 pub fn i1e(x: F) -> F {
     let parts = Modified::new(x, &I1_NEAR, &I1_FAR);

@@ -2,7 +2,7 @@
 
 use super::F;
 
-/// `x % y`, exactly: without the call where the quotient has no more bits than a mantissa.
+/// `x % y`, exactly; without a call if the quotient has no more bits than a mantissa.
 #[inline(always)]
 fn truncated_remainder(x: F, y: F) -> F {
     let quotient = (x / y).trunc();
@@ -21,14 +21,14 @@ fn long_remainder(x: F, y: F) -> F {
     x % y
 }
 
-/// The remainder with the sign of `x`, of zero too.
+/// The remainder with the sign of `x`; zero has the sign of `x` too.
 #[inline(always)]
 pub fn fmod(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);
     if rest == 0.0 { F::copysign(0.0, x) } else { rest }
 }
 
-/// NumPy's floored quotient: computed from the exact remainder, so that it fits it.
+/// NumPy's floored quotient, computed from the exact remainder so that both agree.
 #[inline(always)]
 pub fn floor_divide(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);

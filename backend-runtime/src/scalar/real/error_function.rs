@@ -5,7 +5,7 @@ use super::constants::{ERF, ERF_MAX, ERF_MIDDLE, ERF_TAIL, ERFC, ERFC_FIRST, ERF
 use super::exact::{polynomial, product, quotient, sum, sum_ordered};
 use super::exp::{Parts, between, exp, parts_of, scale};
 
-/// The error function up to 1.
+/// The error function for magnitudes up to 1.
 #[inline(always)]
 fn near_0(x: F) -> F {
     x.mul_add(polynomial(x * x, &ERF), x)

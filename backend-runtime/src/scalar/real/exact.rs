@@ -1,15 +1,15 @@
-//! Sums and products with the part that rounding drops: `value + error` is exact.
+//! Sums and products, each with the part that rounding drops: `value + error` is exact.
 
 use super::F;
 
-/// `x + y`, where `|x| >= |y|` or `x` is 0.
+/// `x + y` and its rounding error, if `|x| >= |y|` or `x` is 0.
 #[inline(always)]
 pub fn sum_ordered(x: F, y: F) -> (F, F) {
     let sum = x + y;
     (sum, y - (sum - x))
 }
 
-/// `x + y`.
+/// `x + y` and its rounding error.
 #[inline(always)]
 pub fn sum(x: F, y: F) -> (F, F) {
     let sum = x + y;
@@ -17,31 +17,31 @@ pub fn sum(x: F, y: F) -> (F, F) {
     (sum, (x - (sum - rest)) + (y - rest))
 }
 
-/// `x * y`.
+/// `x * y` and its rounding error.
 #[inline(always)]
 pub fn product(x: F, y: F) -> (F, F) {
     let product = x * y;
     (product, x.mul_add(y, -product))
 }
 
-/// A number as a sum of two, the second within the rounding of the first.
+/// A number as a sum of two floats; the second is within the rounding error of the first.
 pub type Wide = (F, F);
 
-/// `x * y`, up to about the square of a rounding.
+/// `x * y`, with an error of about the square of a rounding error.
 #[inline(always)]
 pub fn wide_product(x: Wide, y: Wide) -> Wide {
     let (high, low) = product(x.0, y.0);
     sum_ordered(high, low + x.0.mul_add(y.1, x.1 * y.0))
 }
 
-/// `x + y`, up to about the square of a rounding of the larger.
+/// `x + y`, with an error of about the square of a rounding error of the larger operand.
 #[inline(always)]
 pub fn wide_sum(x: Wide, y: Wide) -> Wide {
     let (high, low) = sum(x.0, y.0);
     sum_ordered(high, low + (x.1 + y.1))
 }
 
-/// `(x + x_low) / (y + y_low)` with one division.
+/// `(x + x_low) / (y + y_low)` as a sum of two floats, with one division.
 #[inline(always)]
 pub fn quotient(x: F, x_low: F, y: F, y_low: F) -> (F, F) {
     let inverse = 1.0 / y;
@@ -50,7 +50,8 @@ pub fn quotient(x: F, x_low: F, y: F, y_low: F) -> (F, F) {
     (estimate, left * inverse)
 }
 
-/// The polynomial with these coefficients, lowest first. Even and odd powers apart: half as long a chain of `mul_add`.
+/// The polynomial with these coefficients, lowest first. Even and odd powers are summed separately, so that the chain
+/// of `mul_add` is half as long.
 #[inline(always)]
 pub fn polynomial<const N: usize>(x: F, coefficients: &[F; N]) -> F {
     const { assert!(N > 1) }

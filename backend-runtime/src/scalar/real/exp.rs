@@ -4,7 +4,7 @@ use super::F;
 use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
 use super::exact::{polynomial, product, sum_ordered};
 
-/// `e^x` taken apart: it is `2^n (1 + high + low)`, with `n` whole and `1 + high` in about [0.7, 1.42].
+/// The parts of `e^x`: it is `2^n (1 + high + low)`, with `n` whole and `1 + high` in about [0.7, 1.42].
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     pub n: F,
@@ -12,7 +12,7 @@ pub(super) struct Parts {
     pub low: F,
 }
 
-/// Takes `e^x` apart, for `|x|` below some thousands.
+/// Splits `e^x` into parts, for `|x|` below some thousands.
 #[inline(always)]
 pub(super) fn parts(x: F) -> Parts {
     let n = x.mul_add(LOG2_E, ROUNDER) - ROUNDER;
@@ -21,7 +21,7 @@ pub(super) fn parts(x: F) -> Parts {
     near_0(n, r, lost)
 }
 
-/// `2^n e^(r + lost)`, taken apart, for `|r| <= ln(2) / 2`.
+/// The parts of `2^n e^(r + lost)`, for `|r| <= ln(2) / 2`.
 #[inline(always)]
 fn near_0(n: F, r: F, lost: F) -> Parts {
     let square = r * r;
@@ -30,11 +30,12 @@ fn near_0(n: F, r: F, lost: F) -> Parts {
     Parts { n, high, low }
 }
 
-/// Added and taken away again, it rounds to an integer. The low bits of the sum are that integer, plus twice the bias of exponents.
+/// Adding and then subtracting this number rounds to an integer. The low bits of the sum are that integer, plus twice
+/// the bias of exponents.
 const BIASED_ROUNDER: F = ROUNDER + (2 * super::BIAS) as F;
 
-/// Takes `e^x` apart, without the low part, which is within 3/4 of the last place of `1 + high`, with the rounding of that sum. The first is
-/// `n + BIASED_ROUNDER`.
+/// Splits `e^x` into parts, but without the low part. The missing part and the rounding of `1 + high` together are
+/// within 3/4 of the last place of that sum. Returns `n + BIASED_ROUNDER` and `high`.
 #[inline(always)]
 pub(super) fn short_parts(x: F) -> (F, F) {
     let biased = x.mul_add(LOG2_E, BIASED_ROUNDER);
@@ -43,29 +44,29 @@ pub(super) fn short_parts(x: F) -> (F, F) {
     (biased, (r * r).mul_add(r.mul_add(polynomial(r, &EXP), 0.5), r))
 }
 
-/// Takes `e^(x + rest)` apart, where `rest` is so tiny beside 1 that its square does not count.
+/// Splits `e^(x + rest)` into parts, for a `rest` whose square is negligible beside 1.
 #[inline(always)]
 pub(super) fn parts_of(x: F, rest: F) -> Parts {
     let parts = parts(x);
     Parts { low: (1.0 + parts.high).mul_add(rest, parts.low), ..parts }
 }
 
-/// `x * 2^n` for a whole `n` between twice the least and twice the largest exponent, and an `x` near 1: rounded once, also
-/// where the result is subnormal.
+/// `x * 2^n` for a whole `n` between twice the smallest and twice the largest exponent, and an `x` near 1. Rounded
+/// once, even if the result is subnormal.
 #[inline(always)]
 pub(super) fn scale(x: F, n: F) -> F {
     scale_biased(x, n + BIASED_ROUNDER)
 }
 
-/// The same, given `n + BIASED_ROUNDER`.
+/// Like `scale`, given `n + BIASED_ROUNDER`.
 #[inline(always)]
 pub(super) fn scale_biased(x: F, biased: F) -> F {
     let (first, second) = powers_biased(biased);
     x * first * second
 }
 
-/// Two powers of two whose product is `2^n`, which alone may be out of range, for a whole `n` between twice the least and twice the
-/// largest exponent.
+/// Two powers of two whose product is `2^n`, for a whole `n` between twice the smallest and twice the largest exponent.
+/// `2^n` itself may be out of range.
 #[inline(always)]
 pub(super) fn powers(n: F) -> (F, F) {
     powers_biased(n + BIASED_ROUNDER)
@@ -91,7 +92,7 @@ pub(super) fn power_of_two(n: F) -> F {
     power_biased(n + BIASED_ROUNDER)
 }
 
-/// `x` where it lies between the bounds, else the nearer bound; NaN stays.
+/// Clamps `x` to the bounds; NaN stays.
 #[inline(always)]
 pub(super) fn between(low: F, high: F, x: F) -> F {
     let x = if x > high { high } else { x };
@@ -112,7 +113,7 @@ pub fn exp2(x: F) -> F {
     let (low, high) = (F::MIN_EXP - F::MANTISSA_DIGITS as i32 - 2, F::MAX_EXP + 1);
     let x = between(low as F, high as F, x);
     let n = (x + ROUNDER) - ROUNDER;
-    // exact, as the difference is: e^(r + lost) is 2 to the power of it
+    // exact, because the difference is exact: 2^rest is e^(r + lost)
     let rest = x - n;
     let (r, lost) = product(rest, LN_2);
     let Parts { n, high, .. } = near_0(n, r, lost);
@@ -126,7 +127,7 @@ pub(super) fn exp_of(x: F, rest: F) -> F {
     scale(1.0 + (parts.high + parts.low), parts.n)
 }
 
-/// `x`, kept where neither the exponential nor its exponent overflows.
+/// `x`, clamped so that neither the exponential nor its exponent overflows.
 #[inline(always)]
 fn in_range(x: F) -> F {
     between(EXP_MIN, EXP_MAX, x)
@@ -137,7 +138,8 @@ fn in_range(x: F) -> F {
 pub fn expm1(x: F) -> F {
     // from -40 down it is -1
     let Parts { n, high, low } = parts(between(-40.0, EXP_MAX, x));
-    // (2^n - 1) + 2^n (high + low), where the first is 0 or the larger; 2^n alone may be one power of two too large
+    // (2^n - 1) + 2^n (high + low), whose first term is 0 or the larger one; 2^n itself may be one power of two too
+    // large
     let top = F::MAX_EXP as F - 1.0;
     let most = if n > top { top } else { n };
     let power = power_of_two(most);
@@ -145,6 +147,6 @@ pub fn expm1(x: F) -> F {
     let value = power.mul_add(high, less);
     let lost = power.mul_add(high, less - value);
     let value = value + power.mul_add(low, lost);
-    // the sign is that of x also for -0
+    // the result has the sign of x, also for -0
     (if n > most { 2.0 * value } else { value }).copysign(x)
 }

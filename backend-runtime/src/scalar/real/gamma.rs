@@ -1,7 +1,8 @@
-//! The gamma function, its logarithm, and the derivative of that.
+//! The gamma function, its logarithm, and the derivative of the logarithm.
 //!
-//! Up to 8 an argument is moved to [1.5, 2.5) by the recurrence `gamma(x + 1) = x gamma(x)`, from 8 on there is Stirling's
-//! formula; negative ones are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of Mathematical Functions.
+//! Arguments up to 8 are moved to [1.5, 2.5) by the recurrence `gamma(x + 1) = x gamma(x)`. From 8 on Stirling's
+//! formula is used. Negative arguments are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of
+//! Mathematical Functions.
 
 use super::F;
 use super::constants::PI;
@@ -15,21 +16,21 @@ use super::special::{
 };
 use super::trig::{cot_pi, sin_pi};
 
-/// From here on Stirling's formula is used.
+/// Argument from which Stirling's formula is used.
 const FAR: F = 8.0;
 
-/// Below this in magnitude `gamma(x)` is `1 / x`.
+/// Magnitude below which `gamma(x)` is `1 / x`.
 const TINY: F = F::EPSILON / 8.0;
 
-/// Whether it is a negative whole number, where all of these functions have poles.
+/// Returns whether `x` is a negative whole number, where all of these functions have poles.
 #[inline(always)]
 fn is_pole(x: F) -> bool {
     (x < 0.0) & (x.trunc() == x)
 }
 
-/// What Stirling's formula leaves of `log(gamma(x))`, for `x` from 8 on.
+/// Correction of Stirling's formula for `log(gamma(x))`, for `x` from 8 on.
 #[inline(always)]
-#[allow(dead_code)] // one of the two precisions has functions that ask for it
+#[allow(dead_code)] // only one of the two precisions uses it
 pub(super) fn correction(x: F) -> F {
     let inverse = 1.0 / x;
     inverse * polynomial(inverse * inverse, &STIRLING)
@@ -58,12 +59,13 @@ pub(super) fn stirling(x: F) -> Wide {
     sum_ordered(high, low + (rest_low + (lost + tail)))
 }
 
-/// `x` in (-1/2, 8) as `2 + rest + steps`, with a whole number of steps and `|rest| <= 1/2`, and the factors between.
+/// `x` in (-1/2, 8) as `2 + rest + steps`, with a whole number of steps and `|rest| <= 1/2`, and the factors of the
+/// recurrence.
 struct Moved {
     rest: F,
-    /// What `gamma(2 + rest)` is multiplied by: `(x - 1) (x - 2) ..`.
+    /// Factor of `gamma(2 + rest)`: `(x - 1) (x - 2) ..`.
     above: Wide,
-    /// What it is divided by: 1, `x` or `x (x + 1)`.
+    /// Divisor of `gamma(2 + rest)`: 1, `x` or `x (x + 1)`.
     below: Wide,
 }
 
@@ -112,8 +114,8 @@ pub fn gamma(x: F) -> F {
     if x.is_nan() { x } else { value }
 }
 
-/// Logarithm of the magnitude of the gamma function; infinite at 0, at negative whole numbers and at infinity. Within 3 ulp
-/// for positive `x`; for negative ones the error is relative to the logarithm of `gamma(|x|)` beside the zeros.
+/// Logarithm of the magnitude of the gamma function; infinite at 0, at negative whole numbers and at infinity. Within 3
+/// ulp for positive `x`; near the zeros at negative `x`, the error is relative to the logarithm of `gamma(|x|)`.
 #[inline(always)]
 pub fn lgamma(x: F) -> F {
     let size = x.abs();
@@ -133,9 +135,9 @@ pub fn lgamma(x: F) -> F {
     if x.is_nan() { x } else { value }
 }
 
-/// The derivative of the logarithm of the gamma function; infinite at 0, with the sign that is not that of it, and NaN at
-/// negative whole numbers. Within 3 ulp for positive `x`; for negative ones the error is relative to `digamma(|x|)` beside
-/// the zeros.
+/// Derivative of the logarithm of the gamma function; infinite at 0, with the sign opposite to that of the zero, and
+/// NaN at negative whole numbers. Within 3 ulp for positive `x`; near the zeros at negative `x`, the error is relative
+/// to `digamma(|x|)`.
 #[inline(always)]
 pub fn digamma(x: F) -> F {
     let size = x.abs();

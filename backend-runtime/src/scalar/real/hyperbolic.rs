@@ -6,14 +6,14 @@ use super::exact::{polynomial, quotient, sum, sum_ordered};
 use super::exp::{Parts, between, parts, power_biased, powers, scale_biased, short_parts};
 use super::log::log1p_of;
 
-/// The hyperbolic sine and cosine of `x >= 0`, taken apart: they are `2^shift` times `sine` and `cosine`.
+/// The parts of the hyperbolic sine and cosine of `x >= 0`: they are `2^shift` times `sine` and `cosine`.
 pub(super) struct Hyperbola {
     pub shift: F,
     pub sine: F,
     pub cosine: F,
 }
 
-/// The parts for `0 <= x`, or for `limit` if that is less. The sine is accurate from 1 on.
+/// The parts for `x >= 0`, or for `limit` if `x` is larger. The sine is accurate from 1 on.
 #[inline(always)]
 pub(super) fn hyperbola(x: F, limit: F) -> Hyperbola {
     let Parts { n, high, low } = parts(between(0.0, limit, x));
@@ -32,7 +32,7 @@ pub(super) fn sine_near_0(x: F) -> F {
     x.mul_add(z * polynomial(z, &SINH), x)
 }
 
-/// Half of `e^x` for `0 <= x`, or for [`SINH_MAX`] if that is less, and half of `e^-x`.
+/// Half of `e^x` and half of `e^-x` for `x >= 0`, or for [`SINH_MAX`] if `x` is larger.
 #[inline(always)]
 fn halves(x: F) -> (F, F) {
     let (biased, high) = short_parts(if x > SINH_MAX { SINH_MAX } else { x });
@@ -71,7 +71,7 @@ pub fn tanh(x: F) -> F {
 /// Inverse hyperbolic sine. Within 2 ulp.
 #[inline(always)]
 pub fn asinh(x: F) -> F {
-    // log(x + sqrt(x^2 + 1)), which is log(2 x) where x is large
+    // log(x + sqrt(x^2 + 1)), which is log(2 x) for large x
     let size = x.abs();
     let large = size > LARGE;
     let square = size * size;
@@ -83,7 +83,7 @@ pub fn asinh(x: F) -> F {
 /// Inverse hyperbolic cosine; NaN below 1. Within 2 ulp.
 #[inline(always)]
 pub fn acosh(x: F) -> F {
-    // log(x + sqrt(x^2 - 1)), which is log(2 x) where x is large
+    // log(x + sqrt(x^2 - 1)), which is log(2 x) for large x
     let large = x > LARGE;
     let over = x - 1.0;
     let (sum, lost) = sum(over, over.mul_add(over, 2.0 * over).sqrt());
@@ -102,10 +102,10 @@ pub fn atanh(x: F) -> F {
     (if size < 1.0 { 0.5 * log1p_of(ratio, lost) } else { limit }).copysign(x)
 }
 
-/// From here on `x + 1` is `x`, and `x^2` does not overflow below it.
+/// Magnitude from which `x + 1` is `x`, and below which `x^2` does not overflow.
 const LARGE: F = 1e18;
 
-/// `log(1 + x + rest)`, of twice the sum if `double`.
+/// `log(1 + x + rest)`, or `log(2 (1 + x + rest))` if `double`.
 #[inline(always)]
 fn log1p_doubled(x: F, rest: F, double: bool) -> F {
     log1p_of(x, rest) + if double { LN_2 } else { 0.0 }

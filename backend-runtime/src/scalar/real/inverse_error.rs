@@ -9,16 +9,16 @@ use super::special::{
     INVERSE_3_START,
 };
 
-/// `w` from which on there are polynomials in its root.
+/// Value of `w` from which polynomials in its root are used.
 const FAR: F = 6.25;
 
-/// `erfinv(x) / x` of `w` up to [`FAR`].
+/// `erfinv(x) / x` as a function of `w`, up to [`FAR`].
 #[inline(always)]
 fn ratio_near(w: F) -> F {
     polynomial(w - INVERSE_0_MIDDLE, &INVERSE_0)
 }
 
-/// `erfinv(x) / x` of `w`, up to the end of `INVERSE_2`.
+/// `erfinv(x) / x` as a function of `w`, up to the end of `INVERSE_2`.
 #[inline(always)]
 fn ratio(w: F) -> F {
     let root = w.sqrt();
@@ -28,7 +28,8 @@ fn ratio(w: F) -> F {
     if w < FAR { ratio_near(w) } else { value }
 }
 
-/// A magnitude of `x` below which `w` is below [`FAR`]. The table says it of `erfinv`, so that loops ask whether all of a block are below it.
+/// Magnitude of `x` below which `w` is below [`FAR`]. The op table has the same number for `erfinv`, so that loops can
+/// check whether all elements of a block are below it.
 const NEAR: F = 0.999;
 
 /// Inverse of the error function; infinite at 1 and -1, NaN beyond. Within 3 ulp.

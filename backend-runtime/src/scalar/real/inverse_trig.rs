@@ -50,7 +50,7 @@ pub fn atan2(y: F, x: F) -> F {
     let infinite = x.is_infinite() | y.is_infinite();
     let width = if infinite { x.is_infinite() as u8 as F } else { x.abs() };
     let height = if infinite { y.is_infinite() as u8 as F } else { y.abs() };
-    // away from both ends of the range, where products of them overflow or lose bits
+    // scaled away from both ends of the range, where products overflow or lose bits
     let larger = if width > height { width } else { height };
     let scale = if larger > ANGLE_HUGE { ANGLE_DOWN } else { 1.0 };
     let scale = if larger < ANGLE_TINY { ANGLE_UP } else { scale };
@@ -65,8 +65,8 @@ pub fn atan2(y: F, x: F) -> F {
     if x.is_nan() | y.is_nan() { F::NAN } else { value }
 }
 
-/// The angle of a point in the first quadrant, and not beyond the range of squares, up to about the square of a rounding,
-/// with a few bits less.
+/// The angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must be in range. The
+/// error is about the square of a rounding error, less a few bits.
 #[inline(always)]
 pub(super) fn wide_angle(y: F, x: F) -> Wide {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);
@@ -91,7 +91,8 @@ struct Angle {
     low: F,
 }
 
-/// The angle of a point in the first quadrant, by way of the nearest of atan(0), atan(1/2), atan(1), atan(3/2) and pi/2.
+/// The angle of a point in the first quadrant, computed from the nearest of atan(0), atan(1/2), atan(1), atan(3/2) and
+/// pi/2.
 #[inline(always)]
 fn angle(y: F, x: F) -> Angle {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);

@@ -18,7 +18,8 @@ pub(super) struct Split {
     power: Bits,
 }
 
-/// Whether it is positive and normal, and so finite: where a loop knows that of its elements, nothing is computed for others.
+/// Returns whether `x` is positive and normal, and so finite. If a loop knows this of its elements, nothing is computed
+/// for other numbers.
 #[inline(always)]
 pub fn is_positive_normal(x: F) -> bool {
     const LEAST: Bits = F::MIN_POSITIVE.to_bits();
@@ -30,7 +31,7 @@ pub fn is_positive_normal(x: F) -> bool {
 fn split_normal(x: F) -> Split {
     let bits = x.to_bits().wrapping_add(ONE - HALF_ROOT);
     let power = bits & EXPONENT;
-    // an exponent in the low bits of 2^MANTISSA adds that whole number to it
+    // setting the exponent in the low bits of 2^MANTISSA adds it as a whole number
     let whole = ((1 as Bits) << MANTISSA) as F;
     let k = F::from_bits((power >> MANTISSA) | whole.to_bits()) - (whole + BIAS as F);
     Split { k, m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)), power }
@@ -44,7 +45,7 @@ pub(super) fn split(x: F) -> Split {
     Split { k: if subnormal { s.k - (MANTISSA + 1) as F } else { s.k }, ..s }
 }
 
-/// `log(1 + f)` is `f - (half_square - rest)`: the latter two.
+/// Returns `half_square` and `rest`, with which `log(1 + f)` is `f - (half_square - rest)`.
 #[inline(always)]
 fn series(f: F) -> (F, F) {
     let s = f / (2.0 + f);
@@ -60,7 +61,8 @@ fn join(k: F, f: F) -> F {
     k.mul_add(LN_2_HIGH, f - (half_square - k.mul_add(LN_2_LOW, rest)))
 }
 
-/// `k + log(1 + f) / ln(base)`, where `k` has a low part and 1 / ln(base) too: exact where the result is whole.
+/// `k + log(1 + f) / ln(base)`. `k` and `scale`, which is 1 / ln(base), have low-order parts. Exact if the result is
+/// whole.
 #[inline(always)]
 fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     let (half_square, rest) = series(f);
@@ -113,7 +115,7 @@ pub fn log10(x: F) -> F {
 /// `log(x / (1 - x))`: infinite at 0 and 1, NaN outside of these. Within 2 ulp.
 #[inline(always)]
 pub fn logit(x: F) -> F {
-    // a subnormal number is its own quotient, which is scaled
+    // the quotient of a subnormal number is the number itself, which is scaled up
     let subnormal = x < F::MIN_POSITIVE;
     let above = if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x };
     let (below, below_low) = sum_ordered(1.0, -x);
@@ -131,7 +133,7 @@ pub fn logit(x: F) -> F {
 /// `log(1 + x)`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn log1p(x: F) -> F {
-    // the sign is that of x also for -0
+    // the result has the sign of x, also for -0
     let value = log1p_of(x, 0.0);
     if is_positive_normal(x) { value } else { with_limits(1.0 + x, value).copysign(x) }
 }
@@ -148,11 +150,11 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
     join(s.k, f)
 }
 
-/// `log(exp(x) + exp(y))` without overflow between, by NumPy's formula: within 2 ulp of the larger of the two terms
-/// `maximum(x, y)` and `log(1 + exp(-|x - y|))`, between which bits may cancel.
+/// `log(exp(x) + exp(y))` without intermediate overflow, by NumPy's formula. Within 2 ulp of the larger of the two
+/// terms `maximum(x, y)` and `log(1 + exp(-|x - y|))`, which may cancel.
 #[inline(always)]
 pub fn logaddexp(x: F, y: F) -> F {
     let apart = super::maximum(x, y) + log1p(super::exp(-(x - y).abs()));
-    // also where both are the same infinity, whose difference is NaN
+    // also if both are the same infinity, whose difference is NaN
     if x == y { x + LN_2 } else { apart }
 }

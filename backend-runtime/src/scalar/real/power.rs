@@ -9,7 +9,7 @@ use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::{exp_of, power_of_two};
 use super::log::{Split, is_positive_normal, split};
 
-/// Natural logarithm of a positive finite number as a sum of two: more than twice the usual digits, less a few.
+/// Natural logarithm of a positive finite number as a sum of two floats: more than twice the usual digits, less a few.
 #[inline(always)]
 pub(super) fn wide_log(x: F) -> Wide {
     let x = split(x);
@@ -48,12 +48,12 @@ pub fn pow(x: F, y: F) -> F {
     let rest = log_low.mul_add(y, lost);
     // beyond this the result is 0 or infinite, and the rest may be NaN
     let value = exp_of(exponent, if exponent.abs() < -2.0 * EXP_MIN { rest } else { 0.0 });
-    // also to powers that are infinite or NaN
+    // also for exponents that are infinite or NaN
     let value = if size == 1.0 { 1.0 } else { value };
     if usual { value } else { power_of_other(x, y, value) }
 }
 
-/// `x` to the power of `y`, where that of `|x|` is `value`.
+/// `x` to the power of `y`, given `value`, the power of `|x|`.
 #[inline(always)]
 fn power_of_other(x: F, y: F, value: F) -> F {
     let size = x.abs();
@@ -77,12 +77,12 @@ pub fn cbrt(x: F) -> F {
     let (factor, start) = if rest > 0.0 { (2.0, 1.0 / CBRT_2) } else { (1.0, 1.0) };
     let (factor, start) = if rest < 0.0 { (0.5, CBRT_2) } else { (factor, start) };
     let y = m * factor;
-    // about y^(-1/3), and from it the root: twice the digits without a division
+    // about y^(-1/3), and from this the root with twice the digits, without a division
     let inverse = start * polynomial(m - 1.0, &INVERSE_CBRT);
     let square = inverse * inverse;
     let left = (y * square).mul_add(-inverse, 1.0);
     let root = (y * square).mul_add(2.0 / 3.0 * left, y * square);
-    // one step of Newton's method, by a cube that has the bits it needs
+    // one step of Newton's method, with a cube that has enough bits
     let (second, second_low) = product(root, root);
     let (cube, cube_low) = product(second, root);
     let excess = (cube - y) + second_low.mul_add(root, cube_low);
@@ -91,7 +91,7 @@ pub fn cbrt(x: F) -> F {
     if usual { value } else { limit }
 }
 
-/// `sqrt(x^2 + y^2)` without overflow between; infinite if either is, also beside NaN. Within 1 ulp.
+/// `sqrt(x^2 + y^2)` without intermediate overflow; infinite if either is, even if the other is NaN. Within 1 ulp.
 #[inline(always)]
 pub fn hypot(x: F, y: F) -> F {
     let (x, y) = (x.abs(), y.abs());

@@ -1,4 +1,4 @@
-//! Functions that need the standard library or a comparison only.
+//! Functions that need only the standard library or a comparison.
 
 use super::F;
 
@@ -24,25 +24,25 @@ macro_rules! operators {
 }
 operators!(plus = +, minus = -, times = *, divide = /);
 
-/// The nearest value of an integer.
+/// Converts an integer to the nearest value.
 #[inline(always)]
 pub fn from_i64(x: i64) -> F {
     x as F
 }
 
-/// The nearest value of an unsigned integer.
+/// Converts an unsigned integer to the nearest value.
 #[inline(always)]
 pub fn from_u64(x: u64) -> F {
     x as F
 }
 
-/// The larger; NaN if either is NaN; the second of two zeros.
+/// The larger number; NaN if either is NaN; `y` if both are zero.
 #[inline(always)]
 pub fn maximum(x: F, y: F) -> F {
     if (x > y) | x.is_nan() { x } else { y }
 }
 
-/// The smaller; NaN if either is NaN; the second of two zeros.
+/// The smaller number; NaN if either is NaN; `y` if both are zero.
 #[inline(always)]
 pub fn minimum(x: F, y: F) -> F {
     if (x < y) | x.is_nan() { x } else { y }
@@ -51,7 +51,7 @@ pub fn minimum(x: F, y: F) -> F {
 /// -1, 0 or 1 with NaN kept.
 #[inline(always)]
 pub fn sign(x: F) -> F {
-    // an integer, for that 0 is +0
+    // an integer, so that 0 becomes +0
     let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
     if x.is_nan() { x } else { sign as F }
 }

@@ -1,10 +1,10 @@
 //! `sin`, `cos` and `tan`.
 //!
-//! The remainder by pi/2 is taken with pi/2 in three words, which is enough up to `FAR`; what lies beyond leaves the loop
-//! for a reduction by integers. A loop vectorises where the compiler can tell that its arguments are not far: see
-//! [`needs_range_reduction`].
+//! The remainder by pi/2 is taken with pi/2 as a sum of three floats, which is enough up to `FAR`. Larger numbers leave
+//! the loop for a reduction in integer arithmetic. A loop vectorises if the compiler can tell that its arguments are
+//! below `FAR`: see [`needs_range_reduction`].
 
-// one text serves both precisions
+// one source serves both precisions
 #![allow(clippy::unnecessary_cast)]
 
 use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, PI, PI_LOW, ROUNDER, SIN};
@@ -12,18 +12,18 @@ use super::exact::{Wide, polynomial, product, quotient, sum, sum_ordered};
 use super::{Bits, F};
 use crate::scalar::float64;
 
-/// Whether `sin`, `cos` and `tan` of `x` take the slow way, a call: infinity and NaN do not.
+/// Returns whether `sin`, `cos` and `tan` of `x` call the slow range reduction; false for infinity and NaN.
 ///
-/// A loop around them vectorises if it has made sure of `!needs_range_reduction(x)` for a block, and said so by
+/// A loop of these functions vectorises if it has checked `!needs_range_reduction(x)` for a block, and states this by
 /// [`assert_unchecked`](std::hint::assert_unchecked).
 #[inline(always)]
 pub fn needs_range_reduction(x: F) -> bool {
     (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
-/// Whether `x` [needs a reduction of its range](needs_range_reduction), is infinite or NaN.
+/// Returns whether `x` [needs a reduction of its range](needs_range_reduction), is infinite or NaN.
 #[inline(always)]
-#[allow(clippy::neg_cmp_op_on_partial_ord)] // so that NaN is
+#[allow(clippy::neg_cmp_op_on_partial_ord)] // true for NaN
 pub fn is_large(x: F) -> bool {
     !(x.abs() < FAR)
 }
@@ -35,7 +35,7 @@ pub(super) struct Turned {
     low: F,
 }
 
-/// Takes the quarter turns off an `x` that is not far.
+/// Removes the quarter turns from an `x` whose magnitude is below `FAR`.
 #[inline(always)]
 pub(super) fn turn(x: F) -> Turned {
     let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
@@ -50,7 +50,7 @@ pub(super) fn turn(x: F) -> Turned {
 }
 
 impl Turned {
-    /// Of `x + rest`, where `rest` is tiny beside 1.
+    /// The quarter turns and the remainder of `x + rest`, where `rest` is tiny beside 1.
     #[inline(always)]
     pub(super) fn plus(self, rest: F) -> Turned {
         let (high, low) = sum(self.high, self.low + rest);
@@ -75,14 +75,14 @@ impl Turned {
         (near, lost + self.high.mul_add(-self.low, series))
     }
 
-    /// The sine and cosine, or, after an odd number of quarter turns, the other way round.
+    /// The sine and the cosine of the remainder, swapped after an odd number of quarter turns.
     #[inline(always)]
     fn both(&self, quarters: Bits) -> (Wide, Wide) {
         let (sin, cos) = (self.sin(), self.cos());
         if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) }
     }
 
-    /// The sine after `more` quarter turns.
+    /// The sine after `more` additional quarter turns.
     #[inline(always)]
     pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
@@ -100,7 +100,7 @@ impl Turned {
     }
 }
 
-/// Takes the quarter turns off any finite `x`.
+/// Removes the quarter turns from any finite `x`.
 #[inline(always)]
 fn turn_any(x: F) -> Turned {
     if !needs_range_reduction(x) {
@@ -111,7 +111,7 @@ fn turn_any(x: F) -> Turned {
     Turned { quarters: quarters as Bits, high: high as F, low: rest as F }
 }
 
-/// The sine, cosine and tangent where `$turn` takes the quarter turns off.
+/// Sine, cosine and tangent, with `$turn` to remove the quarter turns.
 macro_rules! words {
     ($turn:ident: $sin:ident $cos:ident $tan:ident $note:literal) => {
         #[doc = concat!("Sine", $note, ". Within 1 ulp.")]
@@ -146,10 +146,10 @@ pub(super) fn sin_cos(x: F) -> (F, F) {
     (turned.sin_after(0), turned.sin_after(1))
 }
 
-/// The quarter turns and the remainder of `pi x`, of any finite `x >= 0`.
+/// The quarter turns and the remainder of `pi x`, for any finite `x >= 0`.
 #[inline(always)]
 fn turn_pi(x: F) -> Turned {
-    // whole turns go, exactly
+    // removes whole turns, exactly
     let x = x - 2.0 * (0.5 * x).floor();
     let rounded = 2.0 * x + ROUNDER;
     let rest = x - 0.5 * (rounded - ROUNDER);

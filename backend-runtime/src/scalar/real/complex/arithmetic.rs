@@ -20,16 +20,16 @@ pub fn div(x: C, y: C) -> C {
     let scale = 1.0 / (large + small * ratio);
     let im = if wide { across - along * ratio } else { along * ratio - across };
     let zero = (y.re == 0.0) & (y.im == 0.0);
-    // what a division by 0 gives, by a product: it is computed for every element, and a division would take longer
+    // the result of a division by 0, by a product: it is computed for every element, and a division would take longer
     let by_zero = C::new(x.re * F::INFINITY, x.im * F::INFINITY);
     if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
 }
 
-/// `1 / x`: the conjugate over the square of the magnitude, which gives zeros NumPy's signs. NaN of 0, as in NumPy; 0 of
-/// what is infinite.
+/// `1 / x`: the conjugate divided by the square of the magnitude, which gives zeros the signs of NumPy. NaN for 0, as
+/// in NumPy; 0 for an infinite number.
 #[inline(always)]
 pub fn reciprocal(x: C) -> C {
-    // scaled away from overflow and from lost bits
+    // scaled to avoid overflow and lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let scale = if larger > SQUARE_HUGE { SQUARE_DOWN } else { 1.0 };
@@ -42,13 +42,13 @@ pub fn reciprocal(x: C) -> C {
     if x.re.is_nan() | x.im.is_nan() { C::new(F::NAN, F::NAN) } else { value }
 }
 
-/// The magnitude, without overflow between.
+/// The magnitude, without intermediate overflow.
 #[inline(always)]
 pub fn abs(x: C) -> F {
     hypot(x.re, x.im)
 }
 
-/// `x / |x|`; 0 of 0; of one infinite part, 1 with its sign beside 0.
+/// `x / |x|`; 0 for 0. If one part is infinite, it becomes 1 with its sign, and the other part 0.
 #[inline(always)]
 pub fn sign(x: C) -> C {
     let size = abs(x);
@@ -65,7 +65,7 @@ pub fn sign(x: C) -> C {
     if unknown { C::new(F::NAN, F::NAN) } else { value }
 }
 
-/// Each part to the nearest integer, halves to even.
+/// Rounds each part to the nearest integer, ties to even.
 #[inline(always)]
 pub fn round(x: C) -> C {
     C::new(super::super::round(x.re), super::super::round(x.im))
@@ -74,7 +74,7 @@ pub fn round(x: C) -> C {
 /// Square root with a real part >= 0.
 #[inline(always)]
 pub fn sqrt(x: C) -> C {
-    // scaled by an even power of two away from overflow and from lost bits
+    // scaled by an even power of two, to avoid overflow and lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) = if larger > SQUARE_HUGE { (SQUARE_DOWN, (1.0 / SQUARE_DOWN).sqrt()) } else { (1.0, 1.0) };
@@ -84,7 +84,7 @@ pub fn sqrt(x: C) -> C {
     let short = height / (2.0 * long) * back;
     let long = long * back;
     let (re, im) = if x.re < 0.0 { (short, long) } else { (long, short) };
-    // the limits, one above the other
+    // special values: a later line overrides the earlier ones
     let zero = (x.re == 0.0) & (x.im == 0.0);
     let (re, im) = if zero { (0.0, 0.0) } else { (re, im) };
     let left = x.re == F::NEG_INFINITY;

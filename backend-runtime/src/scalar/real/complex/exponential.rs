@@ -1,7 +1,7 @@
 //! The exponential, and the circular and hyperbolic functions.
 //!
-//! Powers of two are multiplied last, after sines and cosines: a large exponential and a small cosine may have a product
-//! in range.
+//! Powers of two are multiplied last, after sines and cosines, because a large exponential and a small cosine may have
+//! a product in range.
 
 use super::super::constants::{EXP_MAX, EXP_MIN};
 use super::super::exp::{between, parts, powers, scale};
@@ -9,17 +9,17 @@ use super::super::hyperbolic::{hyperbola, sine_near_0};
 use super::super::{F, cos as cosine, exp as exponential, expm1 as exponential_less_1, sin as sine};
 use super::{C, turn, turn_back};
 
-/// From here on exponentials count as infinite: only a subnormal sine would bring one into range.
+/// Argument from which exponentials count as infinite: only a subnormal sine would bring the product into range.
 pub(super) const LIMIT: F = 1.95 * EXP_MAX;
 
-/// `2^n size angle`, without overflow or lost bits between.
+/// `2^n size angle`, without intermediate overflow or lost bits.
 #[inline(always)]
 pub(super) fn scaled(size: F, angle: F, n: F) -> F {
     let (first, second) = powers(n);
     size * first * angle * second
 }
 
-/// `size`, or infinity from `LIMIT` on.
+/// `size`, or infinity if `x` is above `LIMIT`.
 #[inline(always)]
 pub(super) fn limited(size: F, x: F) -> F {
     if x > LIMIT { F::INFINITY } else { size }
@@ -46,7 +46,7 @@ pub fn expm1(x: C) -> C {
     let near = exponential_less_1(x.re) * cosine(x.im) - 2.0 * half * half;
     let value = exp(x);
     let re = if x.re > 0.5 * EXP_MAX { value.re } else { near };
-    // -1 whatever the angle
+    // -1 for any angle
     C::new(if x.re == F::NEG_INFINITY { value.re - 1.0 } else { re }, value.im)
 }
 
@@ -60,7 +60,7 @@ pub fn sinh(x: C) -> C {
     let re = if size < 1.0 { near } else { scaled(limited(parts.sine, size), cos, parts.shift) };
     let re = if x.re.is_sign_negative() { -re } else { re };
     let im = scaled(limited(parts.cosine, size), sin, parts.shift);
-    // beside an unknown angle 0 and infinity stay, with an unknown sign
+    // if the angle is infinite or NaN, 0 and infinity stay, with an unknown sign
     let re = if !x.im.is_finite() & ((x.re == 0.0) | x.re.is_infinite()) { x.re } else { re };
     C::new(re, if x.im == 0.0 { x.im } else { im })
 }
@@ -77,12 +77,12 @@ pub fn cosh(x: C) -> C {
     let im = if x.re.is_sign_negative() { -im } else { im };
     let re = if x.re.is_infinite() & !x.im.is_finite() { F::INFINITY } else { re };
     let zero = F::copysign(0.0, x.re) * F::copysign(1.0, x.im);
-    // 0 even where the other factor is infinite or NaN
+    // 0 even if the other factor is infinite or NaN
     let stays = ((x.re == 0.0) & !x.im.is_finite()) | (x.im == 0.0);
     C::new(re, if stays { zero } else { im })
 }
 
-/// From here on the hyperbolic sine and cosine are the same.
+/// Argument from which the hyperbolic sine and cosine are equal.
 const FAR: F = 22.0;
 
 /// Hyperbolic tangent.
@@ -96,7 +96,7 @@ pub fn tanh(x: C) -> C {
     let cosh = scale(parts.cosine, parts.shift);
     let below = sinh.mul_add(sinh, cos * cos);
     let (re, im) = (sinh * cosh / below, sin * cos / below);
-    // far out sinh is cosh is e^|x| / 2
+    // for large |x|, both sinh and cosh are e^|x| / 2
     let far = size > FAR;
     let (re, im) = if far { (1.0, 4.0 * sin * cos * exponential(-2.0 * size)) } else { (re, im) };
     let im = if x.re.is_infinite() & !x.im.is_finite() { F::copysign(0.0, x.im) } else { im };

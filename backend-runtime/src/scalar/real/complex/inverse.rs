@@ -4,19 +4,19 @@ use super::super::constants::{FRAC_PI_2, LN_2, PI, PI_LOW};
 use super::super::{F, acos as arc_cosine, asin as arc_sine, atan2, hypot, log, log1p};
 use super::{C, div, turn, turn_back};
 
-/// From here on `sqrt(x^2 - 1)` is `x`, and products of two such numbers do not overflow below it.
+/// Magnitude from which `sqrt(x^2 - 1)` is `x`, and below which products of two numbers do not overflow.
 const LARGE: F = 4.0 / F::EPSILON;
 
 /// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
-    /// asin and acos of the point in the first quadrant: the real parts.
+    /// Real parts of asin and acos of the point in the first quadrant.
     sine: F,
     cosine: F,
     /// The imaginary part of both, without its sign.
     height: F,
 }
 
-/// The parts for `x, y >= 0`.
+/// The intermediate results for `x, y >= 0`.
 #[inline(always)]
 fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {
@@ -24,7 +24,7 @@ fn arc(x: F, y: F) -> Arc {
         let height = log(hypot(0.5 * x, 0.5 * y)) + 2.0 * LN_2;
         return Arc { sine: atan2(x, y), cosine: atan2(y, x), height };
     }
-    // the distances from 1 and -1; their mean, the half axis of an ellipse; the sine of its parameter
+    // the distances from 1 and -1; their mean, the half axis of an ellipse; the sine of the ellipse's parameter
     let (right, left) = (hypot(x - 1.0, y), hypot(x + 1.0, y));
     let axis = 0.5 * (left + right);
     let ratio = x / axis;
@@ -43,7 +43,7 @@ fn arc(x: F, y: F) -> Arc {
         log1p(0.5 * beyond + (beyond * (0.5 * (axis + 1.0))).sqrt())
     };
 
-    // sqrt(axis^2 - x^2), what the cosine of the parameter times the axis is
+    // sqrt(axis^2 - x^2), which is the axis times the cosine of the parameter
     let cross = if x <= 1.0 {
         (0.5 * (axis + x) * (left_over + (right + (1.0 - x)))).sqrt()
     } else {
@@ -91,7 +91,7 @@ pub fn asinh(x: C) -> C {
 #[inline(always)]
 pub fn acosh(x: C) -> C {
     let arc = acos(x);
-    // of the two rotations the one with a real part >= 0
+    // the one of the two rotations that has a real part >= 0
     C::new(arc.im.abs(), if arc.re.is_nan() { arc.re } else { arc.re.copysign(x.im) })
 }
 

@@ -9,13 +9,13 @@ use super::C;
 /// The logarithm of the magnitude.
 #[inline(always)]
 fn log_abs(x: C) -> F {
-    // scaled away from overflow and from lost bits
+    // scaled to avoid overflow and lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) = if larger > ANGLE_HUGE { (ANGLE_DOWN, -ANGLE_DOWN.ln()) } else { (1.0, 0.0) };
     let (scale, back) = if larger < ANGLE_TINY { (ANGLE_UP, -ANGLE_UP.ln()) } else { (scale, back) };
     let apart = logarithm(hypot(width * scale, height * scale)) + back;
-    // near the unit circle log(1 + (x^2 + y^2 - 1)) / 2, the difference as exactly as two words have it
+    // near the unit circle log(1 + (x^2 + y^2 - 1)) / 2, with the difference as a sum of two floats
     let (square, square_low) = product(width, width);
     let (other, other_low) = product(height, height);
     let (first, second) = if width > height { (square, other) } else { (other, square) };

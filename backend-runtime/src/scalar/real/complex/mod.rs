@@ -1,4 +1,4 @@
-//! Words of complex numbers of one precision. Special values and branch cuts are those of C99 and NumPy.
+//! Scalar functions of complex numbers of one precision. Special values and branch cuts are those of C99 and NumPy.
 
 mod arithmetic;
 mod exponential;
@@ -14,7 +14,7 @@ pub use power::pow;
 
 use super::F;
 
-/// The numbers.
+/// Complex type of this precision.
 type C = crate::Complex<F>;
 
 /// `i x`

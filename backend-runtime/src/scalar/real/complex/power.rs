@@ -10,8 +10,9 @@ use super::super::trig::{needs_range_reduction, turn};
 use super::exponential::{LIMIT, limited, scaled};
 use super::{C, div, exp, log, times};
 
-/// `x` to the power of `y`; 0 to the power of 0 is 1, and to one with a positive real part 0. Whole real exponents below 100
-/// multiply: exact where the result is. Within 4 ulp of the magnitude while `|y log(x)|` is below some hundreds.
+/// `x` to the power of `y`. 0 to the power of 0 is 1, and 0 to a power with a positive real part is 0. Whole real
+/// exponents below 100 in magnitude are computed by products, exactly if the result is exact. Within 4 ulp of the
+/// magnitude while `|y log(x)|` is below some hundreds.
 #[inline(always)]
 pub fn pow(x: C, y: C) -> C {
     if (y.re == 0.0) & (y.im == 0.0) {
@@ -45,10 +46,10 @@ pub fn pow(x: C, y: C) -> C {
     C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
 }
 
-/// Logarithm of the magnitude, and angle, of a finite number that is not 0.
+/// Logarithm of the magnitude, and angle, of a finite number other than 0.
 #[inline(always)]
 fn wide_polar(x: C) -> (Wide, Wide) {
-    // scaled away from overflow and from lost bits
+    // scaled to avoid overflow and lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) =
@@ -66,7 +67,7 @@ fn wide_polar(x: C) -> (Wide, Wide) {
     (log, if x.im.is_sign_negative() { (-angle.0, -angle.1) } else { angle })
 }
 
-/// A complex number of two words a part.
+/// A complex number with two floats for each part.
 type WideC = (Wide, Wide);
 
 fn wide_times(x: WideC, y: WideC) -> WideC {
@@ -77,7 +78,7 @@ fn wide_times(x: WideC, y: WideC) -> WideC {
     )
 }
 
-/// The power of a finite number, by squaring; none where that leaves the range of normal numbers.
+/// The power of a finite number, by squaring; `None` if the result leaves the range of normal numbers.
 fn whole_power(x: C, n: i32) -> Option<C> {
     if n == 2 {
         return Some(times(x, x));
