@@ -17,7 +17,7 @@
 //! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
 //! | | | then `mean + std * z` |
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
-//! | permutation | | the stable order of 64-bit numbers made like those of `integers`, one for each element |
+//! | permutation | | the stable order of 64-bit numbers made as for `integers`, one for each element |
 //!
 //! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
 //! has its own stream: block `i`, and as many further blocks as it needs, which have 1, 2, .. as the third word of the

@@ -14,7 +14,7 @@ pub(crate) struct Layout {
     pub dtype: DType,
     pub device: DLDevice,
     pub shape: Vec<usize>,
-    /// Strides in elements; those of C order if there are no elements.
+    /// Strides in elements; C order if there are no elements.
     pub strides: Vec<isize>,
     /// Address of the first element; null if there are no elements.
     pub first: *mut u8,

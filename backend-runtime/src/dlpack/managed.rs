@@ -36,7 +36,7 @@ unsafe impl Sync for ManagedTensor {}
 /// Calls the deleter of the tensor, if it has one.
 ///
 /// # Safety
-/// The pointer is that of a live tensor, which is not used again.
+/// `raw` points to a live tensor, which is not used again.
 unsafe fn delete(raw: Raw) {
     // SAFETY: the caller promises a live tensor. The deleter is the producer's for this struct, and has the same offset
     // in every version.

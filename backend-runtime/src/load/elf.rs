@@ -14,7 +14,7 @@ const PROGRAM: usize = 56;
 const SECTION: usize = 64;
 const DYNAMIC: usize = 16;
 
-/// Maximum number of bytes read of a dynamic section or a table of names: those of the largest libraries are a few
+/// Maximum number of bytes read of a dynamic section or a table of names; in the largest libraries each is a few
 /// megabytes.
 const MOST: u64 = 256 << 20;
 

@@ -338,8 +338,8 @@ fn stirling(k: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0) / square) / square) / square) / k
 }
 
-/// `x log(x / mean) + mean - x` without cancellation (Loader, "Fast and accurate computation of binomial probabilities",
-/// 2000).
+/// `x log(x / mean) + mean - x` without cancellation (Loader, "Fast and accurate computation of binomial
+/// probabilities", 2000).
 #[inline(always)]
 fn deviance(x: f64, mean: f64) -> f64 {
     let difference = x - mean;
@@ -372,8 +372,8 @@ pub fn is_rate(rate: f64) -> bool {
     (0.0..=LARGEST_RATE).contains(&rate)
 }
 
-/// Poisson distributed with the mean `own[0]`: Hörmann's method PTRS ("The transformed rejection method for generating Poisson
-/// random variables", 1993).
+/// Poisson distributed with the mean `own[0]`: Hörmann's method PTRS ("The transformed rejection method for generating
+/// Poisson random variables", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
     rate: f64,

@@ -18,7 +18,7 @@ fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<
     }
 }
 
-/// Widths of borders in pairs, before and after each axis, and the padded shape. `size` is that of an element, in
+/// Widths of borders in pairs, before and after each axis, and the padded shape. `size` is the size of an element in
 /// bytes.
 pub fn padded(
     op: &'static str,

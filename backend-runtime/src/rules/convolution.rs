@@ -212,8 +212,8 @@ fn resulting(
     Ok(shape)
 }
 
-/// Plans a convolution of `x`, of shape `(batch, channels, lengths..)`, with a kernel of shape `(results, channels /
-/// groups, lengths..)`.
+/// Plans a convolution of `x`, of shape `(batch, channels, lengths..)`, with a kernel of shape
+/// `(results, channels / groups, lengths..)`.
 pub fn convolution(
     op: &'static str,
     x: &[usize],

@@ -42,7 +42,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     if n >= isize::MAX as f64 {
         return Err(Error::Memory { op, bytes: usize::MAX });
     }
-    // a negative length is an empty array; as in NumPy, the distance is that of the first two elements
+    // a negative length is an empty array; as in NumPy, `by` is the difference of the first two elements
     let n = n.max(0.0) as usize;
     let second = from + by;
     if T::DTYPE == DType::Float64 {

@@ -131,8 +131,8 @@ impl Svd {
     }
 }
 
-/// Shape of the eigenvalues of square matrices; the eigenvectors have the shape of the matrices. `size` is that of an
-/// element of either, in bytes.
+/// Shape of the eigenvalues of square matrices; the eigenvectors have the shape of the matrices. `size` is the size of
+/// an element of either in bytes.
 pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
     square(op, shape)?;
     count(op, shape, size)?;

@@ -39,7 +39,7 @@ pub enum Half {
 }
 
 impl Half {
-    /// Default number of points. For a half spectrum of `n` elements, it is that of the shortest even transform.
+    /// Default number of points for `n` elements. For a half spectrum it is `2 (n - 1)`, the shortest even transform.
     fn points(self, n: usize) -> usize {
         if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
     }
@@ -85,8 +85,8 @@ pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isi
     planned(op, shape, vec![(along, n)], half)
 }
 
-/// Plans the transform over several axes. Lengths without axes are those of the last axes. A half spectrum is along the
-/// last axis.
+/// Plans the transform over several axes. Lengths that are given without axes apply to the last axes. A half spectrum
+/// is along the last axis.
 pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
     let ndim = shape.len();
     let given = s.as_ref().map(|s| (s.as_slice(), s.count()));

@@ -55,8 +55,8 @@ pub struct Selection {
     pub picks: Vec<Pick>,
 }
 
-/// Returns whether a mask of this shape selects from axes of these lengths. Each length of the mask is that of the axis
-/// or 0; with a 0 the mask selects nothing.
+/// Returns whether a mask of this shape selects from axes of these lengths. Each length of the mask must equal that
+/// axis's length or be 0; a mask with a 0 selects nothing.
 pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
     axes.len() == mask.len() && axes.iter().zip(mask).all(|(axis, len)| axis == len || *len == 0)
 }
@@ -163,7 +163,7 @@ impl Selection {
     }
 
     /// Shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of the index array of
-    /// each pick; for a mask it is `[n]`, with `n` true elements. `size` is that of an element, in bytes.
+    /// each pick; for a mask it is `[n]`, with `n` true elements. `size` is the size of an element in bytes.
     pub fn shape<'a>(
         &self,
         op: &'static str,

@@ -29,8 +29,8 @@ pub struct Along {
     pub shape: Vec<usize>,
 }
 
-/// Plans a gather along an axis with one index for each position; the other axes broadcast. `size` is that of an
-/// element, in bytes.
+/// Plans a gather along an axis with one index for each position; the other axes broadcast. `size` is the size of an
+/// element in bytes.
 pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, size: usize) -> Result<Along> {
     let axis = axis(op, along, x.len())?;
     let refused = || Error::shapes(op, x, indices);
@@ -66,7 +66,7 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
     }
 }
 
-/// Shape of an array of segments: that of `x`, with length `segments` along the axis. `named` is the shape of the
+/// Shape of an array of segments: the shape of `x`, with length `segments` along the axis. `named` is the shape of the
 /// segments' numbers, one for each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,

@@ -3,8 +3,8 @@
 use super::{axis, count};
 use crate::{Error, Result};
 
-/// Axis and shape of arrays joined along that axis; all other axes must have equal lengths. `size` is that of an
-/// element, in bytes.
+/// Axis and shape of arrays joined along that axis; all other axes must have equal lengths. `size` is the size of an
+/// element in bytes.
 pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     let along = axis(op, along, first.len())?;
@@ -20,7 +20,7 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
     Ok((along, shape))
 }
 
-/// Length of arrays that are joined as rows, one after the other. `size` is that of an element, in bytes.
+/// Length of arrays that are joined as rows, one after the other. `size` is the size of an element in bytes.
 pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<usize> {
     first(op, shapes)?;
     let lengths: Vec<[usize; 1]> = shapes.iter().map(|shape| [shape.iter().product()]).collect();

@@ -20,7 +20,7 @@ pub struct Product {
 
 impl Product {
     /// Plans the product of operands of these shapes. An operand with a single axis is a row on the left or a column on
-    /// the right; the result has no axis for it. `size` is that of an element, in bytes.
+    /// the right; the result has no axis for it. `size` is the size of an element in bytes.
     pub fn of(op: &'static str, x1: &[usize], x2: &[usize], size: usize) -> Result<Product> {
         let refuse = || Error::shapes(op, x1, x2);
         let (leading1, rows, inner) = match x1 {

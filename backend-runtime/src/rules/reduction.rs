@@ -64,7 +64,7 @@ pub fn quantile_range(op: &'static str) -> Error {
 }
 
 /// Axis of a scan, the shape of its operand, and the shape of the result. An array of 0 dimensions counts as one with a
-/// single element. `size` is that of an element of the result, in bytes.
+/// single element. `size` is the size of an element of the result in bytes.
 pub fn scan(
     op: &'static str,
     shape: &[usize],

@@ -15,8 +15,8 @@ pub struct Repeats {
     pub target: Vec<usize>,
 }
 
-/// Plans the repetition of a whole array along each axis. Missing axes are added in front. `size` is that of an
-/// element, in bytes.
+/// Plans the repetition of a whole array along each axis. Missing axes are added in front. `size` is the size of an
+/// element in bytes.
 pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) -> Result<Repeats> {
     let ndim = shape.len().max(times.len());
     let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();

@@ -3,8 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape in which weights broadcast to the elements: that of the elements, or one weight for each index along the only
-/// axis.
+/// Shape in which weights broadcast to the elements: the shape of the elements, or one weight for each index along the
+/// only axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),

@@ -1,5 +1,5 @@
-//! The inverses of the error function and of its complement, by polynomials in `w = -log(1 - x^2)` and in `sqrt(w)`: the
-//! variables of M. Giles, "Approximating the erfinv function" (2011).
+//! The inverses of the error function and of its complement, by polynomials in `w = -log(1 - x^2)` and in `sqrt(w)`:
+//! the variables of M. Giles, "Approximating the erfinv function" (2011).
 
 use super::F;
 use super::exact::polynomial;
