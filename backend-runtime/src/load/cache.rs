@@ -23,9 +23,9 @@ pub fn folder(part: &str) -> Result<PathBuf, String> {
     create(&chosen.join(part)).map_err(|why| format!("the cache folder {} is not used: {why}", chosen.display()))
 }
 
-/// Cache folder named by the environment. Relative paths are ignored in the variables whose specification says so,
-/// because such a path names another folder wherever the program starts. Only `BACKENDS_CACHE`, the user's own choice,
-/// may be relative.
+/// Cache folder named by the environment. A relative path would name another folder in every working folder, so it is
+/// ignored, as the specification of such a variable says. Only `BACKENDS_CACHE`, the user's own choice, may be
+/// relative.
 fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name, rest: &str| set(name).filter(|folder| folder.is_absolute()).map(|folder| folder.join(rest));
     set("BACKENDS_CACHE")

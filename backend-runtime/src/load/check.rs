@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// without links, or an error that names the refused part and the reason.
 ///
 /// A folder that all users can write but whose entries only their owners can replace, such as `/tmp`, may lead to an
-/// entry of this user or of the administrator, but is refused as the end of the path. Nobody else can then change any
-/// part of the path, so a later use of the path finds what was checked.
+/// entry of this user or of the administrator, but is refused as the target of the path. Nobody else can then change
+/// any part of the path, so a later use of the path finds what was checked.
 #[cfg(unix)]
 pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let mut walk = walk::Walk::new(trust)?;

@@ -130,7 +130,7 @@ impl Sampler for Exponential {
 }
 
 impl Exponential {
-    /// Converts a uniform number in `[0, 1)`.
+    /// Converts a uniform number in `[0, 1)` to an exponentially distributed one.
     #[inline(always)]
     pub fn of_unit(&self, unit: f64) -> f64 {
         // gives 0 for the logarithm of 1, and not -0

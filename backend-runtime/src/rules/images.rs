@@ -273,7 +273,7 @@ pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// Size of a window along each axis; `sizes` is one for all axes, or one for each.
+/// Size of a window along each axis; `sizes` has one number for all axes, or one for each.
 pub fn window_sizes(op: &'static str, shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
     match sizes {
         all if all.len() == shape.len() => Ok(all.to_vec()),

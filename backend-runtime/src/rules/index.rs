@@ -41,8 +41,8 @@ pub struct Pick {
     pub is_mask: bool,
 }
 
-/// Selection by a list of indices. A mask counts as one index array for each of its axes. The length of these arrays is
-/// the mask's number of true elements, which [`Selection::shape`] is given.
+/// Selection by a list of indices. A mask counts as one index array for each of its axes. The length of these arrays,
+/// the mask's number of true elements, is passed to [`Selection::shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Span of each axis of the array; the whole axis if an array or a mask selects from it.

@@ -45,8 +45,8 @@ pub fn repeated(
     Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
 }
 
-/// Axis along which every element is repeated, each by its own count. `counts` has one number for each element, or one
-/// for all.
+/// Axis along which every element is repeated, each by its own count. `counts` is the shape of the counts: one for each
+/// index of the axis, or one for all.
 pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, shape.len())?;
     match counts {
