@@ -1,7 +1,7 @@
-//! Attacks by another user of the same machine: each plants something as that user and starts a program of this one, which
-//! must neither run nor overwrite anything.
+//! Attacks by another user of the same machine: each plants something as that user and starts a program that uses this
+//! library, which must neither run nor overwrite anything.
 //!
-//! Needs to be root on Linux, to become the other user. What needs no other user is an ordinary test.
+//! Becoming the other user needs root on Linux. Attacks that need no other user are ordinary tests.
 
 use crate::run::Outcome;
 
@@ -37,10 +37,10 @@ mod linux {
         process::Command,
     };
 
-    /// The attacker: the user that systems have for nobody in particular.
+    /// The attacker: the user `nobody`.
     const NOBODY: u32 = 65534;
 
-    /// A library that leaves a mark where it is loaded.
+    /// A library that leaves a mark when it is loaded.
     const PAYLOAD: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +51,10 @@ __attribute__((constructor)) static void loaded(void) {
 }
 "#;
 
-    /// The program that is attacked, an example of the runtime.
+    /// The attacked program, an example of the runtime.
     const VICTIM: &str = "load_libraries";
 
-    /// How many process numbers ahead a link is planted for.
+    /// Number of upcoming process ids for which links are planted.
     const PROCESSES: u32 = 2000;
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;
@@ -86,7 +86,7 @@ __attribute__((constructor)) static void loaded(void) {
         if succeeded == 0 { Ok(()) } else { Err(format!("{succeeded} of {} attacks succeed", ATTACKS.len())) }
     }
 
-    /// A folder with all that an attack needs, which goes with this value.
+    /// A folder with everything that an attack needs; dropping this value removes the folder.
     struct Scene(PathBuf);
 
     impl Drop for Scene {
@@ -100,7 +100,7 @@ __attribute__((constructor)) static void loaded(void) {
     }
 
     impl Scene {
-        /// In the folder of temporary files, as only that is sure to be open to the other user.
+        /// Makes the folder among the temporary files, because only there can the other user surely reach it.
         fn new() -> Outcome<Scene> {
             let made = Command::new("mktemp").args(["-d", "-t", "backends-attack-XXXXXX"]).output();
             let path =
@@ -128,14 +128,14 @@ __attribute__((constructor)) static void loaded(void) {
             self.at("bin/payload.so")
         }
 
-        /// Runs commands of the shell as the other user, in the folder that all can write.
+        /// Runs shell commands as the other user, in a folder that everyone can write to.
         fn plant(&self, commands: &str) -> Outcome {
             let mut shell = Command::new("sh");
             shell.args(["-ec", commands]).uid(NOBODY).gid(NOBODY).env("PAYLOAD", self.payload());
             run(shell.current_dir(self.at("tmp")))
         }
 
-        /// The program that is attacked, in a bare environment.
+        /// The attacked program, in a bare environment.
         fn victim(&self, program: &Path) -> Command {
             let mut command = Command::new(program);
             command.env_clear().env("ATTACK_MARK", self.at("mine/mark"));
@@ -144,14 +144,14 @@ __attribute__((constructor)) static void loaded(void) {
             command
         }
 
-        /// The victim with a libtorch of its own choice.
+        /// The victim with a libtorch that it chose itself.
         fn torch_victim(&self) -> Command {
             let mut command = self.victim(&self.at("bin/program"));
             command.env("LIBTORCH", root().join("libtorch/torch"));
             command
         }
 
-        /// Runs the victim; the harm that was done.
+        /// Runs the victim and returns the harm done.
         fn harm(&self, victim: &mut Command) -> Outcome<Vec<String>> {
             let output = victim.output().map_err(|why| why.to_string())?;
             for line in String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).lines() {
@@ -167,7 +167,7 @@ __attribute__((constructor)) static void loaded(void) {
             Ok(harm)
         }
 
-        /// The name of the shim in the cache, as anybody can find it out by running the program.
+        /// The name of the shim in the cache, which anybody can find out by running the program.
         fn name_of_shim(&self) -> Outcome<String> {
             let folder = self.at("mine/cache");
             run(self.torch_victim().env("BACKENDS_CACHE", &folder).stdout(std::process::Stdio::null()))?;
@@ -192,7 +192,7 @@ __attribute__((constructor)) static void loaded(void) {
         let precious = scene.at("mine/precious");
         fs::write(&precious, "precious").map_err(said(&precious))?;
         scene.plant("mkdir backends; chmod 777 backends")?;
-        // names that end in the number of the process can be foretold; made here, as every other way takes process numbers
+        // names that end in the process id can be predicted; made here, because any other way would use up process ids
         for process in (1..=PROCESSES).map(|ahead| std::process::id() + ahead) {
             for end in ["", ".cpp"] {
                 let link = scene.at(&format!("tmp/backends/{name}.{process}{end}"));
@@ -225,11 +225,11 @@ __attribute__((constructor)) static void loaded(void) {
         for (name, value) in [("VIRTUAL_ENV", his.clone()), ("CONDA_PREFIX", his.clone()), ("PATH", his.join("bin"))] {
             harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
         }
-        // the working folder is his
+        // the working folder belongs to the attacker
         harm.extend(
             scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp")).env("PATH", ":bin:."))?,
         );
-        // a place that all can write is refused even where it is named
+        // a place that everyone can write to is refused even if it is set explicitly
         scene.plant("chmod -R a+rwX his")?;
         for (name, value) in [("MPI_HOME", his.clone()), ("WORLD_MPI", his.join("lib/libmpi_abi.so.1"))] {
             harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
@@ -240,7 +240,7 @@ __attribute__((constructor)) static void loaded(void) {
     fn home_of_another(scene: &Scene) -> Outcome<Vec<String>> {
         let name = scene.name_of_shim()?;
         scene.plant(&format!("mkdir -p user/.cache/backends; cp $PAYLOAD user/.cache/backends/{name}"))?;
-        // and a torch that he installed for himself, in any Python
+        // and a torch that the attacker installed for himself, for any Python
         scene.plant(
             "for minor in $(seq 8 20); do lib=user/.local/lib/python3.$minor/site-packages/torch/lib; mkdir -p $lib; \
              cp $PAYLOAD $lib/libtorch_cpu.so; touch $lib/../__init__.py; done",
@@ -251,7 +251,7 @@ __attribute__((constructor)) static void loaded(void) {
         Ok(harm)
     }
 
-    /// The program is in the target folder of a cargo project, beside which the other user may write.
+    /// Puts the program into the target folder of a cargo project that the other user can write to.
     fn open_project(scene: &Scene) -> Outcome<Vec<String>> {
         let project = scene.at("project");
         fs::create_dir_all(project.join("target/debug")).map_err(said(&project))?;
@@ -265,7 +265,7 @@ __attribute__((constructor)) static void loaded(void) {
             "mkdir -p ../project/libtorch/torch/lib; cp $PAYLOAD ../project/libtorch/torch/lib/libtorch_cpu.so",
         )?;
         let mut harm = scene.harm(&mut scene.victim(&program))?;
-        // a link from a folder that is closed to one of his
+        // a link in a closed folder to a folder of the attacker
         chmod(&project, 0o755)?;
         let link = project.join("libtorch");
         fs::rename(&link, scene.at("tmp/his")).map_err(said(&link))?;

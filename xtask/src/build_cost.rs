@@ -1,4 +1,4 @@
-//! What a user's crate pays to compile: small programs are written to a temporary folder, built, and run.
+//! Compile times of a user's crate: small programs are written to a temporary folder, built, and run.
 
 mod speeds;
 
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Calls over arrays `x` and `y` of shape (4, 4), which every program makes in this order.
+/// Calls on arrays `x` and `y` of shape (4, 4); every program makes them in this order.
 const REAL: [&str; 60] = [
     "add(&x, &y)",
     "subtract(&x, 2.0)",
@@ -73,7 +73,7 @@ const REAL: [&str; 60] = [
     "rfft(&x)",
 ];
 
-/// Calls that every numeric dtype has.
+/// Calls that exist for every numeric dtype.
 const NUMERIC: [&str; 20] = [
     "add(&x, &y)",
     "subtract(&x, &y)",
@@ -97,7 +97,7 @@ const NUMERIC: [&str; 20] = [
     "nonzero(&x)",
 ];
 
-/// Functions of formulas: each of the first with each of the second, in `f(x - y) * z + g(y * 3.5)`.
+/// Functions for the formulas: every pair of one from each list, in `f(x - y) * z + g(y * 3.5)`.
 const FORMULAS: ([&str; 8], [&str; 5]) =
     (["exp", "sin", "cos", "tanh", "sqrt", "log", "atan", "sinh"], ["sin", "cos", "expm1", "log1p", "tan"]);
 
@@ -105,7 +105,7 @@ const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64
 
 const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]";
 
-/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`, where a part of a program's name will do
+/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`; part of a program's name is enough.
 pub fn task(args: &[String]) -> Outcome {
     let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
     let mut only = None;
@@ -185,7 +185,7 @@ fn source(calls: &[&str], dtypes: &[&str]) -> String {
     source + &main + "    println!(\"run 0\");\n    Ok(())\n}\n"
 }
 
-/// A program of 40 formulas over three arrays in f64, by `expr!` or op by op.
+/// A program that computes 40 formulas of three f64 arrays, with `expr!` or op by op.
 fn formulas(by_expr: bool) -> String {
     let (outer, inner) = FORMULAS;
     let all = outer.into_iter().flat_map(|f| inner.map(|g| (f, g)));
@@ -207,14 +207,14 @@ fn formulas(by_expr: bool) -> String {
     )
 }
 
-/// A crate that depends on this one.
+/// A crate that depends on this library.
 struct User {
     folder: PathBuf,
     target: PathBuf,
 }
 
 impl User {
-    /// `more`: the end of its manifest, which begins with further dependencies.
+    /// Writes the crate. `more` is appended to the dependencies of its manifest and may add sections.
     fn new(folder: &Path, of: &Path, source: &str, more: &str) -> Outcome<User> {
         let user = User { folder: folder.join("user"), target: folder.join("target") };
         let of = fs::canonicalize(of).map_err(|why| format!("{}: {why}", of.display()))?;
@@ -223,7 +223,7 @@ impl User {
              backends = {{ path = {of:?} }}\n{more}"
         );
         let _ = fs::create_dir_all(user.folder.join("src"));
-        // the versions that this repository is tested with
+        // the same versions of dependencies as in this repository's tests
         if !user.folder.join("Cargo.lock").exists() {
             let _ = fs::copy(of.join("Cargo.lock"), user.folder.join("Cargo.lock"));
         }
@@ -247,14 +247,14 @@ impl User {
         cargo
     }
 
-    /// Builds it; seconds of processor time.
+    /// Builds the crate; returns seconds of processor time.
     fn build(&self, release: bool) -> Outcome<f64> {
         let before = children_seconds()?;
         crate::run::run(&mut self.cargo("build", release))?;
         Ok(children_seconds()? - before)
     }
 
-    /// Builds it three times after a change; seconds of the fastest.
+    /// Builds the crate three times, each after a change; returns the seconds of the fastest build.
     fn rebuild(&self, source: &str, release: bool) -> Outcome<f64> {
         let mut best = f64::INFINITY;
         for n in 1..=3 {
@@ -264,7 +264,7 @@ impl User {
         Ok(best)
     }
 
-    /// Whether a build before this one has built what it depends on.
+    /// Whether an earlier build has compiled the dependencies.
     fn rest_is_built(&self, release: bool) -> bool {
         self.target.join(if release { "release.built" } else { "dev.built" }).exists()
     }
@@ -278,7 +278,7 @@ impl User {
         self.target.join(if release { "release" } else { "debug" }).join("user")
     }
 
-    /// Lines of LLVM's language before it optimises, and functions.
+    /// Counts of LLVM IR lines before optimisation, and of functions.
     fn lines(&self) -> Outcome<(usize, usize)> {
         let out = self.target.join("user.ll");
         let mut cargo = self.cargo("rustc", true);
@@ -290,7 +290,7 @@ impl User {
     }
 }
 
-/// Lines of instructions in the functions of a module, and the functions.
+/// Counts of instruction lines in the functions of a module, and of functions.
 fn counted(module: &str) -> (usize, usize) {
     let (mut lines, mut functions, mut inside) = (0, 0, false);
     for line in module.lines() {
@@ -305,7 +305,7 @@ fn counted(module: &str) -> (usize, usize) {
     (lines, functions)
 }
 
-/// Processor time of all programs that this one has run and waited for.
+/// Processor time of all child processes that have been waited for.
 fn children_seconds() -> Outcome<f64> {
     let refused = || "the processor time of other programs is read from /proc, which Linux has".to_owned();
     let stat = fs::read_to_string("/proc/self/stat").map_err(|_| refused())?;

@@ -1,5 +1,5 @@
-//! Whether files import each other in circles. Types are below what uses them: a file can then be read with those that it
-//! imports, and without those that import it.
+//! Checks that files do not import each other in circles. Types are below what uses them: a file can then be read with
+//! the files that it imports, and without the files that import it.
 
 use crate::run::root;
 use std::{
@@ -8,24 +8,24 @@ use std::{
     path::Path,
 };
 
-/// The folders whose files form no circles, each in its crate. Those of the CPU backend form one on purpose: the sealed trait of
-/// the dtypes, which every file imports, has the functions that are compiled once for each dtype as its methods.
+/// The folders, each in its crate, whose files must form no circles. The files of the CPU backend form one on purpose:
+/// every file imports the sealed trait of the dtypes, whose methods are the functions compiled once for each dtype.
 const FOLDERS: [(&str, &str); 4] =
     [("backend-runtime", "cuda"), ("backend-runtime", "load"), ("backend-runtime", "torch"), ("soft-cuda", "driver")];
 
 /// A module's path from the root of its crate: `["torch", "call"]`.
 type Module = Vec<String>;
 
-/// What a file says of other modules.
+/// The references of a file to other modules.
 #[derive(Default)]
 struct File {
-    /// The paths that it uses.
+    /// Paths that the file uses.
     uses: Vec<Module>,
-    /// The names that it passes on (`pub use`), and where they are from.
+    /// Names that the file re-exports (`pub use`), with their paths.
     passes: BTreeMap<String, Module>,
 }
 
-/// The code of a file without comments, texts and tests.
+/// The code of a file without comments and tests.
 fn code_of(text: &str) -> String {
     let mut code = String::new();
     let mut lines = text.lines().peekable();
@@ -45,14 +45,14 @@ fn code_of(text: &str) -> String {
     code
 }
 
-/// The modules that are only there for tests, by their names in `text`.
+/// Names of the modules declared in `text` that exist only for tests.
 fn modules_of_tests(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let pairs = lines.windows(2).filter(|pair| pair[0].starts_with("#[cfg(") && pair[0].contains("test"));
     pairs.filter_map(|pair| pair[1].split_once("mod ")?.1.strip_suffix(';')).collect()
 }
 
-/// `a::{b, c::d}` as `a::b` and `a::c::d`.
+/// Expands `a::{b, c::d}` to `a::b` and `a::c::d`.
 fn expanded(path: &str) -> Vec<String> {
     let path = path.trim();
     let Some((before, inside)) = path.split_once('{').and_then(|(b, rest)| Some((b, rest.strip_suffix('}')?))) else {
@@ -75,7 +75,7 @@ fn expanded(path: &str) -> Vec<String> {
     parts.flat_map(|part| expanded(&format!("{before}{}", part.trim()))).collect()
 }
 
-/// A path of a module as one from the root of the crate; `None` where it leads to another crate.
+/// The path from the root of the crate for a path used in module `of`; `None` if it leads to another crate.
 fn absolute(of: &Module, path: &str, known: &BTreeSet<Module>) -> Option<Module> {
     let mut parts = path.split("::").map(|part| part.trim().trim_start_matches("r#").to_owned()).peekable();
     let mut at = of.clone();
@@ -101,7 +101,7 @@ fn absolute(of: &Module, path: &str, known: &BTreeSet<Module>) -> Option<Module>
     Some(at)
 }
 
-/// Reads what a file says of other modules.
+/// Reads the references of a file to other modules.
 fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
     let mut file = File::default();
     let mut rest = String::new();
@@ -129,7 +129,7 @@ fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
     file
 }
 
-/// The module that a path leads to, through those that only pass names on.
+/// The module that a path leads to, followed through re-exports.
 fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Option<Module> {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
     let passed = path.get(length).and_then(|name| files[&path[..length]].passes.get(name)).filter(|_| depth < 8);
@@ -139,7 +139,7 @@ fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Opti
     }
 }
 
-/// What each module imports, among those that import each other in circles; empty where there are none.
+/// The imports of each module in a circle, limited to modules in circles; empty if there are no circles.
 fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let tests = sources.iter().flat_map(|(module, text)| {
         modules_of_tests(text).into_iter().map(move |name| module.iter().cloned().chain([name.to_owned()]).collect())
@@ -167,7 +167,7 @@ fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Modu
     imports
 }
 
-/// The files below a folder, by their modules.
+/// Reads the files below a folder into `found`, by module.
 fn sources(folder: &Path, module: &[String], found: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).expect("the folder is there").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

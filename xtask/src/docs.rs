@@ -1,5 +1,4 @@
-//! The reference as rustdoc writes it: rustdoc warns of no broken link in text that a macro made, and of no page that is too
-//! large to read.
+//! Builds the reference and checks what rustdoc does not: links in text made by a macro, and the size of pages.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -10,20 +9,20 @@ use std::{
 /// Largest page, in bytes.
 const MOST: usize = 200_000;
 
-/// What each method adds to that on pages that list the ops as methods: every op has a page of its own, and nobody reads these from end to end.
+/// Extra bytes per method on pages that list the ops as methods; each op has its own page, so nobody reads the lists.
 const MOST_OF_METHOD: usize = 1_500;
 
-/// The lists.
+/// Pages that list the ops as methods.
 const LISTS: [&str; 2] = ["struct.Out.html", "struct.Lazy.html"];
 
-/// `docs`: builds the reference; fails where a link leads nowhere or a page is too large.
+/// `docs`: builds the reference; fails if a link leads nowhere or a page is too large.
 pub fn task() -> Outcome {
     let folder = root().join("target/doc");
-    // pages of items that are no more would stay
+    // pages of items that no longer exist would stay
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     }
-    // rustdoc links to a crate of which there is a folder: without it, links would depend on which crate's pages are written first
+    // rustdoc links to a crate only if its folder exists: otherwise, links depend on which crate is documented first
     for name in libraries()? {
         let path = folder.join(name);
         fs::create_dir_all(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -44,7 +43,7 @@ pub fn task() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// The names of the workspace's libraries, as code has them.
+/// The names of the workspace's libraries, as code spells them.
 fn libraries() -> Outcome<Vec<String>> {
     let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output();
     let output = output.map_err(|why| format!("cargo metadata: {why}"))?;
@@ -60,7 +59,7 @@ fn libraries() -> Outcome<Vec<String>> {
     Ok(names.map(|name| name.replace('-', "_")).collect())
 }
 
-/// The pages, but those with source code.
+/// Finds all pages except those with source code.
 fn find(folder: &Path, pages: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -80,7 +79,7 @@ fn mistakes(page: &str, most: usize) -> Vec<String> {
         wrong.push(format!("{} bytes, at most {most} are read with pleasure", page.len()));
     }
     let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
-    // what rustdoc could not resolve stays as it was written
+    // a link that rustdoc cannot resolve stays as it was written
     for (at, _) in page.match_indices("[<code>") {
         wrong.push(format!("no link: {}", up_to(&page[at + "[<code>".len()..], '<')));
     }

@@ -1,5 +1,5 @@
-//! The examples beside Python packages that do the same, from start to result: `xtask/peers_epr.py`, `peers_template.py` and
-//! `peers_fluid.py`.
+//! Compares examples with Python packages that do the same, from start to result: `xtask/peers_epr.py`,
+//! `peers_template.py` and `peers_fluid.py`.
 
 use crate::{
     measure::built,
@@ -13,29 +13,29 @@ use std::{
     time::Instant,
 };
 
-/// Rounds of all programs, one after the other: what disturbs one of them for a while does not decide.
+/// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 3;
 
-/// An example and what does the same.
+/// An example and the Python programs that do the same.
 struct Program {
-    /// What it is called on the command line; its environment and its script have that name, too.
+    /// Name on the command line, also used for the environment and the script.
     name: &'static str,
     example: &'static str,
-    /// In an environment of their own; PyTorch's package has some GB.
+    /// Python packages, installed in an environment of their own; PyTorch's package has some GB.
     packages: &'static [&'static str],
-    /// Their names, and what the script is told.
+    /// Names of the peers, each with the script's argument that selects it.
     peers: &'static [(&'static str, &'static str)],
-    /// What makes the inputs that the example has not, once.
+    /// Arguments of a first run that makes inputs for the comparison; empty if none are needed.
     first: &'static [&'static str],
-    /// What is asked of the example.
+    /// Arguments of the example in the comparison.
     options: &'static [&'static str],
     results: &'static [Compared],
 }
 
-/// A file that all of them make.
+/// A file that all programs write.
 struct Compared {
     file: &'static str,
-    /// What is compared of arrays a, of ours, and b: an expression of NumPy.
+    /// A NumPy expression for the difference of the arrays a, which is ours, and b.
     by: &'static str,
     name: &'static str,
     most: f64,
@@ -58,7 +58,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("PyEPRI, NumPy", "numpy"), ("PyEPRI, PyTorch", "torch")],
         first: &[],
         options: &["--method", "tv"],
-        // float64 and transforms to 1e-13: what they lack reaches the image about as large as it is, transforms to 1e-9 change it by 7e-10
+        // float64, with transforms accurate to 1e-13, which leave an error of about that size in the image; transforms
+        // accurate to 1e-9 change it by 7e-10
         results: &[Compared { file: "tv.npy", by: LARGEST, name: "image", most: 1e-9 }],
     },
     Program {
@@ -68,7 +69,7 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("pyTME, NumPy and FFTW", "numpyfftw")],
         first: &[],
         options: &[],
-        // transforms of float32, each of whose roundings is 6e-8; rotations differ where scores are equal within that
+        // transforms in float32, which rounds to 6e-8; rotations differ where scores are equal to within rounding
         results: &[
             Compared { file: "scores.npy", by: LARGEST, name: "scores", most: 1e-5 },
             Compared { file: "rotation.npy", by: "(a != b).mean()", name: "places with another rotation", most: 1e-3 },
@@ -81,7 +82,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("Phi-ML, NumPy", "numpy"), ("Phi-ML, PyTorch", "torch")],
         first: &["--steps", "1", "--frames", "0", "--checkpoint", "start.npz", "--out", "first"],
         options: &["--restart", "start.npz", "--steps", "201", "--frames", "0"],
-        // roundings of float32 grow in a flow that mixes, in 200 steps to as much as Phi-ML's own libraries are apart; a step less is 0.1 and more
+        // float32 rounding grows in a mixing flow, in 200 steps to the difference between Phi-ML's own libraries; one
+        // step less gives a difference of 0.1 or more
         results: &[
             Compared { file: "smoke.npy", by: LARGEST, name: "smoke", most: 3e-3 },
             Compared { file: "velocity.npy", by: LARGEST, name: "velocity", most: 3e-3 },
@@ -115,18 +117,18 @@ pub fn task(args: &[String]) -> Outcome {
     if differences.is_empty() { Ok(()) } else { Err(format!("results differ:\n{}", differences.join("\n"))) }
 }
 
-/// What a program took.
+/// The times of one run of a program.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Which of the numbers of threads, and of the peers, ours before them.
+    /// Index of the number of threads, and index of the program: 0 is ours, then the peers.
     place: (usize, usize),
     /// Seconds from the start of the process to its end.
     whole: f64,
-    /// Of these, what it says of its work: without start, imports and files.
+    /// The part of these seconds that the program reports as its work: without start, imports and files.
     work: f64,
 }
 
-/// Runs all rounds, ours before the peers in each of them, and says how far apart the results of the last are.
+/// Runs all rounds, ours before the peers in each, and prints how far the results of the last round are apart.
 fn runs(program: &Program, threads: &[usize], differences: &mut Vec<String>) -> Outcome<Vec<Run>> {
     let python = environment(&format!("{}-venv", program.name), program.packages)?;
     let example = built(program.example)?;
@@ -176,14 +178,14 @@ impl Compared {
     }
 }
 
-/// The folder of what a program writes.
+/// The folder for the files that a program writes.
 fn folder(program: &Program, of: &str) -> Outcome<PathBuf> {
     let folder = root().join("target/examples").join(program.name).join(of);
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     Ok(folder)
 }
 
-/// Runs it in a folder: the seconds that it took, and what it said.
+/// Runs a command in a folder; returns its seconds and its output.
 fn run(command: &mut Command, folder: &Path, threads: usize) -> Outcome<(f64, String)> {
     let count = threads.to_string();
     command.envs(["RAYON", "OMP", "MKL", "OPENBLAS"].map(|of| (format!("{of}_NUM_THREADS"), &count)));
@@ -196,7 +198,7 @@ fn run(command: &mut Command, folder: &Path, threads: usize) -> Outcome<(f64, St
     Ok((seconds, String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-/// The sum of all seconds that an example speaks of: "0.10 s to prepare, 2.00 s for ..".
+/// The sum of all seconds in an example's output: "0.10 s to prepare, 2.00 s for ..".
 fn seconds_said(text: &str) -> Option<f64> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_seconds = |word: &str| word.trim_end_matches([',', ';']) == "s";
@@ -209,7 +211,7 @@ const HEAD: &str = "\
 |---|--:|--:|--:|--:|--:|
 ";
 
-/// A line for each program and number of threads: the ratios are those of the least.
+/// A line for each program and number of threads; the ratios are of the least times.
 fn table(program: &Program, threads: &[usize], runs: &[Run]) -> String {
     let mut out = String::new();
     for (at, count) in threads.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Builds with fewer features than the default: that they compile without a warning, and what the smallest does not depend on.
+//! Checks builds with fewer features than the default: for warnings, and for dependencies that the smallest must not
+//! have.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{path::PathBuf, process::Command};
@@ -6,13 +7,13 @@ use std::{path::PathBuf, process::Command};
 /// The libraries that have the features of `backends`.
 const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "backends-solvers"];
 
-/// WebAssembly, where there are no files, threads or libraries to be loaded.
+/// WebAssembly, which has no files, no threads and no loadable libraries.
 const WASM: &str = "wasm32-unknown-unknown";
 
 /// Packages that only the features `cuda` and `torch` need.
 const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
 
-/// `features`: lints the combinations, and looks at the dependencies of the smallest.
+/// `features`: lints the combinations, and checks the dependencies of the smallest.
 pub fn task() -> Outcome {
     let found = foreign(&dependencies("")?);
     if !found.is_empty() {
@@ -31,7 +32,7 @@ pub fn task() -> Outcome {
     Ok(())
 }
 
-/// Fails with what the compiler and clippy say of these packages without their default features.
+/// Lints packages without their default features; any warning is an error.
 fn lint(packages: &[&str], args: &[&str]) -> Outcome {
     let mut command = cargo();
     command.args(["clippy", "--quiet", "--no-default-features"]).args(args);
@@ -39,14 +40,14 @@ fn lint(packages: &[&str], args: &[&str]) -> Outcome {
     run(command.args(["--", "-D", "warnings"]))
 }
 
-/// The packages that programs with `backends` link, one a line, with these features of it.
+/// The packages that a program links if it uses `backends` with these features, one per line.
 fn dependencies(features: &str) -> Outcome<String> {
     let mut command = cargo();
     command.args(["tree", "--package", "backends", "--no-default-features", "--features", features]);
     said(command.args(["--edges", "normal", "--prefix", "none"]))
 }
 
-/// Which packages of [`FOREIGN`] are listed.
+/// The packages of [`FOREIGN`] in a list.
 fn foreign(packages: &str) -> Vec<&'static str> {
     let names: Vec<&str> = packages.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.into_iter().filter(|name| names.contains(name)).collect()
@@ -73,7 +74,7 @@ fn said(command: &mut Command) -> Outcome<String> {
 mod tests {
     use super::*;
 
-    /// Each feature adds its packages: a list that cargo prints in another form would fail here, and not pass as empty.
+    /// Each feature adds its packages, so that a new format of cargo's list fails here instead of passing as empty.
     #[test]
     fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
         assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);

@@ -1,5 +1,5 @@
-//! A long search for what the bounded tests do not find: damaged tables and files, and random calls of every op, compared
-//! between backends and numbers of threads.
+//! A long search for mistakes that the bounded tests miss: damaged tables and files, and random calls of every op,
+//! compared between backends and numbers of threads.
 
 use crate::{
     run::{Outcome, cargo, root, run},
@@ -12,13 +12,13 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// How long it runs where nothing is said.
+/// Default duration.
 const SECONDS: u64 = 600;
 
-/// Packages whose tests named `fuzz` change their input at random for `FUZZ_SECONDS`, from `FUZZ_SEED` on.
+/// Packages whose tests named `fuzz` mutate their input at random for `FUZZ_SECONDS`, starting from `FUZZ_SEED`.
 const PACKAGES: [&str; 2] = ["backend-macros", "backends-npz"];
 
-/// On how many threads calls are repeated, besides one.
+/// Numbers of threads for the repeated calls, which are recorded on one thread.
 const THREADS: [&str; 2] = ["2", "7"];
 
 /// Address space of a backend's tests, in KiB.
@@ -48,7 +48,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Seconds and seed.
+/// Parses the seconds and the seed.
 fn arguments(args: &[String]) -> Option<(u64, u64)> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (mut seconds, mut seed) = (SECONDS, now);
@@ -62,7 +62,7 @@ fn arguments(args: &[String]) -> Option<(u64, u64)> {
     Some((seconds, seed))
 }
 
-/// Random calls of every row: recorded on one thread of Numpyish, repeated on more of them, then on libtorch.
+/// Makes random calls of every row: recorded on one thread of Numpyish, repeated on more threads, then on libtorch.
 fn calls(seed: u64) -> Outcome {
     let folder = root().join("target/fuzz");
     let _ = fs::remove_dir_all(&folder);
@@ -78,7 +78,7 @@ fn calls(seed: u64) -> Outcome {
     step("compare", "torch", "2")
 }
 
-/// The tests of a backend, with a bound on their memory where the shell can set one.
+/// The tests of a backend, with a limit on their memory if the shell can set one.
 fn backend(test: &str, seed: u64) -> Command {
     let cargo = cargo();
     let mut command = Command::new("sh");

@@ -1,4 +1,4 @@
-//! NumPy's results for the conformance tests, by `golden.py` in an environment of its own.
+//! NumPy's results for the conformance tests, computed by `golden.py` in an environment of its own.
 
 use crate::{
     peers::PACKAGES as PEERS,
@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// What computes the references. Another version may differ in the last bits.
+/// The packages that compute the references. Another version may differ in the last bits.
 pub const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
 /// `golden [ROW] [--table T --out D]`
@@ -37,7 +37,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// `golden-torch`: what `golden_torch.py` finds by PyTorch, in the environment of the peers.
+/// `golden-torch`: runs `golden_torch.py`, which computes gradients with PyTorch, in the environment of the peers.
 pub fn torch(args: &[String]) -> Outcome {
     if let Some(other) = args.first() {
         return Err(format!("`{other}` is not an argument of `golden-torch`"));
@@ -49,7 +49,7 @@ pub fn torch(args: &[String]) -> Outcome {
     run(Command::new(&python).arg(script).arg(data).arg(root().join("ops.toml")).arg(out))
 }
 
-/// Computes the references of a table, or shows those of one row.
+/// Computes the references of a table, or prints those of one row.
 fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<&str>) -> Outcome {
     let model = read(table)?;
     let data = root().join("target").join("table.json");

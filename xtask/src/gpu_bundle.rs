@@ -1,4 +1,5 @@
-//! The tests and the bench of the Cuda backend, packed for a machine that has a GPU but neither cargo nor network, and minutes of time.
+//! Packs tests and bench of the Cuda backend for a machine with a GPU but no cargo and no network, and only minutes of
+//! time.
 
 use crate::run::{Outcome, cargo, create, root, run};
 use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
@@ -9,26 +10,26 @@ use std::{
     time::Instant,
 };
 
-/// The most that the packed bundle may be.
+/// Largest size of the packed bundle, in bytes.
 const LIMIT: u64 = 24 << 20;
 
-/// What packs the bundle. The programs have much in common, at distances that take a large dictionary to see: that makes it half as large.
+/// The packer. The programs have much in common at large distances, so that a large dictionary halves the size.
 const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 
-/// The architectures whose kernels are compiled ahead: H100 and H200.
+/// The architecture for which kernels are compiled in advance: H100 and H200.
 const ARCH: &str = "sm_90";
 
-/// The programs with the tests of all rows and dtypes, and with the others that need a GPU.
+/// Test programs: the tests of all rows and dtypes, and further tests that need a GPU.
 const TESTS: [&str; 8] =
     ["cuda", "cuda_bounds", "cuda_formulas", "device_memory", "dlpack", "formulas", "ops", "programs"];
 
-/// The example of the facade that compiles kernels ahead.
+/// The example of the facade that compiles kernels in advance.
 const COMPILER: &str = "compile_kernels";
 
-/// What the bundle is started with.
+/// The script that runs the bundle.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");
 
-/// The calls of the bench in CuPy and PyTorch.
+/// The bench's calls in CuPy and PyTorch.
 const PEERS: &str = include_str!("../peers_gpu.py");
 
 /// `gpu-bundle [--try [--plant]]`
@@ -55,7 +56,7 @@ pub fn task(args: &[String]) -> Outcome {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
-    // measured as users build it
+    // the bench is built as users build the library
     for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
@@ -85,7 +86,7 @@ pub fn task(args: &[String]) -> Outcome {
     if try_it { gpu_try::task(&packed, plant) } else { Ok(()) }
 }
 
-/// Packs a folder as that of user 0: where root unpacks it, the files are root's, and not of whoever made them here.
+/// Packs a folder with user 0 as owner: if root unpacks it, root owns the files instead of the user who packed them.
 fn pack(folder: &Path, packed: &Path) -> Outcome {
     let name = folder.file_name().ok_or("the folder has no name")?;
     run(Command::new("tar")
@@ -98,12 +99,13 @@ fn pack(folder: &Path, packed: &Path) -> Outcome {
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    // in one command with the tests, since alone it would be built with other features, and the libraries with it
+    // the example is built in one command with the tests: alone, it and the libraries would be built with other
+    // features
     let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--example", COMPILER];
     packages.into_iter().chain(names).map(String::from).collect()
 }
 
-/// Builds programs without symbols; their names and where they are.
+/// Builds programs without symbols; returns their names and paths.
 fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     let mut command = cargo();
     command.args(args).args(["--profile", profile, "--message-format", "json-render-diagnostics"]);
@@ -122,8 +124,8 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
-/// Runs the programs on the software device, for the texts and names of the kernels that they ask for, formulas' among them. It keeps
-/// what it compiles for itself, so that a rehearsal compiles nothing.
+/// Runs the programs on the software device to record the names and sources of the kernels that they ask for, including
+/// those of formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
     create(asked)?;
@@ -142,7 +144,7 @@ fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     run(on_software(&bundle.join("benches/gpu"))?.args(["--once", "--small"]))
 }
 
-/// Compiles the kernels in two processes: the compiler does one thing at a time in each.
+/// Compiles the kernels in two processes, because the compiler is serial within a process.
 fn compile_kernels(program: &Path, folder: &Path, asked: &Path) -> Outcome {
     let start = |part: &str| Command::new(program).args([ARCH, part]).arg(asked).env("BACKENDS_CACHE", folder).spawn();
     let running = ["0/2", "1/2"].map(start);
@@ -163,13 +165,14 @@ fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(drop).map_err(|why| format!("{}: {why}", from.display()))
 }
 
-/// The script, on test programs that stand for those of a GPU.
+/// Tests of the script, with fake test programs.
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::gpu_results::Results;
 
-    /// A bundle of the script and programs that fail as their tests' names say; what came back, and what was printed.
+    /// Runs a bundle of the script and programs that fail as their tests' names say; returns the results and the
+    /// output.
     fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
         let folder = root().join("target/tests/gpu-bundle").join(name);
         let _ = fs::remove_dir_all(&folder);

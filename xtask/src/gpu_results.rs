@@ -1,4 +1,4 @@
-//! What came back from a GPU's machine, as tables for docs/gpu.md: `gpu-results FILE..`.
+//! Turns the results from a GPU machine into tables for docs/gpu.md: `gpu-results FILE..`.
 
 use crate::run::{Outcome, root, run};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-/// Microseconds that were predicted for an H200 before anything had run there: rows of 2^24 elements, by row.
+/// Predicted microseconds on an H200, made before anything had run on one: rows of 2^24 elements.
 const PREDICTED: [(&str, f64); 18] = [
     ("add f32", 50.0),
     ("m + row f32", 39.0),
@@ -32,10 +32,10 @@ const PREDICTED: [(&str, f64); 18] = [
     ("conv weight gradient f32", 4500.0),
 ];
 
-/// A result is near its limit where it uses so much of it.
+/// A distance is listed if it is above this share of the allowed distance.
 const NEAR: f64 = 0.5;
 
-/// `gpu-results FILE..`: files that `run.sh` has packed.
+/// `gpu-results FILE..`: prints the tables of files that `run.sh` packed.
 pub fn task(args: &[String]) -> Outcome {
     if args.is_empty() {
         return Err("usage: cargo xtask gpu-results FILE.. (correctness.tar.gz, speed.tar.gz)".into());
@@ -47,7 +47,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// What one file has.
+/// The contents of one file.
 #[derive(Debug, Default)]
 pub struct Results {
     pub summary: String,
@@ -55,12 +55,12 @@ pub struct Results {
     planned: String,
     outcomes: String,
     ulps: String,
-    /// Lines of JSON of our bench, CuPy's and PyTorch's.
+    /// Lines of JSON from our bench, CuPy's and PyTorch's.
     times: String,
 }
 
 impl Results {
-    /// Of a file that `run.sh` has packed. Parts that are missing are empty.
+    /// Reads a file that `run.sh` packed. Missing parts are empty.
     pub fn of(file: &Path) -> Outcome<Results> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let part = name.split('.').next().unwrap_or_default().to_owned();
@@ -86,19 +86,19 @@ impl Results {
         Ok(results)
     }
 
-    /// A line of the machine: its `device`, say.
+    /// A value that the machine's log gives, for example its `device`; "?" if the log lacks it.
     fn said(&self, what: &str) -> &str {
         let value = |line: &'_ str| Some(line.strip_prefix(what)?.strip_prefix(": ")?.len());
         self.machine.lines().find(|line| value(line).is_some()).map_or("?", |line| &line[what.len() + 2..])
     }
 
-    /// Whether there is a time of this library.
+    /// Whether a time of this library was measured.
     pub fn has_times_of(&self, library: &str) -> bool {
         let lines = self.times.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.into_iter().any(|line| line["lib"] == library && line["ns"].is_number())
     }
 
-    /// Date, device, driver, and how many tests of each program passed.
+    /// Date, device and driver, and for each test program the number of tests that passed.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{}, {}, driver {}, CuPy {}, PyTorch {}\n",
@@ -133,7 +133,7 @@ impl Results {
         text
     }
 
-    /// What failed, as the summary says it.
+    /// A line for each failure in the summary.
     fn failures(&self) -> String {
         let is_failure = |said: &str| ["failed: ", "hung: ", "crashed: "].iter().any(|kind| said.starts_with(kind));
         let said =
@@ -141,7 +141,7 @@ impl Results {
         said.map(|said| format!("- {said}\n")).collect()
     }
 
-    /// Times of each row, ours beside those of others and the predicted one.
+    /// A table with a line for each row: our time, other libraries' times, and the predicted time.
     fn speed(&self) -> String {
         let mut rows: BTreeMap<(String, String), BTreeMap<String, f64>> = BTreeMap::new();
         let mut errors = BTreeSet::new();
@@ -171,7 +171,7 @@ impl Results {
         text + &errors.into_iter().collect::<String>()
     }
 
-    /// The rows that are far from the reference, measured by what they are allowed.
+    /// The rows and dtypes whose results are farther from the reference than `NEAR` of the allowed distance.
     fn distances(&self) -> String {
         let mut most: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
         for line in self.ulps.lines() {

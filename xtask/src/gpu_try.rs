@@ -1,4 +1,5 @@
-//! The rehearsal of a run on a GPU's machine: the packed bundle, in an empty folder, as a user who owns nothing there, on the software device.
+//! Rehearsal of a run on a GPU machine: the packed bundle in an empty folder, by a user who owns nothing, on the
+//! software device.
 
 use crate::{
     golden,
@@ -14,18 +15,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest that the rehearsal may take.
+/// Longest duration of the rehearsal.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// The user and group that own nothing.
 const NOBODY: &str = "65534";
 
-/// Mistakes that are planted, and the op that each of them has to be seen in: the result of `tril` is wrong, `label` reads what is no memory,
+/// Planted mistakes, the outcome and the op to be named: `tril` gives a wrong result, `label` reads outside of its
+/// memory,
 /// and `pad` never ends.
 const PLANTED: [(&str, &str, &str); 3] =
     [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
 
-/// Stands for CuPy and PyTorch: whatever is done with it gives itself.
+/// A stand-in for CuPy and PyTorch: the result of every operation is the object itself.
 const FAKE_PACKAGE: &str = "\
 class Any:
     __version__ = 'none: this is no real package'
@@ -40,7 +42,8 @@ for inner in ['cuda', 'nn', 'cupyx', 'cupyx.scipy', 'cupyx.scipy.ndimage']:
     sys.modules.setdefault(inner if inner.startswith('cupyx') else __name__ + '.' + inner, sys.modules[__name__])
 ";
 
-/// Unpacks the bundle and runs both parts of it; with `plant` one with mistakes in kernels. Checks what came back.
+/// Unpacks the bundle, runs both its parts and checks the results. With `plant`, runs the tests only, with mistakes in
+/// kernels that the results must name.
 pub fn task(packed: &Path, plant: bool) -> Outcome {
     let begin = Instant::now();
     let empty = env::temp_dir().join(format!("backends-gpu-try-{}", std::process::id()));
@@ -66,7 +69,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     for package in ["cupy", "torch"] {
         write(&python.join(format!("{package}.py")), FAKE_PACKAGE)?;
     }
-    // one file under the names of NVIDIA's libraries, as the loader has to see one
+    // hard links to one file under NVIDIA's library names, so that the loader loads it once
     let soft = empty.join("soft-cuda");
     let driver = soft.join("libcuda.so.1");
     for entry in fs::read_dir(&soft).map_err(|why| why.to_string())?.flatten().filter(|entry| entry.path() != driver) {
@@ -86,7 +89,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         let folders = [numpy.parent().map(Path::to_path_buf)].into_iter().flatten();
         let path: Vec<PathBuf> = folders.chain(env::var_os("PATH").iter().flat_map(env::split_paths)).collect();
         command.env("PATH", env::join_paths(path).map_err(|why| why.to_string())?).env_remove("BACKENDS_SOFT_CUDA");
-        // its status is that of the tests; what came back says more
+        // the exit status is that of the tests; the results say more
         command.status().map_err(|why| format!("run.sh: {why}"))?;
         Results::of(&out.join(format!("{part}.tar.gz")))
     };
@@ -118,12 +121,12 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     Ok(())
 }
 
-/// How many processes test at a time: as many as the machine has processors.
+/// Number of test processes that run at a time: one for each processor.
 fn jobs() -> String {
     std::thread::available_parallelism().map_or(2, usize::from).to_string()
 }
 
-/// Runs what follows as a user who owns nothing, where this user may choose; else as this one.
+/// A command whose arguments run as a user who owns nothing if this user may switch to it, else as this user.
 fn as_nobody() -> Command {
     let may = Command::new("setpriv").args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "true"]).status();
     if may.is_ok_and(|status| status.success()) {

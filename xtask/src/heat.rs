@@ -1,5 +1,5 @@
-//! Arrays split over ranks beside Heat, which is PyTorch over mpi4py: the rows of `benches/ranks.rs` and of `xtask/peers_heat.py` under one launcher,
-//! in one run.
+//! Compares arrays split over ranks with Heat, which is PyTorch over mpi4py: `benches/ranks.rs` and
+//! `xtask/peers_heat.py` compute the same rows under one launcher, in one run.
 
 use crate::{
     measure::built,
@@ -10,8 +10,8 @@ use crate::{
 use mpiexec::Mpi;
 use std::{collections::BTreeMap, fmt::Write, path::Path, process::Command, time::Duration};
 
-/// What Heat is, in an environment of its own; PyTorch's package has some GB. The last is the MPI that Heat loads: the same package as that of `mpi/`, whose
-/// launcher starts both programs.
+/// Heat and its dependencies, in an environment of their own; PyTorch's package has some GB. The last one is the MPI
+/// that Heat loads: the package that is also in `mpi/`, whose launcher starts both programs.
 const PACKAGES: [&str; 7] = [
     "heat==1.8.0",
     "torch==2.11.0",
@@ -22,20 +22,20 @@ const PACKAGES: [&str; 7] = [
     mpi::PACKAGES[0],
 ];
 
-/// Rounds of both programs, one after the other: what disturbs one of them for a while does not decide.
+/// Number of rounds. Both programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 3;
 
-/// The longest that a program may take.
+/// Time limit of a program.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How far checksums of float32 may be apart, of the sum of the absolute values.
+/// Largest difference of float32 checksums, relative to the sum of the absolute values.
 const APART: f64 = 1e-5;
 
 const OURS: &str = "ours";
 const HEAT: &str = "Heat";
 const ALONE: &str = "Numpyish";
 
-/// What was measured of a row with one program.
+/// The measurement of a row with one program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     /// Least nanoseconds of a call.
@@ -53,7 +53,7 @@ impl Found {
 /// A row: its name and number of elements.
 type Row = (String, usize);
 
-/// What was measured, in the order in which the rows came.
+/// The measurements, with the rows in the order in which they came.
 #[derive(Default)]
 struct Table {
     rows: Vec<Row>,
@@ -61,7 +61,7 @@ struct Table {
 }
 
 impl Table {
-    /// Takes up what a program printed on so many ranks.
+    /// Adds the lines that a program printed on `ranks` ranks; keeps the least time of each row.
     fn read(&mut self, lines: &str, ranks: usize) {
         for line in lines.lines() {
             let [peer, row, n, nanos, sum, scale] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
@@ -81,7 +81,7 @@ impl Table {
         self.found.get(&(row.clone(), peer, ranks))
     }
 
-    /// A line for each row and number of ranks: the times, and the ratio.
+    /// A line for each row and number of ranks, with the times and their ratio.
     fn beside(&self, ranks: &[usize]) -> String {
         let mut out =
             String::from("| row | elements | ranks | ours, us | Heat, us | Heat / ours |\n|---|--:|--:|--:|--:|--:|\n");
@@ -97,7 +97,7 @@ impl Table {
         out
     }
 
-    /// What splitting costs, and what more ranks gain: a line for each row.
+    /// A line for each row: the cost of splitting on one rank, and the gain of more ranks.
     fn alone(&self, ranks: &[usize]) -> String {
         let others: Vec<usize> = ranks.iter().copied().filter(|&ranks| ranks > 1).collect();
         let mut out = String::from("| row | elements | Numpyish, us | 1 rank, us | 1 rank more, ns |");
@@ -123,7 +123,7 @@ impl Table {
         out
     }
 
-    /// Rows whose results differ from those of Heat, or from ours on another number of ranks, and rows that one of the programs lacks.
+    /// Rows whose results differ from Heat's, or from ours on another number of ranks, and rows that one program lacks.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {
@@ -151,7 +151,7 @@ impl Table {
     }
 }
 
-/// The least number of ranks on which this row of ours was measured.
+/// The least number of ranks on which our program measured this row.
 fn ranks_of(table: &Table, row: &Row) -> usize {
     let ours = table.found.keys().filter(|(other, peer, _)| other == row && *peer == OURS);
     ours.map(|(.., ranks)| *ranks).min().unwrap_or(0)
@@ -186,7 +186,7 @@ pub fn task(args: &[String]) -> Outcome {
         for &ranks in &ranks {
             let with = |program: &Path, script: Option<&Path>| -> Outcome<String> {
                 let mut command = mpiexec::mpiexec(Mpi::Mpich, &mpi::folder(), ranks);
-                // the launcher gives its ranks what it has
+                // the launcher passes its environment on to the ranks
                 command.envs(["RAYON", "OMP", "MKL", "OPENBLAS"].map(|of| (format!("{of}_NUM_THREADS"), "1")));
                 output(command.arg(program).args(script).args(part))
             };
@@ -204,7 +204,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// What it printed; an error if it failed, or did not end.
+/// Runs a command and returns its output; an error if it fails or exceeds the time limit.
 fn output(command: &mut Command) -> Outcome<String> {
     let finished = mpiexec::finish(command, LIMIT).map_err(|why| format!("{command:?}: {why}"))?;
     match finished.status {

@@ -1,9 +1,10 @@
-//! The machine code of the CPU's kernels: one whose loop lost its vectors is many times slower, and no other test sees it.
+//! Checks the machine code of the CPU's kernels: a loop without vectors is many times slower, and no other test
+//! notices.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{collections::BTreeMap, fs};
 
-/// Rows whose loops are known to have no vectors, by dtypes, and why.
+/// Ops whose loops are known to have no vectors, with their dtypes and the reason.
 const SCALAR: [(&str, &[&str], &str); 14] = [
     ("imag", &["f32", "f64"], "writes zeros"),
     ("isfinite isinf", &["i64"], "writes one value"),
@@ -29,7 +30,7 @@ const SCALAR: [(&str, &[&str], &str); 14] = [
     ("positive conj", &["f32", "f64", "c64", "c128"], "copies"),
 ];
 
-/// `kernels`: fails where a kernel of the usual dtypes has no vectors, or calls a function.
+/// `kernels`: fails if a kernel of the usual dtypes has no vectors, or calls a function.
 pub fn task() -> Outcome {
     if !cfg!(target_arch = "x86_64") {
         return Err("the code of kernels is read on x86-64 only".into());
@@ -53,7 +54,7 @@ pub fn task() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// One loop: its op, dtype, instruction set, and whether it is the one for arguments that are not far.
+/// One loop: its op, dtype, instruction set, and whether it is the one for arguments that need no range reduction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kernel {
     op: String,
@@ -62,7 +63,7 @@ struct Kernel {
     near: bool,
 }
 
-/// What there is in the code of a kernel.
+/// Counts of instructions in the code of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Code {
     /// Instructions that compute in registers of 256 or 512 bits.
@@ -76,9 +77,9 @@ impl Code {
     }
 }
 
-/// What is wrong with a kernel.
+/// A message if a kernel has no vectors or calls a function, unless that is known or the kernel is seldom used.
 fn complaint(kernel: &Kernel, code: Code, all: &BTreeMap<Kernel, Code>) -> Option<String> {
-    // where there is a loop for near arguments, the other one is seldom used
+    // a kernel that has a variant for near arguments is seldom used itself
     let seldom = !kernel.near && all.contains_key(&Kernel { near: true, ..kernel.clone() });
     if code.is_good() || seldom || is_known(kernel) {
         return None;
@@ -124,7 +125,7 @@ fn moves(name: &str) -> bool {
 }
 
 /// The kernel that a symbol names: `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over one `f64` for AVX2,
-/// for any arguments.
+/// for all arguments.
 fn kernel(symbol: &str) -> Option<Kernel> {
     let rest = symbol.split_once("6kernel")?.1;
     let (set, rest) =
@@ -181,7 +182,7 @@ mod tests {
         let bad = Code { vectors: 0, calls: 1 };
         let all = BTreeMap::from([(lost.clone(), bad)]);
         assert!(complaint(&lost, bad, &all).is_some_and(|c| c.contains("exp of f64 with avx2")));
-        // the loop for near arguments is the one that counts
+        // only the loop for near arguments has to be fast
         let both = BTreeMap::from([
             (lost.clone(), bad),
             (Kernel { near: true, ..lost.clone() }, Code { vectors: 9, calls: 0 }),

@@ -16,7 +16,8 @@ pub const BENCHES: &str = "backends-benches";
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"]))?;
-    // crossbeam-epoch, under rayon, is not sound by Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but by the newer rules
+    // crossbeam-epoch, under rayon, is unsound by Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but sound by
+    // Tree Borrows
     run(runtime_tests(&["miri", "test"], args).env("MIRIFLAGS", "-Zmiri-tree-borrows"))
 }
 
@@ -24,11 +25,11 @@ pub fn miri(args: &[String]) -> Outcome {
 pub fn asan(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", NIGHTLY]))?;
     let folder = root().join("target/asan").display().to_string();
-    // a target of its own, so that programs that run while it is built have no sanitizer
+    // with a target, cargo builds build scripts and macros without the sanitizer
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut command = runtime_tests(&["test", "--target", &target, "--target-dir", &folder], args);
     command.env("RUSTFLAGS", "-Zsanitizer=address");
-    // tests ask for more memory than there is; plans and pools live as long as the process
+    // tests ask for more memory than there is, and plans and pools live as long as the process
     run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
 }
 
@@ -36,7 +37,8 @@ pub fn asan(args: &[String]) -> Outcome {
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
-    // no program of that processor's C compiler: the target brings a C library, and Rust a linker; that library has all of `libdl`, which some ask for
+    // needs no C compiler for ARM: the target has a C library, Rust a linker, and an empty `libdl.a` satisfies crates
+    // that ask for `libdl`, all of which is in that C library
     let folder = root().join("target/aarch64");
     let libraries = folder.join("libraries");
     fs::create_dir_all(&libraries)
@@ -44,21 +46,21 @@ pub fn aarch64(args: &[String]) -> Outcome {
         .map_err(|e| e.to_string())?;
     let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
     command.env("CARGO_ENCODED_RUSTFLAGS", format!("-Clinker=rust-lld\x1f-Lnative={}", libraries.display()));
-    // such programs load no libraries, and need none
+    // statically linked programs load no libraries
     command.args(["--skip", "load::elf::tests::a_whole_library"]);
     run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))
 }
 
-/// The compiler that has Miri and sanitizers.
+/// The toolchain that has Miri and sanitizers.
 const NIGHTLY: &str = "nightly";
 
-/// The tests of the code that runs on the CPU, by a command of this compiler.
+/// The tests of the code that runs on the CPU, as a cargo command of the nightly toolchain.
 fn runtime_tests(with: &[&str], args: &[String]) -> Command {
-    // not `cargo()`: that is the toolchain this runs under
+    // not `cargo()`, which is the toolchain that runs this program
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
     command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backend-runtime", "--lib"]).args(args);
-    // libraries are loaded in these
+    // these tests load libraries
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
     command
 }
@@ -94,7 +96,7 @@ pub fn callgrind(args: &[String]) -> Outcome {
     run(Command::new("callgrind_annotate").args(["--inclusive=yes", "--auto=no"]).arg(&counts))
 }
 
-/// Builds a bench, or else an example, with optimisation and names; its program.
+/// Builds a bench, or else an example, with optimisation and symbols; returns the program's path.
 pub fn built(name: &str) -> Outcome<PathBuf> {
     let file = |folder: &str| {
         let folder = root().join(folder);

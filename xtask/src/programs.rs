@@ -1,4 +1,5 @@
-//! `cargo xtask peers programs`: the programs of `benches/programs/`, op by op and as formulas, beside the same in NumPy and PyTorch, in one run.
+//! `cargo xtask peers programs`: compares the programs of `benches/programs/`, op by op and as formulas, with the same
+//! programs in NumPy and PyTorch, in one run.
 
 use crate::{
     bench::{
@@ -11,24 +12,25 @@ use crate::{
 };
 use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 
-/// How far results may be apart, of the sum of their absolute values.
+/// Largest difference of checksums, relative to the sum of absolute values.
 #[derive(Clone, Copy)]
 enum Apart {
-    /// Whole numbers.
+    /// For whole numbers.
     Not,
-    /// Sums of float64 in other orders. Of the Mandelbrot set a place at its border would be more, but in 20 iterations none is so near to it.
+    /// For float64 sums in another order. Points at the border of the Mandelbrot set would differ by more, but no point
+    /// is that close in 20 iterations.
     Double,
-    /// The same of float32, with filters whose weights were rounded, and distances that are differences of larger numbers.
+    /// For float32 sums, with filters whose weights were rounded, and distances that are differences of larger numbers.
     Single,
-    /// Of results by chance: the error of a mean of `n` is 0.53 / sqrt(n) of pi and 1.7 / sqrt(n) of the option, that of a difference 1.4
-    /// times as much. Five of these are not exceeded once in a million runs.
+    /// For random results: the error of a mean of `n` is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for the option, and
+    /// the error of a difference is 1.4 times as large. Five times that is exceeded less than once in a million runs.
     Chance,
 }
 
 impl Apart {
     fn of(self, n: usize) -> f64 {
         match self {
-            Apart::Not => 1e-13, // of the checksum itself, whose terms are added in other orders
+            Apart::Not => 1e-13, // for the checksum itself, whose terms are added in another order
             Apart::Double => 1e-10,
             Apart::Single => 1e-6,
             Apart::Chance => 12.0 / (n as f64).sqrt(),
@@ -36,7 +38,8 @@ impl Apart {
     }
 }
 
-/// A program: its name, its dtype, sizes whose arrays fit into a core's cache and do not fit into any, and how far results may be apart.
+/// A program: its name, its dtype, a size that fits into a core's cache and one that fits into no cache, and the
+/// tolerance.
 type Row = (&'static str, &'static str, [usize; 2], Apart);
 
 const PROGRAMS: [Row; 17] = [
@@ -59,7 +62,8 @@ const PROGRAMS: [Row; 17] = [
     ("PageRank", "float64", [256, 2048], Apart::Double),
 ];
 
-/// Those who run the programs, as columns, and what they are asked with: ours by a form, which stands last, the others by a name, which stands first.
+/// The columns, each with the word that selects it: for ours a form, which ends the request; for peers a name, which
+/// begins the request.
 const COLUMNS: [(&str, &str); 5] = [
     ("ours, ops", "ops"),
     ("ours, `expr!`", "expr!"),
@@ -69,21 +73,22 @@ const COLUMNS: [(&str, &str); 5] = [
 ];
 const OURS: usize = 2;
 
-/// Quotients of columns, a peer's time over ours.
+/// Pairs of a peer's column and our column, whose times are divided.
 const QUOTIENTS: [(usize, usize); 3] = [(2, 0), (3, 0), (4, 1)];
 
 const ROUNDS: usize = 5;
 
-/// What was found of a program with each column: nanoseconds, or why there are none.
+/// Nanoseconds of a program in each column; `None` if it could not be measured.
 type Times = [Option<f64>; COLUMNS.len()];
 
-/// What a program answers: nanoseconds, its checksum, and the checksum's scale.
+/// Parses the answer of a program: nanoseconds, its checksum, and the checksum's scale.
 fn parse(answer: &str) -> Outcome<[f64; 3]> {
     let numbers: Vec<f64> = answer.split('\t').filter_map(|word| word.parse().ok()).collect();
     numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))
 }
 
-/// Rounds of a program by all, and what is wrong with those who cannot run it or find something else.
+/// Measures a program in all columns; returns the times, and a message for each column that fails or has another
+/// result.
 fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut Program) -> (Times, Vec<String>) {
     let (name, _, _, apart) = *row;
     let (mut rounds, mut sums, mut wrong) = (vec![Vec::new(); COLUMNS.len()], Vec::new(), BTreeMap::new());
@@ -124,7 +129,7 @@ fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut
     (std::array::from_fn(|_| times.next().flatten()), wrong.into_values().collect())
 }
 
-/// The peers' times by ours: those of `QUOTIENTS`, and of the best peer by the best of ours.
+/// Peers' times divided by ours: each of `QUOTIENTS`, then the best peer's by our best.
 fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     let least = |times: &[Option<f64>]| times.iter().copied().flatten().reduce(f64::min);
     let of = |peer: Option<f64>, own: Option<f64>| Some(peer? / own?);
@@ -132,7 +137,7 @@ fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     std::array::from_fn(|k| QUOTIENTS.get(k).map_or(best, |&(peer, own)| of(times[peer], times[own])))
 }
 
-/// A row for each program and size, and the geometric means.
+/// A line for each program and size, and the geometric means.
 fn table(rows: &[(Row, usize, Times)]) -> String {
     let mut out = String::from("| program | dtype | n |");
     for (name, _) in COLUMNS {
@@ -183,7 +188,7 @@ pub fn task(args: &[String]) -> Outcome {
     let program = built("programs")?;
     let mut wrong = Vec::new();
     for threads in threads {
-        // what is compiled has the number of threads in it
+        // compiled code depends on the number of threads
         let cache = root().join(format!("target/peers/compiled-{threads}"));
         let environment =
             ["RAYON", "OMP", "OPENBLAS", "MKL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));

@@ -1,15 +1,15 @@
-//! What criterion measured of several backends, as a table of times and ratios.
+//! Criterion's measurements of several backends, as a table of times and ratios.
 
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// Whose time the others' are divided into: the peer of each of our backends.
+/// Pairs of one of our backends and its peer; the ratio is the peer's time over ours.
 const PEERS: [(&str, &str); 2] = [("numpyish cpu", "torch cpu"), ("cuda cuda:0", "torch cuda:0")];
 
 /// Medians in nanoseconds, by bench and backend.
 type Times = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// The times in criterion's folder, a line for each bench, and the geometric mean of the ratios.
+/// The times in criterion's folder: a line for each bench, and the geometric mean of the ratios.
 pub fn table(folder: &Path) -> Outcome<String> {
     Ok(text(&read(folder)?))
 }
@@ -52,7 +52,7 @@ fn children(folder: &Path) -> Outcome<Vec<std::path::PathBuf>> {
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
 }
 
-/// `"key":"value"` of criterion's own files, whose strings here have nothing to escape.
+/// The value of a key in criterion's own files, for strings without escapes.
 fn string<'t>(json: &'t str, key: &str) -> Option<&'t str> {
     json.split_once(&format!("\"{key}\":\""))?.1.split('"').next()
 }

@@ -1,11 +1,11 @@
-//! What the texts of refusals keep to: one sentence that says what was given, and what must hold.
+//! Rules for the texts of errors: one sentence that says what was given, and what must hold.
 
 use crate::tidy::files;
 
-/// Where errors of ops are made. The crates of the solvers and of the ranks have words of their own.
+/// Folders whose code makes errors of ops. The crates of the solvers and of the ranks have another style.
 const FOLDERS: [&str; 4] = ["backend-runtime/src/", "src/", "epr/src/", "sharded/src/"];
 
-/// Words of a text that says what holds where it does not: "p is 1.5; it is between 0 and 1", "has not 2 axes", "no range".
+/// Phrases that state a requirement as a fact: "p is 1.5; it is between 0 and 1", "has not 2 axes", "no range".
 const CONTRADICTIONS: [&str; 12] = [
     "; it is",
     "; it has",
@@ -21,21 +21,21 @@ const CONTRADICTIONS: [&str; 12] = [
     "is that of no",
 ];
 
-/// How the text of an `Error::Shape` begins: it goes on after "shape [2, 3] ".
+/// Allowed beginnings of the text of an `Error::Shape`, which follows "shape [2, 3] ".
 const VERBS: [&str; 9] = ["must ", "has ", "of ", "needs ", "does ", "cannot ", "gives ", "with ", "is "];
 
-/// The texts of errors in a file before its tests: whether each is of a shape, its line, and the text.
+/// The error texts in a file before its tests: whether each is about a shape, its line, and the text.
 fn refusals(text: &str) -> Vec<(bool, usize, String)> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
     let mut found = Vec::new();
     for (call, of_shape) in [("Error::shape(", true), ("Error::argument(", false), ("let why = ", false)] {
         for (at, _) in text.match_indices(call) {
             let statement = text[at..].split(';').next().unwrap_or("");
-            // a semicolon in the text itself ends nothing
+            // a semicolon within the text does not end the statement
             let open = statement.matches('"').count() % 2 == 1;
             let rest =
                 if open { text[at..].splitn(3, '"').take(2).collect::<Vec<_>>().join("\"") } else { statement.into() };
-            // the first text with a space is the message: those before it are names of ops
+            // the first string with a space is the message: strings before it are names of ops
             let message = rest.split('"').skip(1).step_by(2).find(|text| text.contains(' '));
             found.extend(message.map(|m| (of_shape, text[..at].matches('\n').count() + 1, m.to_owned())));
         }

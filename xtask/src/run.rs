@@ -1,4 +1,4 @@
-//! Running other programs, and what the tasks share.
+//! Runs other programs; helpers that the tasks share.
 
 use std::{
     env, fs,
@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-/// What a task gives: nothing, or why it failed.
+/// The result of a task; the error says why it failed.
 pub type Outcome<T = ()> = Result<T, String>;
 
 /// The root of the repository.
@@ -15,7 +15,7 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// The cargo that runs this.
+/// The cargo that runs this program, in the repository's root.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
@@ -27,7 +27,8 @@ pub fn python() -> Command {
     Command::new(if cfg!(windows) { "python" } else { "python3" })
 }
 
-/// The Python of an environment with these packages, in a folder of `target`, which is made first if it is not there.
+/// The Python of an environment with these packages, in a folder of `target`. Makes the environment if it is missing or
+/// has other packages.
 pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     let folder = root().join("target").join(name);
     let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
@@ -43,7 +44,7 @@ pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     Ok(own)
 }
 
-/// Runs it to its end; an error if it cannot be run, or fails.
+/// Runs a command to its end; an error if it cannot be run, or fails.
 pub fn run(command: &mut Command) -> Outcome {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {
@@ -53,7 +54,7 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// Makes a folder, and those around it.
+/// Makes a folder, and its parents.
 pub fn create(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
 }

@@ -1,6 +1,7 @@
-//! Fetches what the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their launchers.
+//! Fetches the libraries that the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their
+//! launchers.
 //!
-//! All come as Python packages, of which only libraries, headers and launchers are used; Python itself plays no part at run time.
+//! All come as Python packages, of which only libraries, headers and launchers are used, without Python at run time.
 
 use crate::{
     mpi,
@@ -12,13 +13,13 @@ use std::{
     process::{self, Command},
 };
 
-/// The libtorch that is tested.
+/// The tested version of libtorch.
 const TORCH: &str = "2.11.0";
 
-/// The run-time compiler of CUDA 13.0: what it compiles runs with every driver since 580.
+/// The run-time compiler of CUDA 13.0: its output runs with every driver since 580.
 const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
 
-/// Written last into a fetched folder: what was fetched.
+/// A file with the names of the fetched packages, which is the last to be written into their folder.
 const MARK: &str = ".packages";
 
 /// `setup [--torch VERSION]`
@@ -42,7 +43,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The packages of libtorch. On x86-64 Linux its CPU library is linked to two of NVIDIA's.
+/// The packages of libtorch. On x86-64 Linux, its CPU library is linked to two of NVIDIA's libraries.
 fn libtorch(version: &str) -> Vec<String> {
     let torch = format!("torch=={version}");
     match (linux_x86(), version) {
@@ -58,7 +59,7 @@ fn linux_x86() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Packages, put by `place` into a folder of the repository; nothing if they are there already.
+/// Fetches packages, which `place` puts into a folder of the repository; does nothing if the folder has them already.
 fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> Outcome) -> Outcome {
     let target = root().join(folder);
     let mark = packages.join("\n");
@@ -67,7 +68,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
         return Ok(());
     }
     println!("{folder}: fetching {}", packages.join(", "));
-    // under another name until it is whole: a set-up that was interrupted leaves nothing that looks finished
+    // under another name until it is complete, so that an interrupted set-up leaves nothing that looks finished
     let part = Part::new(&root(), folder)?;
     place(packages, &part.0)?;
     fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
@@ -77,19 +78,19 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
 }
 
-/// `pip` with a command that needs nobody to answer.
+/// `pip` with a command, without questions to the user and without dependencies.
 pub fn pip(command: &str) -> Command {
     let mut pip = python();
     pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
     pip
 }
 
-/// Packages, without what they depend on, into a folder.
+/// Installs packages, without their dependencies, into a folder.
 fn install(packages: &[String], folder: &Path) -> Outcome {
     run(pip("install").args(["--root-user-action=ignore", "--target"]).arg(folder).args(packages))
 }
 
-/// A folder that goes again unless it is renamed.
+/// A folder that is removed when dropped, unless it was renamed.
 struct Part(PathBuf);
 
 impl Part {

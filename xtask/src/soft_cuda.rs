@@ -1,4 +1,4 @@
-//! The software CUDA device, as tests load it: NVIDIA's library names in one folder.
+//! The software CUDA device for tests: a folder that has it under NVIDIA's library names.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -8,19 +8,19 @@ use std::{
     sync::OnceLock,
 };
 
-/// The names under which the backend looks for the driver and for the libraries that run on a device.
+/// The names under which the backend looks for the driver, and for libraries that run on a device.
 const NAMES: [&str; 6] =
     ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12", "libnccl.so.2"];
 
-/// The folder that has to come first where libraries are looked for. The device is built at the first call.
+/// The folder that must be first in the search path of libraries. The first call builds the device.
 pub fn folder() -> Outcome<PathBuf> {
     static FOLDER: OnceLock<Outcome<PathBuf>> = OnceLock::new();
     FOLDER.get_or_init(built).clone()
 }
 
 fn built() -> Outcome<PathBuf> {
-    // a target folder of its own: tests build the same file with other features of its dependencies, so that each of the two
-    // commands would build it again
+    // a target folder of its own: tests build the same file with other features of its dependencies, so that in a
+    // shared folder each of the two builds would undo the other
     let target = root().join("target/device");
     run(cargo().args(["build", "--quiet", "--package", "soft-cuda", "--target-dir"]).arg(&target))?;
     let built = target.join("debug/libsoft_cuda.so");
@@ -29,18 +29,19 @@ fn built() -> Outcome<PathBuf> {
     let version = |file: &Path| fs::metadata(file).and_then(|of| Ok((of.len(), of.modified()?))).ok();
     for name in NAMES {
         let link = folder.join(name);
-        // other tests may run on it
+        // keep the file, because other tests may be using it
         if version(&link).is_some() && version(&link) == version(&built) {
             continue;
         }
         let _ = fs::remove_file(&link);
-        // one file under all names: the loader sees one library, as the driver and what runs on it share their state
+        // one file under all names, so that the loader loads one library: the driver and the libraries on it share
+        // state
         fs::hard_link(&built, &link).map_err(|why| format!("{}: {why}", link.display()))?;
     }
     Ok(folder)
 }
 
-/// Makes the software device the GPU of what `command` runs.
+/// Makes the software device the GPU of the programs that `command` runs.
 pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     let folder = folder()?;
     let others = std::env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty());
@@ -49,8 +50,8 @@ pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     Ok(command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder))
 }
 
-/// The same for tests: every array is an allocation of its own and of exact size, and compiled kernels are kept in the
-/// target folder.
+/// Makes the software device the GPU for tests: each array is an allocation of its own and of exact size, and compiled
+/// kernels are kept in the target folder.
 pub fn on(command: &mut Command) -> Outcome<&mut Command> {
     let command = as_gpu_of(command)?;
     Ok(command.env("BACKENDS_CACHE", root().join("target/kernels")).env("BACKENDS_CUDA_CACHE", "0"))

@@ -1,4 +1,4 @@
-//! The op tables as data: what `golden.py` reads, and whoever wants to know the rows.
+//! The op tables as data, for `golden.py` and for other tools.
 
 use crate::run::{Outcome, root};
 use op_table::{
@@ -30,12 +30,12 @@ pub fn task(args: &[String]) -> Outcome {
         };
         model.ops.iter().filter(|op| op.own).map(signature).collect()
     };
-    // whoever reads may have seen enough
+    // the reader may close the pipe before the end
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
 }
 
-/// The base table, or a table of another crate on top of it; what is wrong with it, otherwise.
+/// Reads the base table, or the table of another crate on top of it; the error lists the mistakes.
 pub fn read(table: Option<&Path>) -> Result<Model, String> {
     let source = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -55,7 +55,7 @@ pub fn read(table: Option<&Path>) -> Result<Model, String> {
     if report.is_empty() { Ok(model) } else { Err(report.into_texts().join("\n\n")) }
 }
 
-/// The rows of a table, and the vocabulary of the tests.
+/// The rows of a table, and the names that the tests use.
 pub fn json(model: &Model) -> Value {
     let rows: Vec<Value> = model.ops.iter().filter(|op| op.own).map(|op| row(op, model)).collect();
     let groups: Vec<&str> = model.groups.iter().map(|g| g.name.as_str()).collect();
@@ -85,7 +85,7 @@ fn row(op: &Op, model: &Model) -> Value {
         "is_list": is_list,
         "dtypes": model.dtypes_of(&op.set),
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
-        // none by the row's own word, or none at all
+        // null if the row has no cases without saying so
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
         "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
         "seed": op.facts.seed,

@@ -1,4 +1,4 @@
-//! All tests, with everything there that can be had.
+//! Runs all tests, with every library that can be installed.
 
 use crate::{
     golden, mpi,
@@ -19,10 +19,11 @@ mod groups;
 mod lanes;
 mod repetitions;
 
-/// In which orders, besides the usual one, the software device runs the threads of a kernel.
+/// The orders, besides the usual one, in which the software device runs the threads of a kernel.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
-/// The tests that are run in those orders: rows in a dtype of each kind, formulas, and results written over memory.
+/// Filters for the tests that run in those orders: rows in a dtype of each kind, formulas, and results written over
+/// memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
 /// `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`
@@ -34,11 +35,11 @@ pub fn task(args: &[String]) -> Outcome {
     let mut wanted = Wanted::of(args)?;
     let ci = env::var_os("CI").is_some();
     available_libraries()?;
-    // a GPU is better than a software device
+    // a real GPU is preferred to the software device
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
-    // parts are tested in every dtype
+    // a selection of tests runs in every dtype
     wanted.repetitions.dtypes |= !soft || !wanted.is_whole;
-    // arrays are exchanged with NumPy, in the version that the golden data are of
+    // arrays are exchanged with NumPy, in the version that made the golden data
     let numpy = match environment("numpy-venv", &golden::PACKAGES[..1]) {
         Err(why) if ci => return Err(why),
         made => made.inspect_err(|why| eprintln!("NumPy: {why}\nthe tests that need it are skipped")).ok(),
@@ -70,7 +71,7 @@ pub fn task(args: &[String]) -> Outcome {
         Ok(command)
     };
     if wanted.is_whole {
-        // programs that are built beside each other would be built twice
+        // everything is built first: jobs that build at the same time would build the same programs twice
         run(tests(&wanted.args)?.arg("--no-run"))?;
         let goes_on = wanted.args.iter().any(|arg| arg == "--no-fail-fast");
         lanes::run_all(jobs(&wanted, soft, tests)?, &root().join("target/test-logs"), goes_on)?;
@@ -84,7 +85,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The groups, and the repetitions that are run whole; `tests` runs tests with some arguments.
+/// Jobs for the groups, and for the repetitions to be run whole; `tests` makes the command for some arguments.
 fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
@@ -110,13 +111,13 @@ fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Comman
     Ok(jobs)
 }
 
-/// What is to be tested.
+/// The tests to run.
 struct Wanted {
-    /// What follows `cargo test --workspace`.
+    /// The arguments after `cargo test --workspace`.
     args: Vec<String>,
-    /// What is run whole.
+    /// The repetitions to run whole.
     repetitions: Repetitions,
-    /// Whether no argument chooses tests.
+    /// Whether the arguments select all tests.
     is_whole: bool,
 }
 
@@ -142,7 +143,8 @@ impl Wanted {
     }
 }
 
-/// Fetches the libraries that backends load. Where that fails their tests are skipped, but not in CI.
+/// Fetches the libraries that backends load. If that fails, their tests are skipped, except in CI, where it is an
+/// error.
 pub fn available_libraries() -> Outcome {
     match setup::task(&[]) {
         Err(why) if env::var_os("CI").is_some() => Err(why),
@@ -154,7 +156,7 @@ pub fn available_libraries() -> Outcome {
     }
 }
 
-/// Says how many tests were skipped: `skipped` has a line for each, of what it misses.
+/// Prints how many tests were skipped: `skipped` has a line for each, with the name of the missing library.
 fn report(skipped: &str) {
     let mut counts = BTreeMap::new();
     skipped.lines().for_each(|missing| *counts.entry(missing).or_insert(0) += 1);

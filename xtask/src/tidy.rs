@@ -1,4 +1,4 @@
-//! What every file of the repository keeps to, and no other tool checks.
+//! Rules for every file of the repository that no other tool checks.
 
 use crate::{
     run::{cargo, root},
@@ -7,7 +7,7 @@ use crate::{
 use op_table::model::{Gradient, Map, Op};
 use std::{collections::BTreeSet, fs, process::Command};
 
-/// Longest file, in lines. Tables, data and what is generated are not read from end to end.
+/// Longest file, in lines. Tables, data and generated files may be longer.
 const MOST_LINES: usize = 800;
 const MAY_BE_LONG: [&str; 9] = [
     "Cargo.lock",
@@ -21,7 +21,7 @@ const MAY_BE_LONG: [&str; 9] = [
     "backend-runtime/src/scalar/testdata/",
 ];
 
-/// The text files that git knows, by their path from the root.
+/// The text files tracked by git, with their paths from the root.
 pub fn files() -> Vec<(String, String)> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().expect("git runs");
     assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
@@ -32,7 +32,7 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-/// Fails with what `wrong` finds, by file and line.
+/// Fails with the files, lines and messages of all complaints that `wrong` returns.
 fn every_line(wrong: impl Fn(&str, &str) -> Option<String>) {
     let mut found = Vec::new();
     for (name, text) in files() {
@@ -55,7 +55,7 @@ fn files_are_short() {
 
 #[test]
 fn nothing_is_left_to_do() {
-    // in two parts, so that this file does not hold them
+    // each in two parts, so that this file does not contain the words
     let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     every_line(|name, line| {
         let word = words.iter().find(|word| line.contains(*word))?;
@@ -63,7 +63,8 @@ fn nothing_is_left_to_do() {
     });
 }
 
-/// Those of the crate `half` go by way of float32 on some processors, and round twice; tests give them numbers that both dtypes hold.
+/// The crate `half` converts through float32 on some processors, and so rounds twice. Tests may use its conversions for
+/// numbers that are exact in both dtypes.
 #[test]
 fn float64_becomes_16_bits_by_our_conversions() {
     let word = concat!("f16::", "from_f64");
@@ -102,11 +103,11 @@ fn tables_have_no_mistakes_and_summaries_are_sentences() {
     }
 }
 
-/// Whoever differentiates a program meets no op that has neither a gradient nor a reason.
+/// Every op has a gradient, or says why not.
 #[test]
 fn every_row_has_gradients_or_says_why_not() {
     let model = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    // functions of the backend that records
+    // functions of the recording backend
     let own = fs::read_to_string(root().join("src/grad/diff.toml")).expect("the file is there");
     let lacks = |op: &&Op| match &op.gradient {
         _ if own.contains(&format!("[op.{}]", op.name)) => false,
@@ -115,7 +116,7 @@ fn every_row_has_gradients_or_says_why_not() {
             let has = |name: &str| rules.iter().any(|rule| rule.input == name);
             // an `each` row says nothing of inputs that change nothing
             let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
-            // of a row that is made of other ops the rules say by which inputs there is none
+            // in a row made of other ops, the rules name the inputs that have no gradient
             let is_of_parts = rules.iter().all(|rule| rule.function.is_err()) && op.maps.values().all(Map::is_free);
             !is_each && !is_of_parts && op.differentiable().any(|p| !has(&p.name))
         }
@@ -125,7 +126,7 @@ fn every_row_has_gradients_or_says_why_not() {
     assert_eq!(lacking, [""; 0], "`grad` of these rows");
 }
 
-/// The guide for those who come from elsewhere names what is there.
+/// The guide for users of other libraries names existing ops only.
 #[test]
 fn the_porting_guide_names_ops_that_exist() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
@@ -146,7 +147,7 @@ fn the_porting_guide_names_ops_that_exist() {
     }
 }
 
-/// What stands between backquotes in the cell of a Markdown table.
+/// The texts between backquotes in the cell of a Markdown table.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
@@ -213,7 +214,7 @@ fn the_first_command_builds_nothing_in_vain() {
     assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
 }
 
-/// From a row to its code it is two steps at most: the module is the row's group, the function has its name.
+/// A row's code is at most two steps away: its module is named after the row's group, its function after the row.
 #[test]
 fn functions_are_where_their_rows_say() {
     let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -229,7 +230,7 @@ fn functions_are_where_their_rows_say() {
         let module = format!("backend-runtime/src/{backend}/{}", op.group);
         let mut texts =
             files.iter().filter(|(name, _)| *name == format!("{module}.rs") || name.starts_with(&format!("{module}/")));
-        // a function, or an entry of a macro's list of functions
+        // a function, or an entry in a macro's list of functions
         let begins = [format!("pub fn {}<", op.name), format!("pub fn r#{}<", op.name), format!("{}<", op.name)];
         let has = |line: &str| begins.iter().any(|begin| line.trim_start().starts_with(begin.as_str()));
         if !texts.any(|(_, text)| text.lines().any(has)) {
@@ -240,7 +241,7 @@ fn functions_are_where_their_rows_say() {
     assert!(missing.is_empty(), "\n{}", missing.join("\n"));
 }
 
-/// The functions that a row calls: of which backend, and their paths.
+/// The functions that a row calls, each with its backend and path.
 fn calls(op: &Op) -> impl Iterator<Item = (&Op, &String, &String)> {
     op.maps.iter().filter_map(move |(backend, map)| match map {
         Map::Call(path) => Some((op, backend, path)),

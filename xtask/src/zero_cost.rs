@@ -1,4 +1,4 @@
-//! The promise of zero cost, in instructions: counted by callgrind, so that nothing else on the machine matters.
+//! Checks the promise of zero cost by counting instructions with callgrind, so that the machine's load does not matter.
 
 use crate::{
     measure::built,
@@ -6,16 +6,17 @@ use crate::{
 };
 use std::{path::Path, process::Command};
 
-/// Of the difference between generic code and the same written by hand: a share, or instructions per op.
+/// Allowed excess of generic over handwritten code, as a share of the latter and in instructions per op: the larger
+/// counts.
 const GENERIC: (f64, f64) = (0.05, 40.0);
 
-/// Instructions per op that the choice at run time may cost beyond that written by hand.
+/// Allowed instructions per op of the choice at run time, beyond handwritten code.
 const ANY: f64 = 80.0;
 
-/// Of a formula of three ops: elements, calls, and how many times the instructions of one op it may take.
+/// Limits of a formula of three ops: elements, calls, and the largest ratio to the instructions of one op.
 const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 2.0)];
 
-/// Calls over few elements, most of whose cost is what is around the loop: shown, and held to nothing.
+/// Calls with few elements, where overhead dominates: printed, but without a limit.
 const SMALL: [(&str, usize); 11] = [
     ("reshape", 10),
     ("permute_dims", 10),
@@ -30,10 +31,10 @@ const SMALL: [(&str, usize); 11] = [
     ("nonzero", 1000),
 ];
 
-/// The share by which two runs of one program differ where a pool of threads waits for work.
+/// Relative difference between two runs of one program while a thread pool waits for work.
 const NOISE: f64 = 0.001;
 
-/// `zero-cost`: prints a table, and fails where the promise is broken.
+/// `zero-cost`: prints a table, and fails if the promise is broken.
 pub fn task() -> Outcome {
     let program = built("zero_cost")?;
     let mut broken = Vec::new();
@@ -67,7 +68,7 @@ pub fn task() -> Outcome {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// Instructions of one call: the difference of two runs, so that start-up does not count.
+/// Instructions per call, as the difference of two runs, so that start-up does not count.
 fn per_call(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f64> {
     let (few, many) = (total(program, name, elements, calls)?, total(program, name, elements, 2 * calls)?);
     Ok((many - few) / calls as f64)
@@ -79,7 +80,7 @@ fn total(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f
         .args(["--tool=callgrind", &format!("--callgrind-out-file={}", counts.display())])
         .arg(program)
         .args(["count", name, &elements.to_string(), &calls.to_string()])
-        // one thread: what the others wait is not work
+        // one thread, because waiting threads also count instructions
         .env("RAYON_NUM_THREADS", "1")
         .output()
         .map_err(|why| format!("valgrind cannot be run: {why}"))?;

@@ -1,4 +1,4 @@
-//! The calls of `benches/peers.txt`, and those that the op table gives.
+//! The calls of `benches/peers.txt`, and calls derived from the op table.
 
 use crate::run::Outcome;
 use op_table::{
@@ -6,7 +6,7 @@ use op_table::{
     model::{Kind, Map, Op},
 };
 
-/// Other libraries, and what their programs call them: those of Python first, then those of Rust.
+/// Other libraries, each with its key in the protocol of the measuring programs: Python libraries first, then Rust.
 pub const PEERS: [(&str, &str); 8] = [
     ("NumPy, SciPy", "numpy"),
     ("PyTorch", "torch"),
@@ -18,29 +18,29 @@ pub const PEERS: [(&str, &str); 8] = [
     ("rstsr", "rstsr"),
 ];
 
-/// So many are of Python, with a text of their own in the list. Those of Rust are told ours, and say themselves what they lack.
+/// Number of Python libraries. Each has its own text in the list; Rust libraries get ours and report missing calls.
 pub const OF_PYTHON: usize = 3;
 
-/// A call with its arrays, and the same in other libraries.
+/// A call with its arrays, and the same call in other libraries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
     pub group: String,
-    /// What tables say.
+    /// The name shown in tables.
     pub name: String,
     pub call: String,
-    /// The texts of those [`PEERS`] that are of Python.
+    /// The call's text for each of the [`PEERS`] in Python.
     pub peers: [Option<String>; OF_PYTHON],
-    /// The arrays that are made for it, as the programs read them.
+    /// The arrays to make for the call, in the format that the programs read.
     pub arrays: String,
-    /// Dtype and size, where the list says them.
+    /// Dtype and size, if the list gives them.
     pub dtype: String,
     pub size: Option<usize>,
     pub flops: Option<f64>,
-    /// Whether it is of the table, where a peer's name is a guess that may fail.
+    /// Whether the call is derived from the op table, so that a peer's name is a guess that may fail.
     pub guessed: bool,
 }
 
-/// A line `@ dtypes | n = sizes | arrays`: for what the lines below it stand.
+/// A line `@ dtypes | n = sizes | arrays`, which applies to the lines below it.
 #[derive(Clone, Default)]
 struct With<'a> {
     dtypes: Vec<&'a str>,
@@ -49,7 +49,7 @@ struct With<'a> {
     arrays: Vec<&'a str>,
 }
 
-/// The calls of a list, in its order; those of one directive by dtype and size, so that arrays are made once.
+/// The calls of a list, in order; those of one directive are grouped by dtype and size, so that arrays are made once.
 pub fn parse(text: &str) -> Outcome<Vec<Case>> {
     let (mut cases, mut group, mut with, mut lines) = (Vec::new(), "", With::default(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -144,7 +144,7 @@ fn case(line: &str, group: &str, with: &With, dtype: &str, size: Option<usize>, 
     Ok(case)
 }
 
-/// `i[n,1000000/n]/int64/<n/T` as the programs read it: `i int64 1000,1000 1000 T`.
+/// Rewrites `i[n,1000000/n]/int64/<n/T` in the format that the programs read: `i int64 1000,1000 1000 T`.
 fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outcome<String> {
     let bad = || format!("`{array}` is no array");
     let number = |word: &str| if word == letter { size } else { word.parse().ok() };
@@ -167,7 +167,8 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// Calls of the table's elementwise rows that the list lacks, over a million elements: NumPy's name is the row's, PyTorch's that of `aten`.
+/// Calls of the table's elementwise rows that the list lacks, on a million elements. NumPy's name is the row's
+/// reference, PyTorch's is the row's `aten` name.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

@@ -1,23 +1,23 @@
-//! What a run was measured on: the processor, its instruction sets and caches, and what it can do at most.
+//! The machine of a run: the processor, its instruction sets and caches, and its peak rates.
 
 use crate::run::Outcome;
 use serde_json::{Value, json};
 use std::{fs, time::SystemTime};
 
-/// Those instruction sets that loops of numbers use.
+/// Instruction sets that matter for numeric loops.
 const SETS: [&str; 9] = ["sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512_bf16", "avx512_fp16"];
 
-/// What [`Machine::simd`] is where nothing is lowered.
+/// Value of [`Machine::simd`] if the environment does not lower the instruction set.
 pub const ALL: &str = "all";
 
-/// The machine as it names itself. What a system does not say is empty.
+/// The machine as the system describes it. A field is empty if the system does not report it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
     pub name: String,
     pub sets: Vec<String>,
     pub caches: Vec<String>,
     pub processors: usize,
-    /// What the environment lowers the instruction set to, or [`ALL`].
+    /// The instruction set that the environment lowers this library to, or [`ALL`].
     pub simd: String,
 }
 
@@ -40,7 +40,7 @@ impl Machine {
         Machine { caches, processors, simd: simd.unwrap_or_else(|| ALL.into()), ..Machine::read(&text) }
     }
 
-    /// Of Linux's `/proc/cpuinfo`.
+    /// Parses the text of Linux's `/proc/cpuinfo`.
     fn read(text: &str) -> Machine {
         let value = |key: &str| {
             let line = text.lines().find(|line| line.starts_with(key))?;
@@ -58,31 +58,31 @@ impl Machine {
         json!({ "name": name, "sets": sets, "caches": caches, "processors": processors, "simd": simd })
     }
 
-    /// A sentence of tables.
+    /// Description of the machine for the tables.
     pub fn text(&self) -> String {
         let simd = if self.simd == ALL { String::new() } else { format!("; `BACKENDS_SIMD={}`", self.simd) };
         let (sets, caches) = (self.sets.join(" "), self.caches.join(", "));
         format!("{}, {} processors, {caches}; {sets}{simd}", self.name, self.processors)
     }
 
-    /// The processor's name as part of a file's.
+    /// The processor's name, for use in a file name.
     pub fn slug(&self) -> String {
         let words = self.name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         words.collect::<Vec<_>>().join("-")
     }
 }
 
-/// What the machine can do at most on some threads.
+/// Peak rates of the machine with a given number of threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Multiplications and additions in GFLOP/s, of float64 and float32.
+    /// GFLOP/s of fused multiply-adds, in float64 and float32.
     pub fma: [f64; 2],
-    /// GB/s for working sets up to so many bytes, the smallest first.
+    /// Pairs of bytes and GB/s: the bandwidth for working sets up to that size, the smallest first.
     pub bandwidth: Vec<(f64, f64)>,
 }
 
 impl Limits {
-    /// The line that the program of limits writes.
+    /// Parses the line that the program answers to `limits`.
     pub fn parse(line: &str) -> Outcome<Limits> {
         let mut limits = Limits::default();
         for item in line.split('\t') {
@@ -98,8 +98,8 @@ impl Limits {
         Ok(limits)
     }
 
-    /// The least nanoseconds for what has to be done: bytes at the rate of a working set of that size, or operations. Nothing for so few bytes that calling an
-    /// op is most of its time.
+    /// The least possible nanoseconds for moving `bytes`, at the rate for a working set of that size, or for computing
+    /// `flops`. `None` if only bytes count and they are so few that call overhead dominates.
     pub fn least(&self, bytes: f64, flops: Option<f64>, dtype: &str) -> Option<f64> {
         let single = ["float32", "complex64"].contains(&dtype);
         let computing = flops.map(|flops| flops / self.fma[usize::from(single)]);
@@ -121,7 +121,7 @@ impl Limits {
     }
 }
 
-/// The time in UTC as `2026-11-24T2345`.
+/// The current time in UTC, as `2026-11-24T2345`.
 pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     date(seconds)

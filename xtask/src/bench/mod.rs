@@ -1,7 +1,8 @@
-//! `cargo xtask bench peers`: the calls of `benches/peers.txt` and rows of the op table beside the same in NumPy, SciPy, numexpr, PyTorch and
-//! other Rust libraries.
+//! `cargo xtask bench peers`: compares the calls of `benches/peers.txt` and rows of the op table with NumPy, SciPy,
+//! numexpr, PyTorch and other Rust libraries.
 //!
-//! `list` reads the calls, `programs` runs those who make them, `machine` says what they ran on, `results` keeps what was found, `tables` and `pictures` show it.
+//! `list` reads the calls, `programs` runs the measuring programs, `machine` describes the computer, `results` stores
+//! the results, `tables` and `pictures` present them.
 
 mod list;
 pub mod machine;
@@ -23,7 +24,7 @@ use programs::{Program, Programs};
 use results::{Row, Run};
 use std::{fs, path::Path, process::Command};
 
-/// What peers are told where the instruction set is lowered for ours, so that they are on the same machine.
+/// Environment of the Python peers when our instruction set is lowered, so that all are compared on equal terms.
 const LOWERED: [(&str, &str); 5] = [
     ("ATEN_CPU_CAPABILITY", "avx2"),
     ("MKL_ENABLE_INSTRUCTIONS", "AVX2"),
@@ -32,8 +33,8 @@ const LOWERED: [(&str, &str); 5] = [
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
 ];
 
-/// The processor that Rust's libraries are compiled for: this one, or that of the lowered instruction set. Kernels that faer, burn and candle choose at run time are not
-/// told of it.
+/// Flags that the Rust libraries are compiled with: for this processor, or for the lowered instruction set. They do
+/// not affect kernels that faer, burn and candle choose at run time.
 fn compiled_for(machine: &Machine) -> &'static str {
     if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
 }
@@ -96,7 +97,7 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let name = format!("{}-{}", run.date, run.machine.slug());
     write(&folder.join(format!("{name}.json")), &format!("{:#}\n", run.json()))?;
-    // a part is no picture of the whole, nor is a processor without some of its instructions
+    // a partial run does not represent the whole, nor does a processor without some of its instructions
     let whole = part.is_empty() && run.machine.simd == machine::ALL;
     let pages = if whole { root().join("docs/peers") } else { folder.join(name) };
     for &threads in &threads {
@@ -108,7 +109,7 @@ pub fn task(args: &[String]) -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(format!("these could not be run:\n{}", wrong.join("\n"))) }
 }
 
-/// The calls of the list and of the table whose text or group has a part in it.
+/// The calls of the list and of the op table whose name or group contains `part`.
 fn cases(part: &str) -> Outcome<Vec<Case>> {
     let path = root().join("benches/peers.txt");
     let text = fs::read_to_string(&path).map_err(|why| failed(&path, &why))?;
@@ -118,7 +119,7 @@ fn cases(part: &str) -> Outcome<Vec<Case>> {
     Ok(cases)
 }
 
-/// What was measured of a call; nothing where none of the others made it.
+/// The row of a measured call; `None` if no other library made the call.
 fn row(case: &Case, threads: usize, times: Vec<(&str, programs::Time)>, bytes: f64, limits: &Limits) -> Option<Row> {
     let Case { group, name, call, dtype, size, flops, .. } = case.clone();
     let limit = limits.least(bytes, flops, &dtype);

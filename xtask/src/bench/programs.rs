@@ -1,4 +1,4 @@
-//! The programs of a run, each of which is asked for one call at a time: what disturbs the machine for a while disturbs all of them.
+//! The programs of a run. Each gets one call at a time, so that a disturbance of the machine affects all of them.
 
 use super::list::{Case, OF_PYTHON, PEERS};
 use crate::run::Outcome;
@@ -9,18 +9,18 @@ use std::{
     time::Duration,
 };
 
-/// Whose times are divided by.
+/// The program whose times the ratios are relative to.
 pub const OURS: &str = "ours";
-/// The name of this library in a program with the system's allocator, while [`OURS`] has `backends::alloc::Pages`.
+/// Name of this library's program with the system's allocator; [`OURS`] uses `backends::alloc::Pages`.
 pub const WITHOUT_PAGES: &str = "without `Pages`";
 
-/// Rounds of a call, in each of which all programs make it.
+/// Number of rounds of a call; in each round, all programs make the call.
 const ROUNDS: usize = 5;
 
-/// How long threads of OpenMP and of OpenBLAS wait for more work without giving their processor to others, and a little.
+/// A little more than the time for which threads of OpenMP and OpenBLAS spin before they give up their processor.
 pub const REST: Duration = Duration::from_millis(30);
 
-/// A running program: a line in, a line out. It ends with this.
+/// A running program that answers each line with a line. Dropping this value kills the program.
 pub struct Program {
     child: Child,
     input: ChildStdin,
@@ -49,13 +49,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // it reads no more, and may be in a call
+        // the program may still be busy with a call
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What one program took for a call, in nanoseconds: of the least times of the rounds the least, and the one in the middle.
+/// A program's nanoseconds for a call: the least and the median over the rounds of each round's least time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     pub least: f64,
@@ -69,10 +69,10 @@ impl Time {
     }
 }
 
-/// The times of a call by program, and the bytes that it goes through.
+/// The times of a call by program, and the number of bytes that the call reads and writes.
 pub type Measured = (Vec<(&'static str, Time)>, f64);
 
-/// The programs of a run: ours, with two allocators, that of Python's libraries, and that of Rust's.
+/// The programs of a run: ours with each of two allocators, the one of Python libraries, and the one of Rust libraries.
 pub struct Programs {
     pub ours: Program,
     pub without_pages: Program,
@@ -80,19 +80,21 @@ pub struct Programs {
     pub rust: Program,
 }
 
-/// What the program of Rust's libraries answers where a library has no such call.
+/// Answer of the Rust libraries' program if a library has no such call.
 const LACKING: &str = "-";
 
-/// Sums of results that are as close are of the same results: those of float16 are rounded at other places, and another op's are further apart.
+/// Relative tolerance for equal sums: wide enough for float16, which rounds at other places, but not for another op.
 const CLOSE: f64 = 1e-2;
 
-/// Whether two libraries of Rust have computed the same, by the sums of their results' elements.
+/// Whether two Rust libraries computed the same result, judged by the sums of the elements.
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= CLOSE * a.abs().min(b.abs())
 }
 
-/// Rounds of a call by all that have it. What is wrong with ours is an error, with a peer's text too, unless the text is a guess, and so are two results of Rust's
-/// libraries that are not the same, unless they are random. Between two programs of several threads is a rest.
+/// Measures the rounds of a call in all programs that have it, with a rest between programs of several threads.
+///
+/// A failure of ours is an error, and so is a failure of a peer unless its text is a guess. Results of Rust libraries
+/// that disagree are an error too, unless they are random.
 pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<Measured> {
     let Programs { ours, without_pages, python, rust } = programs;
     let rest = || {

@@ -1,4 +1,4 @@
-//! What a run found, as JSON that is kept: a later run names what got slower.
+//! Results of a run, saved as JSON so that a later run can name the calls that got slower.
 
 use super::{
     machine::{Limits, Machine},
@@ -8,7 +8,7 @@ use crate::{run::Outcome, setup::failed};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
-/// How much slower is worth a word, by the least time and by the one in the middle.
+/// A call is reported if both its least and its median time grew by more than this factor.
 const SLOWER: f64 = 1.10;
 
 /// The times of a call.
@@ -21,7 +21,7 @@ pub struct Row {
     pub size: Option<usize>,
     pub threads: usize,
     pub bytes: f64,
-    /// The least nanoseconds that the machine needs.
+    /// The least nanoseconds that the machine could take.
     pub limit: Option<f64>,
     pub times: Vec<(String, Time)>,
 }
@@ -31,17 +31,17 @@ impl Row {
         self.times.iter().find(|(name, _)| name == of).map(|(_, time)| *time)
     }
 
-    /// How many times as fast as another program this library is, by the least times.
+    /// The speed relative to another program, by the least times: above 1 if this library is faster.
     pub fn ratio(&self, to: &str) -> Option<f64> {
         Some(self.time(to)?.least / self.time(OURS)?.least)
     }
 
-    /// The same to the fastest of the others.
+    /// The speed relative to the fastest of the other libraries.
     pub fn to_best(&self) -> Option<f64> {
         self.best_to(OURS)
     }
 
-    /// How many times as fast as the fastest of the other libraries one of our programs is.
+    /// The speed of one of our programs relative to the fastest of the other libraries.
     pub fn best_to(&self, of: &str) -> Option<f64> {
         let others = self.times.iter().filter(|(name, _)| ![OURS, WITHOUT_PAGES].contains(&name.as_str()));
         let best = others.map(|(_, time)| time.least).min_by(f64::total_cmp)?;
@@ -49,7 +49,7 @@ impl Row {
     }
 }
 
-/// A run.
+/// A finished run on one machine.
 pub struct Run {
     pub date: String,
     pub machine: Machine,
@@ -78,12 +78,12 @@ fn row(row: &Row) -> Value {
     })
 }
 
-/// The runs of a folder on a processor of this name and with these instruction sets, the newest first.
+/// The saved runs in `folder` on a processor of this name with the same `Machine::simd`, the newest first.
 pub fn history(folder: &Path, machine: &Machine) -> Outcome<Vec<Value>> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "json"));
-    // names begin with the date
+    // file names begin with the date
     files.sort();
     let read = |path: &std::path::PathBuf| {
         let text = fs::read_to_string(path).map_err(|why| failed(path, &why))?;
@@ -96,7 +96,7 @@ pub fn history(folder: &Path, machine: &Machine) -> Outcome<Vec<Value>> {
         .collect())
 }
 
-/// A line for each call that is slower than when it was measured last.
+/// A line for each call that is slower than in the last run that measured it.
 pub fn slower(rows: &[Row], history: &[Value]) -> Vec<String> {
     let line = |row: &Row| {
         let now = row.time(OURS)?;
@@ -141,7 +141,7 @@ mod tests {
             let (machine, versions) = (Machine { name: "cpu".into(), ..Machine::default() }, String::new());
             Run { date: date.into(), machine, versions, limits: Vec::new(), rows }.json()
         };
-        // the newest first, and not every run has every call
+        // the newest first; not every run has every call
         let history =
             [run("3", vec![of("b", 10.0, &[])]), run("2", vec![of("a", 10.0, &[])]), run("1", vec![of("a", 1.0, &[])])];
         let lines = slower(&[of("a", 12.0, &[]), of("b", 10.5, &[]), of("c", 1.0, &[])], &history);

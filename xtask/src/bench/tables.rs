@@ -1,4 +1,4 @@
-//! A run as Markdown.
+//! Tables of a run, in Markdown.
 
 use super::{
     list::PEERS,
@@ -7,10 +7,10 @@ use super::{
 };
 use std::fmt::Write;
 
-/// Slower than the best of the others by so much is named.
+/// Calls below this ratio to the best of the others are listed.
 const BELOW: f64 = 0.95;
 
-/// Geometric mean, and of how many.
+/// A geometric mean, and the number of values in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     pub mean: f64,
@@ -25,7 +25,7 @@ impl Mean {
     }
 }
 
-/// The means of some rows: to each of the others, and to the best of them.
+/// The mean speeds of some rows relative to each of the others, and to the best of them.
 pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     std::array::from_fn(|place| match PEERS.get(place) {
         Some((peer, _)) => Mean::of(rows.iter().filter_map(|row| row.ratio(peer))),
@@ -33,7 +33,7 @@ pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     })
 }
 
-/// The groups in the order of the rows, each with its rows on so many threads.
+/// The groups in the order of the rows, each with its rows for `threads` threads.
 pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     let mut groups: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows.iter().filter(|row| row.threads == threads) {
@@ -45,7 +45,7 @@ pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     groups
 }
 
-/// The run on so many threads: what it ran on, means by group, what is slower than the best of the others, and every row.
+/// The page for `threads` threads: the machine, means by group, calls slower than the best of the others, and all rows.
 pub fn page(run: &Run, threads: usize) -> String {
     let groups = groups(&run.rows, threads);
     let all: Vec<&Row> = groups.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
@@ -89,7 +89,7 @@ pub fn page(run: &Run, threads: usize) -> String {
     out
 }
 
-/// The rows below the best of the others, the slowest first.
+/// The rows that are slower than the best of the others, the slowest first.
 fn slow<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut slow: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.to_best()?, *row))).collect();
     slow.retain(|(ratio, _)| *ratio < BELOW);
@@ -122,7 +122,7 @@ fn table(rows: &[&Row]) -> String {
     out
 }
 
-/// Three digits are enough.
+/// Microseconds with three digits.
 pub fn micros(ns: f64) -> String {
     match ns / 1e3 {
         us if us < 10.0 => format!("{us:.2}"),

@@ -1,10 +1,10 @@
-//! Parts of the tests by name, each of which is run in minutes.
+//! Named groups of tests, each of which runs in minutes.
 
 /// Some of the workspace's tests.
 pub struct Group {
-    /// How it is called.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What is in it.
+    /// A description for the list of groups.
     pub of: &'static str,
     /// Test programs.
     targets: &'static [&'static str],
@@ -12,7 +12,7 @@ pub struct Group {
     others: &'static [&'static str],
 }
 
-/// All of them, those first that take longest. Together they are all tests.
+/// All groups, the slowest first. Together they contain all tests.
 pub const GROUPS: [Group; 13] = [
     Group {
         name: "cuda",
@@ -81,14 +81,14 @@ pub const GROUPS: [Group; 13] = [
 ];
 
 impl Group {
-    /// What follows `cargo test --workspace`.
+    /// The arguments after `cargo test --workspace`.
     pub fn args(&self) -> impl Iterator<Item = String> {
         let targets = self.targets.iter().flat_map(|target| ["--test", target]);
         targets.chain(self.others.iter().copied()).map(String::from)
     }
 }
 
-/// The groups, a line each.
+/// A list of the groups, one per line.
 pub fn list() -> String {
     GROUPS.iter().map(|group| format!("  {:12} {}\n", group.name, group.of)).collect()
 }
@@ -98,7 +98,7 @@ pub fn named(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }
 
-/// The tests of one row on each library, and of its gradients.
+/// Arguments that select the tests of one row on each library, and of its gradients.
 pub fn row(name: &str, args: &[String]) -> Vec<String> {
     let programs = ["--test", "numpyish", "--test", "torch", "--test", "cuda", "--test", "gradients"].map(String::from);
     let (options, filters) = match args.iter().position(|arg| arg == "--") {

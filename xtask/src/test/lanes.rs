@@ -1,4 +1,4 @@
-//! Test runs beside each other: many of them wait for one compiler, or for one process, so that a processor idles.
+//! Runs several jobs at a time: a single one often waits for one compiler or process, which leaves a processor idle.
 
 use crate::run::{Outcome, create, line};
 use std::{
@@ -10,19 +10,19 @@ use std::{
     time::Instant,
 };
 
-/// How many run at a time.
+/// Number of jobs that run at a time.
 const LANES: usize = 2;
 
-/// A command with the name that it is spoken of by.
+/// A command with a name for messages.
 pub struct Job {
-    /// What it is.
+    /// The name in messages.
     pub name: String,
-    /// What is run.
+    /// The command to run.
     pub command: Command,
 }
 
-/// Runs all of them, the first ones first, and prints what each has said when it ends; until then `logs` has it. After a failure none
-/// is begun, unless the others are wanted all the same.
+/// Runs all jobs, the first ones first, and prints the output of each when it ends; until then the output is in `logs`.
+/// After a failure no further job begins, unless `others_go_on`.
 pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
     let _ = fs::remove_dir_all(logs);
     create(logs)?;
@@ -40,7 +40,7 @@ pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
                     println!("--> {}", job.name);
                     let log = logs.join(job.name.replace(|c: char| !c.is_alphanumeric(), "-")).with_extension("log");
                     let outcome = logged(&mut job.command, &log);
-                    // one call, so that what two jobs say does not mix
+                    // one call, so that the output of two jobs does not mix
                     let said = fs::read(&log).unwrap_or_default();
                     let seconds = begin.elapsed().as_secs();
                     println!("{}<-- {} ({seconds} s)", String::from_utf8_lossy(&said), job.name);
@@ -55,7 +55,7 @@ pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// Runs a command whose output goes into a file.
+/// Runs a command with its output redirected to a file.
 fn logged(command: &mut Command, log: &Path) -> Outcome {
     let file = File::create(log).and_then(|file| Ok((file.try_clone()?, file)));
     let (out, err) = file.map_err(|why| format!("{}: {why}", log.display()))?;

@@ -1,13 +1,13 @@
-//! Tests that repeat others in another setting: run whole, or sampled.
+//! Repetitions of tests in other settings, which run whole or sampled.
 
-/// The dtypes in which rows are always tested on the software device, one of each kind, and both precisions of reals.
+/// Dtypes in which rows are always tested on the software device: one of each kind, and both precisions of reals.
 const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
 
-/// The others, of which two are tested on a day.
+/// The other dtypes. Two of them are tested each day.
 const IN_TURN: [&str; 10] =
     ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
 
-/// Which repetitions are run whole.
+/// The kinds of repetitions that run whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
     /// Rows on each number of ranks, under each launcher.
@@ -21,7 +21,7 @@ pub struct Repetitions {
 }
 
 impl Repetitions {
-    /// Those that the arguments of the task ask for, `days` after the beginning of 1970.
+    /// The repetitions that the arguments of the task ask for, `days` after the beginning of 1970.
     pub fn asked_for(args: &[String], days: u64) -> Repetitions {
         let has = |option: &str| args.iter().any(|arg| arg == option);
         let is_whole = |kind| has("--exhaustive") || has("--in-turn") && days % 3 == kind;
@@ -40,13 +40,13 @@ impl Repetitions {
         IN_TURN.iter().enumerate().filter(|(place, _)| !is_tested(*place)).map(|(_, dtype)| *dtype).collect()
     }
 
-    /// The dtypes that are tested there.
+    /// The dtypes that are tested on the software device.
     pub fn dtypes(&self) -> Vec<&'static str> {
         let left_out = self.left_out();
         ALWAYS.iter().chain(&IN_TURN).copied().filter(|dtype| !left_out.contains(dtype)).collect()
     }
 
-    /// What is not run whole, in words.
+    /// Descriptions of the repetitions that are only sampled.
     pub fn sampled(&self) -> Vec<&'static str> {
         let kinds = [
             (self.ranks, "numbers of ranks"),
