@@ -1,6 +1,6 @@
-//! `conformance! { backend = EXPR, type = TYPE }`: a test per row and dtype, which `backends::conformance` runs.
+//! `conformance! { backend = EXPR, type = TYPE }`: a test for each row and dtype, which `backends::conformance` runs.
 //!
-//! The tests call ops by name: samples, references and comparisons are the facade's.
+//! The tests call ops by name; samples, references and comparisons are in the facade.
 
 use crate::{
     expand::{Expand, camel_dtype, elem, id},
@@ -11,9 +11,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// The tests of the rows of this call: those of the base table, or of the user's.
+/// The tests of the rows of this call, which are the base table's, or the user's if the call has a table.
 ///
-/// Those of rows that are `missing` are ignored.
+/// Tests of `missing` rows are marked as ignored.
 pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
     let root = &input.root;
     let (Some(backend), Some(ty)) = (&input.backend, &input.backend_type) else {
@@ -33,7 +33,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     let every = input.every.unwrap_or(1);
     let wanted = wanted.enumerate().filter(|(i, _)| i % every == 0).map(|(_, op)| op);
     let wanted: Vec<&Op> = wanted.collect();
-    // PyTorch's gradients are of all rows of the base table
+    // the comparison with PyTorch's gradients is for all rows of the base table
     let autograd = (input.gradients && !of_table && input.groups.is_empty() && input.every.is_none()).then(|| {
         let rows = wanted.iter().map(|op| id(&op.name));
         quote! {
@@ -64,14 +64,14 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     }
 }
 
-/// Dtypes in which gradients are compared with differences, and twice.
+/// Dtypes in which gradients, and gradients of gradients, are compared with finite differences.
 const WIDE: [&str; 2] = ["float64", "complex128"];
 
-/// Those in which they are compared with the wide ones.
+/// Dtypes in which gradients are compared with those in the wide dtypes.
 const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
 
-/// The functions that call ops by name, of the rows and dtypes of the tests and of no other: `by_name`, and `by_name_twice` of gradients of
-/// gradients.
+/// The functions that call ops by name, only for the rows and dtypes of the tests: `by_name`, and `by_name_twice` for
+/// gradients of gradients.
 fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
     let expand = Expand::new(model, input);
     let all = input.dtypes.is_empty() && !input.gradients;
@@ -82,7 +82,7 @@ fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
         };
         model.dtypes_of(&op.set).iter().map(String::as_str).filter(wanted).collect()
     };
-    // what is compared in place of results are calls of ops, of any dtype
+    // a row may compare calls of other ops in place of its results; these are called in any dtype
     let compared: BTreeSet<&str> = rows
         .iter()
         .flat_map(|op| op.facts.compared.iter().flatten())
@@ -157,7 +157,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     }
 }
 
-/// Whether a row has cases and inputs by which there are gradients.
+/// Whether a row has cases, and inputs with gradients.
 fn has_gradients(op: &Op, model: &Model) -> bool {
     let has = match &op.gradient {
         Gradient::Rules(rules) => rules.iter().any(|rule| rule.function.is_ok()),
@@ -167,7 +167,7 @@ fn has_gradients(op: &Op, model: &Model) -> bool {
     has && !model.cases_of(op).is_empty() && op.second.is_none()
 }
 
-/// The tests of a row's gradients against differences.
+/// Tests that compare a row's gradients with finite differences.
 fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     let without: Vec<&str> = match &op.gradient {
         Gradient::Rules(rules) => {
@@ -208,7 +208,7 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     }
 }
 
-/// The test of the gradients of a scalar expression in a formula, against differences.
+/// A test that compares the gradients of a scalar expression in a formula with finite differences.
 fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
     let (root, ty) = (&input.root, &input.backend_type);
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
@@ -226,7 +226,7 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
     }
 }
 
-/// The test that a scalar expression gives the same in a formula.
+/// A test that a scalar expression gives the same result in a formula.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
     let ty = &input.backend_type;
     let to: Vec<Option<&String>> = match &op.second_set {
@@ -234,7 +234,8 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         None => vec![None],
     };
     let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    // of a second dtype every one, to and from float64 and another one: each pair is a kernel to compile
+    // with a second dtype: all pairs from float64 or to float64, and one more for each dtype, as each pair is a kernel
+    // to compile
     let count = to.len();
     let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
         let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
@@ -322,7 +323,7 @@ fn formula_of(op: &Op, input: &Input, model: &Model) -> TokenStream {
     }
 }
 
-/// The tests of a row that the backend lacks: the test runner tells them from those that pass.
+/// The tests of a row that the backend lacks, marked as ignored so that they do not count as passed.
 fn ignored(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let tests = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| id(dtype));
@@ -355,8 +356,8 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
-/// The tests that the row answers any arguments, in every dtype: the usual one first, which is called most; and that it
-/// refuses the same ones as other backends.
+/// Tests that the row answers any arguments, in every dtype, beginning with the usual one, which is called most; and
+/// that it refuses the same arguments as other backends.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
@@ -365,7 +366,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
     let to = match &op.second_set {
         Some(set) => {
-            // float64 where the set has it, else what it begins with
+            // float64 if the set has it, else its first dtype
             let set = model.dtypes_of(set);
             let usual = set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str);
             let usual = dtype(usual);
@@ -392,7 +393,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     }
 }
 
-/// One test: a row for one dtype (and, where it has a second one, for all of those).
+/// A test of a row in one dtype; if the row has a second dtype, with all of its dtypes.
 fn check(op: &Op, model: &Model, name: &str) -> TokenStream {
     let (test, d) = (id(name), dtype(name));
     let body = match &op.second_set {

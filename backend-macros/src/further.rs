@@ -1,4 +1,4 @@
-//! `backend_my_ops! { .. }`: the trait of a user's table for backends that are not of the base table.
+//! `backend_my_ops! { .. }`: implements the trait of a user's table for backends outside of the base table.
 
 use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input, left_out::check};
 use op_table::{Model, Report, Role, SourceFile, model::Backend, parse};
@@ -6,10 +6,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
-/// The macro that the expansion of a user's table exports: by it other crates reach the table, as text.
+/// The macro that a user's table exports, through which other crates reach the table, as text.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // of the crate in which the user wrote the name, not of the facade, whose macro this is within
+    // the `$crate` where the user wrote the name, not that of the facade, whose macro contains this expansion
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
@@ -29,12 +29,12 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     }
 }
 
-/// The table, whose own call reports what is wrong with it.
+/// The user's table, whose own call reports its mistakes.
 fn user_table(rows: &LitStr) -> SourceFile {
     SourceFile { name: "the table of the trait".into(), text: rows.value() }
 }
 
-/// The trait of the rows for the overlay or the enum of the call.
+/// Expands the trait of the rows for the overlay, the enum or the split arrays of the call.
 pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> {
     let (table, mut unsaid) = (user_table(rows), Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -58,7 +58,7 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
     }
 }
 
-/// The trait for the backend of an overlay. Where the table has mistakes no row is inherited.
+/// The trait for the backend of an overlay. If the table has mistakes, no row is inherited.
 fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
     let (mut report, mut unsaid) = (Report::default(), Report::default());
@@ -88,7 +88,7 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     }
 }
 
-/// The backend that records ops for gradients, which has the trait of every table.
+/// The column of the backend that records ops for gradients, which has the trait of every table.
 const RECORDING: &str = r#"
 [backend.diff]
 type     = "Diff<B>"
@@ -98,7 +98,7 @@ wrap     = true
 records  = true
 "#;
 
-/// The backend that carries tangents along, which has it too.
+/// The column of the backend that carries tangents, which has the trait of every table too.
 const CARRYING: &str = r#"
 [backend.jvp]
 type     = "Jvp<B>"
@@ -108,7 +108,7 @@ wrap     = true
 tangents = true
 "#;
 
-/// A backend whose arrays are split over ranks, by the path of its type.
+/// The column of a backend whose arrays are split over ranks, by the path of its type.
 fn splitting(path: &syn::Path) -> String {
     let ty = quote!(#path).to_string().replace(' ', "");
     format!(
@@ -123,7 +123,7 @@ splits   = true
     )
 }
 
-/// The trait of a user's table, which has no mistakes, for the backends that give ops derivatives.
+/// The trait of a user's table, which has no mistakes, for the backends that differentiate.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
     let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
     quote!(#recorded #carried)
@@ -135,7 +135,7 @@ fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStre
     if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
 }
 
-/// The rows of a user's table, with a column for the backend that wraps another of which `overlay` is all there is to say.
+/// The rows of a user's table, with a column for a wrapping backend, which `overlay` describes.
 fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, Backend)> {
     let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -150,7 +150,7 @@ fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, B
     Some((model, column))
 }
 
-/// Checks what the overlay says: what its rows are made of was checked where they are.
+/// Checks the overlay alone: the ops that its rows are made of were checked where they are defined.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);

@@ -1,7 +1,7 @@
-//! Tables damaged at random, by bytes, by tokens and by structure: whatever a table says, the macro ends soon, on the
-//! stack that rustc gives it, with Rust or with errors that have a place in the table.
+//! Tables damaged at random, in bytes, tokens and structure: for every table, the macro must end soon, on the stack
+//! that rustc gives it, with Rust or with errors that have a place in the table.
 //!
-//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` looks for longer, at other tables.
+//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, from another seed.
 
 use super::*;
 use std::{
@@ -14,7 +14,7 @@ pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
-/// Rows of the base table that the others name, and some of every kind; few, so that many tables can be tried.
+/// Rows of the base table that the other tables name, and some of every kind; few, so that many tables can be tried.
 const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
@@ -46,13 +46,13 @@ const ROWS: [&str; 28] = [
     "fftn",
 ];
 
-/// Less than rustc's 8 MiB, of which the compiler has used some.
+/// Stack size: less than rustc's 8 MiB, of which the compiler has used some.
 const STACK: usize = 4 << 20;
 
-/// A table whose expansion takes longer hangs. The usual time is a few milliseconds; a busy machine may multiply it.
+/// Time limit of an expansion. The usual time is a few milliseconds; a busy machine may multiply it.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// Everything before the first row, and the rows named; no word names another row.
+/// Everything before the first row, and the named rows; mentions of other rows in the head are removed.
 pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
@@ -64,7 +64,7 @@ pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     wanted.fold(head, |table, row| table + "\n[op." + row)
 }
 
-/// What a table is to the macro.
+/// The role of a table.
 #[derive(Clone, Copy, Debug)]
 enum As {
     Base,
@@ -72,7 +72,7 @@ enum As {
     Overlay,
 }
 
-/// The expansion as Rust, and the errors in it.
+/// The expansion, parsed as Rust, and the errors in it.
 fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>), String> {
     let source = SourceFile { name: "t.toml".into(), text: table.into() };
     let input: Input = match role {
@@ -92,7 +92,7 @@ fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>),
     Ok((file, errors))
 }
 
-/// Whether a table has no mistakes, or what is wrong with what the macro makes of it: Rust, and errors that have a place.
+/// Whether a table has no mistakes. Fails if the expansion is not Rust, or has an error without a place in the table.
 fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     let (_, errors) = catch_unwind(AssertUnwindSafe(|| expand(table, role, base)))
         .unwrap_or_else(|_| Err("the macro panics".into()))?;
@@ -102,7 +102,7 @@ fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     }
 }
 
-/// Runs the tables on a small stack, each within its time.
+/// Expands the tables on a small stack, each within the time limit; returns the numbers of right and wrong tables.
 fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: String) -> (usize, usize) {
     let (send, seen) = mpsc::channel::<Result<(String, As), (usize, usize)>>();
     let work = move || {
@@ -152,7 +152,7 @@ impl Random {
     }
 }
 
-/// What takes the place of a token: what a table has, and what it had better not have.
+/// Replacements of tokens: words that tables have, and words that cause trouble.
 const TOKENS: [&str; 74] = [
     "x",
     "x1",
@@ -299,7 +299,7 @@ fn damage_lines(text: &str, random: &mut Random) -> String {
         1 => lines.insert(i, lines[j].clone()),
         2 => lines.swap(i, j),
         3 => {
-            // the value of another key
+            // give the key the value of another key
             let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
             let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
             lines[i] = format!("{key}={value}");
@@ -336,7 +336,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
             Some(seconds) => start.elapsed() < Duration::from_secs(seconds),
             None => rounds <= 300,
         };
-        // most of them a user's
+        // most tables are a user's
         let (table, role) = &tables[[0, 0, 0, 1, 2][rounds % 5]];
         more.then(|| (damage(table, &mut random), *role))
     };
@@ -345,7 +345,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
     assert!(good > 0 && bad > 0, "the mutations are of one kind: {good} good, {bad} bad");
 }
 
-/// A user's table of one row that is right, with a part of it replaced.
+/// A correct user's table of one row, with a part of it replaced.
 fn row_with(from: &str, to: &str) -> String {
     let row = "[op.mine]\nsummary = \"s\"\nparams = [\"x: array\", \"p: f64 = 1\"]\ndtypes = \"real\"\n\
                each = \"x * p\"\ntorch = { compose = \"multiply(x, 2.0)\" }\n";
@@ -353,7 +353,7 @@ fn row_with(from: &str, to: &str) -> String {
     row.replace(from, to)
 }
 
-/// The errors of a user's table, on a small stack, within the time.
+/// The errors of a user's table, expanded on a small stack within the time limit.
 fn errors(table: String) -> Vec<String> {
     let base = slice(BASE, &["multiply", "sqrt"]);
     let (send, result) = mpsc::channel();
@@ -391,7 +391,7 @@ fn what_is_nested_too_deep_is_one_error_at_the_row() {
 
 #[test]
 fn what_a_row_says_twice_is_read_once() {
-    // each level names the one before it twice
+    // each level names the previous one twice
     let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
     assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
     let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));
@@ -425,7 +425,7 @@ fn numbers_are_exact_or_refused() {
         let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
         if said.is_empty() { Ok(prettyplease::unparse(&file)) } else { Err(said.concat()) }
     };
-    // in an integer dtype as it is, in a float the nearest one
+    // exact in an integer dtype, the nearest number in a float dtype
     let said = of("precision", "x + 9007199254740993").unwrap();
     assert!(said.contains("from_i64(9007199254740993i64)"), "{said}");
     assert!(said.contains("\"op_plus(x0, cast<T>(9007199254740993LL))\""), "{said}");

@@ -9,24 +9,24 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH, trait = NAME`; with
-/// `rows = "TEXT"` an overlay, an enum or `sharded` is for the trait of these rows. For tests also `backend = EXPR, type = TYPE, groups = ["NAME", ..],
-/// without = ["ROW", ..], golden = "FILE", partial = true, meter = PATH,
-/// formulas = true, gradients = true, every = 5`
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH,
+/// trait = NAME`; with `rows = "TEXT"`, an overlay, an enum or `sharded` is for the trait of these rows. Tests also
+/// take `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE", partial = true,
+/// meter = PATH, formulas = true, gradients = true, every = 5`
 pub struct Input {
     /// Path of the facade.
     pub root: TokenStream,
-    /// Text of the base table, where this is not the base table's own call.
+    /// Text of the base table; `None` in the base table's own call.
     pub base: Option<LitStr>,
     /// The file with the rows.
     pub table: Option<LitStr>,
     /// The file that adds a column.
     pub overlay: Option<LitStr>,
-    /// Text of a user's table whose trait is there already.
+    /// Text of a user's table whose trait exists already.
     pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path to the module of that trait, where it is another.
+    /// The path to the module of that trait, if it is another module.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
@@ -44,7 +44,7 @@ pub struct Input {
     pub formulas: bool,
     /// Whether only the gradients of rows are tested.
     pub gradients: bool,
-    /// Of how many rows one is tested, where not all are.
+    /// Tests only one of this many rows; `None` tests all rows.
     pub every: Option<usize>,
     /// Name of an enum of backends.
     pub any: Option<Ident>,
@@ -54,7 +54,7 @@ pub struct Input {
     pub sharded: Option<syn::Path>,
     /// Whether the backend has only some ops.
     pub partial: bool,
-    /// The function that says how much was copied from the device.
+    /// The function that reports how much was copied from the device.
     pub meter: Option<syn::Path>,
     /// The function that runs a check on all ranks of the backend.
     pub ranks: Option<syn::Path>,
@@ -162,7 +162,7 @@ fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
 }
 
 impl Input {
-    /// Where mistakes of the table are shown.
+    /// The span at which mistakes of the table are reported.
     pub fn file_span(&self) -> Span {
         self.overlay.as_ref().or(self.table.as_ref()).map_or_else(Span::call_site, LitStr::span)
     }

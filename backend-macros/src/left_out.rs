@@ -1,8 +1,8 @@
-//! The backends of the base table whose libraries a build leaves out: what is expanded has nothing of them.
+//! The backends of the base table whose libraries a build leaves out, so that the expansion does not mention them.
 
 use op_table::{Model, Report, SourceFile};
 
-/// Their names in the table: the features of this crate that are off.
+/// The names of these backends in the table, by the features of this crate that are off.
 const LEFT_OUT: &[&str] = &[
     #[cfg(not(feature = "cuda"))]
     "cuda",
@@ -15,7 +15,8 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     check_without(LEFT_OUT, source, model, report);
 }
 
-/// Rows keep what they say for the backends that are dropped: what a row is to the others does not depend on the build.
+/// Rows keep their mappings for dropped backends, so that what other backends make of a row does not depend on the
+/// build.
 fn check_without(names: &[&str], source: &SourceFile, model: &mut Model, report: &mut Report) {
     op_table::check(source, model, report);
     model.backends.retain(|backend| !names.contains(&backend.name.as_str()));
@@ -29,7 +30,7 @@ mod tests {
 
     const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
 
-    /// The mistakes of a table, and its expansion without these backends.
+    /// The mistakes of a table, and its expansion without the named backends.
     fn without(names: &[&str], table: &str) -> (Vec<String>, String) {
         let source = SourceFile { name: "ops.toml".into(), text: table.into() };
         let (mut model, mut report) = (Model::default(), Report::default());
@@ -39,7 +40,7 @@ mod tests {
         (report.into_texts(), Expand::new(&model, &input).base().to_string())
     }
 
-    /// Parts of the expansion that a backend brings.
+    /// Parts of the expansion that exist only with the backend.
     const MARKS: [(&str, &[&str]); 2] = [
         ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
         (

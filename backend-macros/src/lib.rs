@@ -1,7 +1,7 @@
-//! The generator of the `backends` crate: one op table to traits, implementations, documentation and tests.
+//! The generator of the `backends` crate: expands one op table to traits, implementations, documentation and tests.
 //!
-//! `op-table` reads and checks the table; `expand` makes Rust of it. Called through `backends::backend!` and
-//! `backends::conformance!`, which carry the base table with them.
+//! `op-table` reads and checks the table; `expand` makes Rust of it. The macros are called through `backends::backend!`
+//! and `backends::conformance!`, which pass the base table on.
 
 mod conformance;
 mod docs;
@@ -14,7 +14,7 @@ mod input;
 mod left_out;
 mod missing;
 mod params;
-// the expansion as committed is that of the default build
+// the committed expansion is that of the default build
 #[cfg(all(test, feature = "cuda", feature = "torch"))]
 mod tests;
 
@@ -43,7 +43,8 @@ pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
-/// Gradients by all arrays of a struct whose first type parameter is its backend: `backends::grad::Params`. Fields with `#[constant]` are copied.
+/// Implements `backends::grad::Params`, gradients by all arrays of a struct whose first type parameter is its backend.
+/// Fields with `#[constant]` are copied.
 #[proc_macro_derive(Params, attributes(constant))]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -56,7 +57,7 @@ pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     formula::expand(input.into()).into()
 }
 
-/// The base table that a macro of the facade carries, as context.
+/// Parses the base table that a macro of the facade passes on, as context.
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
@@ -78,7 +79,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
             last = Some(source);
         }
     }
-    // of the base table alone nothing is wrong, but the rules of gradients are made of it then
+    // the base table alone has no mistakes, but `check` also makes the rules of gradients
     let none = || SourceFile { name: String::new(), text: String::new() };
     if let Some(source) = last.or_else(|| input.gradients.then(none)) {
         check(&source, &mut model, &mut report);
@@ -149,18 +150,18 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
         None => input.base.is_none().then(|| exported_macros(&source.text)),
         Some(name) => Some(further::exported_macro(input, name, &source.text)),
     };
-    // the expansion holds the table, so that an edit of it rebuilds
+    // the expansion includes the table, so that a change of the table rebuilds the crate
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #recorded #macros #formulas };
     match errors {
         None => Ok(expanded),
-        // the valid rows are generated all the same, so that code that uses them gives no further errors
+        // the valid rows are expanded all the same, so that code that uses them gives no further errors
         Some(errors) => Err(quote!(#errors #expanded)),
     }
 }
 
-/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every scalar
-/// expression. One that wraps a backend inherits what is so for all libraries: other ops the backend within does better, unless their parts are
-/// to be recorded.
+/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every
+/// scalar expression. A column that wraps a backend inherits only mappings that are the same for all libraries, because
+/// the inner backend runs other ops better, unless the column records the parts of ops.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_composed = match new {
@@ -177,8 +178,8 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     }
 }
 
-/// Reports the ops that a new column lacks as one mistake at its header; `partial = true` in the call allows them to be
-/// missing.
+/// Reports the ops that a new column lacks, as one mistake at its header. `partial = true` in the call allows missing
+/// ops.
 fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
@@ -190,7 +191,7 @@ fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report:
     }
 }
 
-/// The macros by which other crates reach the base table: it travels as text, no file of another crate is read.
+/// The macros through which other crates reach the base table. It travels as text: no file of another crate is read.
 fn exported_macros(base: &str) -> TokenStream {
     quote! {
         /// Your own ops on every backend, or a backend of your own, from a table of yours.

@@ -1,4 +1,4 @@
-//! Which rows a partial backend has, as far as its column tells: the rest are tests that are ignored, and counted.
+//! The rows that a partial backend lacks, as far as its column tells: their tests are ignored, and counted.
 
 use op_table::{
     Model,
@@ -7,12 +7,12 @@ use op_table::{
 };
 use std::collections::BTreeSet;
 
-/// Names of the rows without a mapping for a library, and of compositions of such rows.
+/// Names of the rows without a mapping for `column`, and of compositions of such rows.
 pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
     let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
     let mut missing: BTreeSet<String> =
         model.ops.iter().map(|op| op.name.clone()).filter(|name| map(name).is_none()).collect();
-    // what is composed of a row that is missing is missing too, until no more are found
+    // a composition of a missing row is missing too; repeated until no more are found
     loop {
         let more: Vec<String> = model
             .ops

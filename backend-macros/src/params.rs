@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields, GenericParam, spanned::Spanned};
 
-/// The implementation of `Params` for references to a struct whose first type parameter is its backend.
+/// Implements `Params` for references to a struct whose first type parameter is its backend.
 pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {

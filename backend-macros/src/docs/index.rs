@@ -1,9 +1,9 @@
-//! The front page of the module of ops: all of them, by group.
+//! The front page of the module of ops, which lists all ops by group.
 
 use super::*;
 use std::fmt::Write;
 
-/// The index of these ops; `trait_name` is the trait of a user's ops, `None` for those of the base table.
+/// The index of these ops; `trait_name` is the trait of a user's ops, `None` for ops of the base table.
 pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
     let mut s = match trait_name {
         None => String::from("The reference: a page for each op.\n\n"),
@@ -47,7 +47,7 @@ fn table(ops: &[&Op], model: &Model) -> String {
     s
 }
 
-/// The dtypes in a word or few.
+/// The dtypes as kinds if they are exactly whole kinds, else as a list.
 fn dtypes(op: &Op, model: &Model) -> String {
     let kinds = ["bool", "integer", "real", "complex"];
     let members = |set: &str| if set == "bool" { vec!["bool".into()] } else { model.dtypes_of(set).to_vec() };

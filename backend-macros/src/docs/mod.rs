@@ -1,7 +1,7 @@
-//! The reference, as rustdoc: a page per op, an index of all of them, and the first lines at the methods.
+//! The reference, for rustdoc: a page for each op, an index of all ops, and the short documentation of methods.
 //!
-//! The page of an op is that of its item in the module of ops, whose scope its links are of: `super` has the traits and the
-//! options.
+//! The page of an op documents its item in the module of ops, so links are relative to that module: `super` has the
+//! traits and the options.
 
 mod index;
 mod page;
@@ -40,7 +40,7 @@ pub fn signature(op: &Op) -> String {
     format!("{}({}) -> {}", op.name, params.collect::<Vec<_>>().join(", "), op.result_text)
 }
 
-/// Brackets that rustdoc would take for links, and angle brackets it would take for HTML, outside of code.
+/// Escapes brackets that rustdoc would take for links, and angle brackets that it would take for HTML, outside of code.
 fn text(s: &str) -> String {
     let mut out = String::new();
     let mut code = false;
@@ -56,7 +56,7 @@ fn text(s: &str) -> String {
     out
 }
 
-/// Text in a table.
+/// Escapes a text for a cell of a table.
 fn cell(s: &str) -> String {
     text(s).replace('|', "\\|").replace('\n', " ")
 }

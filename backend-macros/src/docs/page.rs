@@ -24,26 +24,26 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     s
 }
 
-/// Where links of a page may lead.
+/// The targets that links of a page may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Links {
-    /// Anywhere in the facade, which is this crate.
+    /// All items of the facade, which is this crate.
     Base,
-    /// To what the user's table gave: rustdoc finds no page of the facade when it documents one crate alone.
+    /// Only items made from the user's table: rustdoc finds no page of the facade when it documents one crate alone.
     User,
-    /// Nowhere: the text is no part of rustdoc's.
+    /// None: the text is not for rustdoc.
     None,
 }
 
-/// Where what belongs to a row is.
+/// Names of the places where a row's items are.
 pub struct Places<'m> {
-    /// The trait that has its method.
+    /// The trait that has the op's method.
     pub owner: &'m str,
     /// The module of the structs of options.
     pub options: &'m str,
     /// The module of the structs of results.
     pub results: &'m str,
-    /// Where links may lead.
+    /// The allowed targets of links.
     pub links: Links,
 }
 
@@ -63,7 +63,7 @@ impl Page<'_> {
         if leads { format!("[{shown}]({path})") } else { shown.into() }
     }
 
-    /// What the op does, and how it is called.
+    /// The op's summary, details, signature and methods.
     fn head(&self) -> String {
         let (op, owner) = (self.op, self.places.owner);
         let mut s = format!("{}\n\n", text(&op.summary));
@@ -151,7 +151,7 @@ impl Page<'_> {
         }
     }
 
-    /// By which inputs there are gradients, and why not by the others; nothing of rows without floats.
+    /// The inputs that have gradients, and the reasons why others have none; `None` for rows without floats.
     fn gradients(&self) -> Option<String> {
         let inputs: Vec<&str> = self.op.differentiable().map(|p| p.name.as_str()).collect();
         let named = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -177,7 +177,7 @@ impl Page<'_> {
         }
     }
 
-    /// The errors that the row lists, and those that follow from its parameters.
+    /// The errors that the row lists, and the errors that follow from its parameters.
     fn errors(&self) -> String {
         let op = self.op;
         let mut all: Vec<(&str, String)> =
@@ -213,7 +213,7 @@ impl Page<'_> {
             all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` is there twice")));
         }
         let mut s = String::new();
-        // an empty text says that there is no such error
+        // with an empty text a row says that it has no such error
         for (variant, when) in all.iter().filter(|(_, when)| !when.is_empty()) {
             let _ = writeln!(s, "- {}: {when}.", self.variant(variant));
         }
@@ -250,7 +250,7 @@ impl Page<'_> {
         s
     }
 
-    /// A set of dtypes: the bound that generic code asks for, and its dtypes.
+    /// A set of dtypes, as the bound in generic code and its members.
     fn set(&self, name: &str) -> String {
         let Some(set) = self.model.set(name) else {
             return name.into();
@@ -279,7 +279,7 @@ impl Page<'_> {
         s
     }
 
-    /// What NumPy, CuPy and PyTorch call it.
+    /// The names of the op in NumPy, CuPy and PyTorch.
     fn also(&self) -> Vec<String> {
         let op = self.op;
         let given = |library: &str| op.reference.also.iter().any(|name| name.starts_with(library));

@@ -4,7 +4,7 @@ use super::*;
 
 mod methods;
 
-/// An enum over backends, and that of its arrays.
+/// An enum over backends, and the enum over their arrays.
 pub struct Any {
     /// The path of the enum.
     name: TokenStream,
@@ -12,7 +12,7 @@ pub struct Any {
     array: TokenStream,
     /// The backends in it.
     members: Vec<Member>,
-    /// Whether it may itself be watched.
+    /// Whether the enum has a variant for itself with watched calls.
     is_watched: bool,
 }
 
@@ -23,13 +23,13 @@ struct Member {
     variant: Ident,
     ty: TokenStream,
     summary: String,
-    /// The method of the arrays' enum that gives an array of this backend.
+    /// The method of the arrays' enum that returns an array of this backend.
     get: Ident,
-    /// The same of an array that an op is given.
+    /// The method for an array that is an argument of an op, by value or by reference.
     get_given: Ident,
-    /// The same of an operand.
+    /// The method for an operand.
     get_operand: Ident,
-    /// The same of an array that is changed.
+    /// The method for an array that an op changes.
     get_mut: Ident,
 }
 
@@ -91,7 +91,7 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // what the enum itself is, when it is watched: its arrays are those of the enum
+        // the arm for the enum itself with watched calls, whose arrays are those of the enum
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {

@@ -12,7 +12,7 @@ impl Expand<'_> {
     /// The backend type.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
         if backend.records {
-            // a user's table has it, too
+            // also in the expansion of a user's table
             let root = &self.root;
             return quote!(#root::grad::Diff<B>);
         }
@@ -28,11 +28,11 @@ impl Expand<'_> {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         let generics = self.generics(backend);
-        // on the pages of the types, the same methods as on those of the traits would bury the rest
+        // hidden: on the pages of the types, the traits' methods would bury the rest
         quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
     }
 
-    /// `<B: Backend>`, of a backend that wraps another.
+    /// `<B: Backend>`, for a backend that wraps another.
     fn generics(&self, backend: &Backend) -> Option<TokenStream> {
         let parameters = backend.generics.iter().map(|(name, bound)| {
             let (name, path, bounds) = (id(name), tokens(bound), self.backend_bounds());
@@ -75,7 +75,7 @@ impl Expand<'_> {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
-                // a kernel of the table's own crate, or one of the library's module
+                // a function of the table's own crate, or of the library's module
                 let own = path.starts_with("crate::");
                 let path = function(path);
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
@@ -97,14 +97,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The call of a row that is written once over any backend, on the backend `on`; nothing for other rows.
+    /// The call, on the backend `on`, of a row that is written once for any backend; empty for other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
         let name = &op.name;
         let all = op.params.iter().map(|p| self.passed(p, op));
         match map {
             Map::Compose(form) => {
                 let function = id(name);
-                // beside a trait of another module the function stands in the method
+                // if the trait is in another module, the function stands in the method
                 let module = self.private("compose");
                 let (place, composed) = match &self.home {
                     None => (Some(quote!(#module::)), None),
@@ -164,10 +164,9 @@ impl Expand<'_> {
     }
 }
 
-/// A call of a function that a row names, from a macro with the name of the row.
+/// A call of a function that a row names, through a macro with the name of the row.
 ///
-/// Whether there is such a function, and what it takes, only the compiler knows. Its errors name the macro that they come from, and so
-/// the row.
+/// Only the compiler knows whether the function exists, and what it takes. Its errors name the macro, and so the row.
 fn of_row(op: &Op, call: TokenStream) -> TokenStream {
     let name = format_ident!("row_{}", op.name);
     quote! {

@@ -1,4 +1,5 @@
-//! Calls by name: for each row a function that reads its arguments from values and calls its method in one dtype, and the choice of that.
+//! Calls by name: for each row a function that reads its arguments from values and calls its method in one dtype, and
+//! functions that choose by name and dtype.
 
 use super::*;
 
@@ -54,7 +55,8 @@ impl Expand<'_> {
         }
     }
 
-    /// `fn call<B: Backend>(..)` for some rows alone, each in those of its dtypes that `wanted` names: no other is compiled.
+    /// `fn call<B: Backend>(..)` for some rows only, each only in the dtypes that `wanted` names: no other code is
+    /// compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
@@ -74,7 +76,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What a backend is that has the ops of this call.
+    /// The bounds of a backend that has the ops of this call.
     pub(super) fn backend_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
@@ -86,7 +88,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The call of a row's function in the dtype of `args`, if `only` has it.
+    /// The call of a row's function in the dtype of `args`, limited to the dtypes in `only`.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
@@ -95,7 +97,7 @@ impl Expand<'_> {
         quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
     }
 
-    /// An arm for each dtype of a set, of those that `only` names if it is given.
+    /// An arm for each dtype of a set, limited to the dtypes in `only` if it is given.
     fn by_dtype(
         &self,
         set: &str,
@@ -113,7 +115,7 @@ impl Expand<'_> {
         arms.collect()
     }
 
-    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`; where there is a second dtype it is that of `args`.
+    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`; a second dtype is taken from `args`.
     fn row_by_name(&self, op: &Op) -> TokenStream {
         let (rt, name, bounds) = (self.rt(), id(&op.name), self.backend_bounds());
         let (dtypes, first) = (self.dtypes(op), self.bound(&op.set, &quote!()));
@@ -137,7 +139,7 @@ impl Expand<'_> {
         let places = || op.params.iter().enumerate();
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
-        // what kind of argument an operand is, is inferred
+        // the compiler infers how an operand is given
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T #(#markers)*>),
@@ -153,11 +155,11 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // what is changed is a copy of the argument, and the result
+        // the op changes a copy of the argument, which is then the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
-        // sums are in a wider dtype, if the option `dtype` does not ask for that of the elements
+        // sums have a wider dtype, unless the option `dtype` asks for that of the elements
         let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
             quote! {
                 if args.narrows::<T, T::Sum>() {

@@ -1,9 +1,10 @@
-//! The closed choices of a table: enums of a user's crate, and what holds those of the runtime to the base table.
+//! The closed choices of a table: enums for a user's crate, and checks that the runtime's enums agree with the base
+//! table.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The enums of a user's table; for the base table the proof that the runtime's are the same.
+    /// The enums of a user's table; for the base table, assertions that the runtime's enums have the same names.
     pub(super) fn choices(&self) -> TokenStream {
         let rt = self.rt();
         let choices = self.model.choices.iter().map(|choice| {

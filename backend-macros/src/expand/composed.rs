@@ -10,7 +10,7 @@ impl Expand<'_> {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                // a handle: no data is copied
+                // clones a handle: no data is copied
                 quote!(#variable.clone())
             }
             Node::Block(lets, value) => {
@@ -38,7 +38,7 @@ impl Expand<'_> {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                // an operand that is used again is borrowed
+                // an operand is borrowed, because it may be used again
                 if op.param(name).is_some_and(is_operand) { quote!(#variable.by_ref()) } else { quote!(#variable) }
             }
             Node::Number(Number::Integer(n)) => {
@@ -56,7 +56,7 @@ impl Expand<'_> {
             }
             Node::Call(callee, arguments) => self.call(callee, arguments, op),
             Node::Block(..) => self.composition(e, op),
-            // operators became calls
+            // the checker turned operators into calls
             Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => quote!(),
         }
     }
@@ -65,7 +65,7 @@ impl Expand<'_> {
     fn borrowed(&self, e: &Expr, op: &Op) -> TokenStream {
         let value = self.value(e, op);
         match &e.node {
-            // a parameter is a reference
+            // a parameter is a reference already
             Node::Name(name) if op.param(name).is_some() => value,
             _ => quote!(&#value),
         }
@@ -99,19 +99,19 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            // a `let` may be used again; a temporary is handed over
+            // a `let` is borrowed, because it may be used again; a temporary is passed by value
             (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);
                 quote!(#rt::Operand::Scalar(#n))
             }
             (Kind::Scalar, Node::Number(n)) => number(*n, &rt),
-            // a list that an op gave
+            // a list that an op returned
             (Kind::Arrays(_), Node::Call(..) | Node::Name(_)) if !is_own => {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
-            // of any integer type: literals would say none where the list is empty
+            // with its type, which literals would not give if the list is empty
             (Kind::Signed, Node::List(items)) => {
                 let (list, n) = (self.value(e, op), items.len());
                 quote!(::core::convert::identity::<[isize; #n]>(#list))
@@ -136,7 +136,7 @@ impl Expand<'_> {
         let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {
             match op.param(given) {
-                // a parameter of the same type is handed on as it is, `None` included
+                // a parameter of the same type is passed on as it is, including `None`
                 Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
                     let (given, is_array) = (id(given), matches!(own.kind, Kind::Array(_)));
                     let borrowed = is_array.then(|| quote!(.map(::std::borrow::Cow::Borrowed)));

@@ -1,4 +1,4 @@
-//! The reductions of `fold` rows: their expressions as the `EachFold` of a struct that holds the row's numbers.
+//! The reductions of `fold` rows: their expressions as the `EachFold` of a struct with the row's numbers.
 
 use super::*;
 use op_table::{
@@ -6,7 +6,7 @@ use op_table::{
     fold::{Part, numbers},
 };
 
-/// The C++ type of values over `E`, the dtype of elements.
+/// The C++ type of an element kind, in terms of `E`, the dtype of the elements.
 fn c_type(elem: Elem) -> &'static str {
     match elem {
         Elem::T | Elem::U => "E",
@@ -21,11 +21,11 @@ fn c_type(elem: Elem) -> &'static str {
 }
 
 impl Expand<'_> {
-    /// The struct of a row's reduction, its loops on the CPU and its text for the GPU.
+    /// The struct of a row's reduction, its loops on the CPU and its source for the GPU.
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // values may be of fewer dtypes than elements, and have more words
+        // values may have fewer dtypes than elements, so that more words apply to them
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),
@@ -43,7 +43,7 @@ impl Expand<'_> {
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
-            // what is of another type than values becomes one
+            // an expression of another type than the values is cast to theirs
             let same = matches!(&e.ty, Ty::Element(elem) if *elem == fold.value(op));
             if same { value } else { quote!(rt::Element::cast::<#acc>(#value)) }
         };
@@ -92,7 +92,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The reduction in CUDA C++.
+    /// The reduction's kernel in CUDA C++.
     pub(super) fn fold_kernel(&self, op: &Op, fold: &Fold, rt: &TokenStream) -> TokenStream {
         let [map_op, join_op, none_op, finish_op] =
             [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| fold.scope(part, op));

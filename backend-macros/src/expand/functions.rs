@@ -4,7 +4,7 @@ use super::*;
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 impl Expand<'_> {
-    /// A module with a function for each row, and one for each with options.
+    /// A module with a function for each row, and a second function for each row with options.
     pub(super) fn functions(&self) -> TokenStream {
         let functions = self.own().map(|op| {
             let plain = self.function(op, false);
@@ -57,13 +57,13 @@ impl Expand<'_> {
     }
 }
 
-/// The signature of a method as that of a function: without `&self`, and with a backend where `Self` stands.
+/// The signature of a method as that of a function: without `&self`, and with the backend in place of `Self`.
 fn of_backend(signature: TokenStream, backend: &TokenStream, arrays: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = signature.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            // a type of it, or the backend itself
+            // `Self::` begins a type of the backend, `Self` alone is the backend
             TokenTree::Ident(name) if name == "Self" => match tokens.peek() {
                 Some(TokenTree::Punct(next)) if next.as_char() == ':' => out.extend(arrays.clone()),
                 _ => out.extend(backend.clone()),

@@ -1,16 +1,18 @@
-//! The trait of a user's table for one more backend: one that an overlay describes, or an enum of backends.
+//! Implements the trait of a user's table for one more backend: one that an overlay describes, or an enum of backends.
 
 use super::{any::any_of, *};
 
 impl Expand<'_> {
-    /// The trait for the backend of an overlay: rows without a mapping keep the body of the trait, which says that there is none.
+    /// The trait for the backend of an overlay: rows without a mapping keep the trait's body, which returns
+    /// `Unsupported`.
     pub fn further_overlay(&self, column: &Backend) -> TokenStream {
         let has = |op: &&Op| column.wrap || op.maps.contains_key(&column.name);
         let ops: Vec<&Op> = self.own().filter(has).collect();
         self.with_methods(self.implement(&self.trait_path(), column, &ops))
     }
 
-    /// The trait of a user's table for a backend that gives ops derivatives; that which records them has the rules of its rows.
+    /// The trait of a user's table for a backend that differentiates; the recording backend also gets the rules of its
+    /// rows.
     pub fn recorded_extension(&self, column: &Backend) -> TokenStream {
         let (further, rules) = (self.further_overlay(column), column.records.then(|| self.rules(column)));
         quote!(#further #rules)
@@ -28,7 +30,7 @@ impl Expand<'_> {
         quote!(#home #name)
     }
 
-    /// Code in which the ops of the base table and of the user's are methods, whatever the module that it is in has in scope.
+    /// Puts code where the ops of the base table and of the user's table are methods, whatever is in scope around it.
     fn with_methods(&self, code: TokenStream) -> TokenStream {
         let (root, path) = (&self.root, self.trait_path());
         let groups = self.model.groups.iter().map(|group| id(&camel(&group.name)));

@@ -1,21 +1,21 @@
-//! Methods of a backend that records its ops for gradients: the op runs within, and where an input has a place on the tape, the
-//! result gets one, with what the row's rules need of the call.
+//! Methods of a backend that records its ops for gradients: the op runs on the inner backend. If an input has a place
+//! on the tape, the result gets one too, with the values of the call that the row's rules need.
 
 use super::*;
 use op_table::GRAD;
 use std::collections::BTreeSet;
 
-/// How a row is recorded.
+/// The way in which a row is recorded.
 pub(super) enum Recording<'o> {
-    /// By the ops that it is made of, or a function of the overlay.
+    /// By the ops that it is made of, or by a function of the overlay.
     Parts,
-    /// By the ops that it is made of, but not by these inputs.
+    /// By the ops that it is made of, but it has no gradients by the inputs of these rules.
     PartsBut(&'o [Rule]),
-    /// Not: its results do not change with its inputs.
+    /// Not recorded, because its results do not change with its inputs.
     Constant,
     /// By its rules.
     Rules(&'o [Rule]),
-    /// There is no rule: of inputs with a place it is refused.
+    /// Refused for inputs with a place on the tape, because the row has no rule.
     Refused,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     }
 }
 
-/// What the rules of a row keep of a call: parameters of their functions that are no gradients.
+/// The values that the rules of a row keep of a call: all parameters of the rules' functions except gradients.
 pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
@@ -47,7 +47,7 @@ fn is_gradient(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "g" || p.name.starts_with("g_"))
 }
 
-/// The result that a parameter of a rule is of: `y`, `y_values`.
+/// Whether a parameter of a rule is a result of the op: `y`, `y_values`.
 fn result_of(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "y" || p.name.starts_with("y_"))
 }
@@ -93,7 +93,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Statements that find the places of all inputs, and whether any has one.
+    /// Statements that find the places of all inputs, and a condition that is true if any input has one.
     pub(super) fn places(&self, op: &Op) -> (TokenStream, TokenStream) {
         let (rt, name, options) = (self.rt(), &op.name, hidden("options"));
         let (mut finds, mut any) = (Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ impl Expand<'_> {
         (quote!(#(#finds)*), any)
     }
 
-    /// Statements that refuse inputs by which there is no gradient.
+    /// Statements that return an error if an input without a gradient has a place.
     pub(super) fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let refused = op.differentiable().filter_map(|p| {
@@ -139,10 +139,10 @@ impl Expand<'_> {
         quote!(#(#refused)*)
     }
 
-    /// Statements that keep what rules need of a call: of its options, of its other arguments, of its result.
+    /// Statements that keep what rules need of a call, from its options, its other arguments, and its result.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
-        // before the call, which may be given the options by value
+        // before the call, which may take the options by value
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));
@@ -269,7 +269,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The method of the runtime's dtypes that tells whether the rules of a row are for a dtype; none where they are for all of the row's.
+    /// The method of the runtime's dtypes that tests whether the rules of a row are for a dtype; `None` if they are for
+    /// all of the row's dtypes.
     pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
         match function.bound.as_str() {
@@ -285,7 +286,7 @@ impl Expand<'_> {
         format_ident!("__{of}_rules")
     }
 
-    /// The rules of all rows: what each keeps of a call, and how it makes gradients of it.
+    /// The rules of all rows: for each row a struct of the values kept of a call, which computes gradients from them.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.rules_module();
         let root = &self.root;
@@ -352,7 +353,7 @@ impl Expand<'_> {
         let pulls = functions.iter().map(|(p, f)| {
             let (place, e) = (place_of(p), elem(p.kind.elem().unwrap_or(Elem::T), f));
             let args = f.params.iter().map(|param| match op.param(&param.name) {
-                // an operand that the rule takes as an array
+                // the rule takes the operand as an array
                 Some(own) if matches!((&own.kind, &param.kind), (Kind::Operand(..), Kind::Array(_))) => {
                     let keep = keep_of(param);
                     quote!(&*whole(b, &self.#keep)?)
@@ -361,7 +362,7 @@ impl Expand<'_> {
             });
             let call = match f.maps.get(GRAD) {
                 Some(Map::Generic(path)) => {
-                    // the rules of the facade, or a function of the table's crate
+                    // a rule of the facade, or a function of the table's crate
                     let own = op.own && self.extension.is_some() && !path.starts_with("grad::rules::");
                     let (root, path) = (&self.root, function(path));
                     let root = if own { quote!(crate) } else { quote!(#root) };
@@ -424,7 +425,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The type of what is kept of a parameter.
+    /// The type in which a parameter is kept.
     fn owned_type(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let array = |e: Elem| {
@@ -454,7 +455,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What the function of a rule is given for one of its parameters, from what is kept.
+    /// The argument for one parameter of a rule's function, made from the kept values.
     fn given_to_rule(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         if is_gradient(p, op) {
@@ -474,12 +475,12 @@ impl Expand<'_> {
     }
 }
 
-/// The variable and field with the place of an input.
+/// Name of the variable and field with the place of an input.
 pub(super) fn place_of(p: &Param) -> Ident {
     format_ident!("place_{}", p.name)
 }
 
-/// The variable and field with what is kept of a parameter.
+/// Name of the variable and field with the kept value of a parameter.
 pub(super) fn keep_of(p: &Param) -> Ident {
     format_ident!("kept_{}", p.name)
 }

@@ -51,7 +51,7 @@ impl Expand<'_> {
     }
 }
 
-/// libtorch's op of a row, if one runs it.
+/// libtorch's op of a row, as name, overload and number of arguments; `None` if libtorch has no op for the row.
 pub fn aten(op: &Op) -> TokenStream {
     let aten = op.maps.values().find_map(|map| match map {
         Map::Aten(aten) => Some(aten),

@@ -1,4 +1,5 @@
-//! The module of ops: a documented item per row, which says what the row is and calls it by name, and the list of them.
+//! The module of ops: a documented item for each row, which describes the row and calls it by name, and a list of all
+//! ops.
 
 use super::{support::elements_of, *};
 use crate::docs::{Links, Places};
@@ -33,7 +34,7 @@ impl Expand<'_> {
         self.extension.as_ref().map_or_else(|| camel(&op.group), ToString::to_string)
     }
 
-    /// The items of the rows of this call, and `list`, the constant with all of them.
+    /// The items of the rows of this call, and `list`, the constant that lists them.
     pub(super) fn items(&self, list: &str) -> TokenStream {
         let (rt, module, list, each) = (self.rt(), self.ops_module(), id(list), self.private("each"));
         let own: Vec<&Op> = self.own().collect();
@@ -76,7 +77,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The struct of the numbers that a row's expressions take, and of its second dtype.
+    /// The struct with the numbers that a row's expressions take, and with its second dtype.
     pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
         let numbers: Vec<&Param> = match elements_of(op) {
@@ -103,7 +104,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What the row is, and its call by name.
+    /// The row's description as data, and its call by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
         let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
@@ -143,7 +144,7 @@ impl Expand<'_> {
         });
         let is_there = |is: fn(&Backend) -> bool| self.model.backends.iter().any(is);
         let (has_kernels, has_aten) = (is_there(|b| b.name == "cuda"), is_there(|b| b.aten));
-        // a row that the GPU runs otherwise needs no kernel of its expression
+        // a row that the GPU runs in another way needs no kernel of its expression
         let kernel = op.maps.get("cuda").or(elements_of(op)).filter(|_| has_kernels);
         let kernel = kernel.map_or(quote!(None), |map| self.kernel(op, map));
         let fold = match elements_of(op) {
@@ -168,7 +169,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What is needed to compile the CUDA kernel of an `each` row without calling it.
+    /// The data for compiling the CUDA kernel of an `each` row without calling it.
     fn kernel(&self, op: &Op, map: &Map) -> TokenStream {
         let Map::Each { real, complex } = map else {
             return quote!(None);

@@ -1,49 +1,49 @@
-//! The kinds of parameters and results in generated code: what each is in a method, in a function that is called, in a call
-//! by name, and as data of the runtime. A kind more is one arm of [`Expand::code`].
+//! The kinds of parameters and results in generated code: their forms in a method, in a function that is called, in a
+//! call by name, and as data of the runtime. A new kind needs one more arm in [`Expand::code`].
 
 use super::*;
 
-/// What a parameter is in generated code.
+/// The forms of a parameter in generated code.
 pub struct Code {
     /// Its type in the method.
     pub method: TokenStream,
     /// Its type in a function over a backend `B`.
     pub function: TokenStream,
-    /// The method of the argument that makes what is given on.
+    /// The argument's method that converts it to the value that is passed on.
     pub convert: Option<TokenStream>,
-    /// What a function is given, of the variable with what was made.
+    /// The argument of a function, from the variable with the converted value.
     pub pass: fn(&Ident) -> TokenStream,
-    /// How it is read from what is known at run time.
+    /// The way to read it from values at run time.
     read: Read,
     /// The `ParamKind` of the runtime.
     pub info: TokenStream,
 }
 
-/// How a parameter is read from the values of a call by name.
+/// The way to read a parameter from the values of a call by name.
 enum Read {
-    /// By a function that takes its dtype, if it has one; `pass` makes an argument of what that gives.
+    /// By a function, with a type argument if `dtype` is set; `pass` makes an argument from the function's result.
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
-    /// As this type.
+    /// As a value of this type.
     Value(TokenStream),
 }
 
-/// As it is.
+/// The variable as it is.
 fn itself(x: &Ident) -> TokenStream {
     quote!(#x)
 }
 
-/// What an option is in generated code.
+/// The forms of an option in generated code.
 pub struct OptionCode {
     /// The type of the field.
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// What is set, of the argument, which has the parameter's name.
+    /// The value to set, from the argument, which has the parameter's name.
     pub set: TokenStream,
 }
 
 impl Expand<'_> {
-    /// What a kind is; `marker` is the type by which the compiler tells what an operand was given as.
+    /// The forms of a kind; `marker` is the type by which the compiler distinguishes the ways to give an operand.
     pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
         let rt = self.rt();
         let value = |ty: TokenStream, info: TokenStream| Code {
@@ -203,18 +203,18 @@ impl Expand<'_> {
         }
     }
 
-    /// As [`Expand::code`], of a parameter that is no operand, or where the marker does not matter.
+    /// [`Expand::code`] for a parameter that is no operand, or if the marker does not matter.
     fn code_of(&self, param: &Param, op: &Op) -> Code {
         self.code(&param.kind, op, &hidden("K"))
     }
 
-    /// The type of a choice: the runtime's, or that of a user's table.
+    /// The type of a choice, in the runtime or in a user's table.
     pub fn choice_type(&self, choice: &Choice) -> TokenStream {
         let (rt, home, name) = (self.rt(), self.home(), id(&choice.rust));
         if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
-    /// What an option is; `array` is the parameter of the options struct that stands for its array.
+    /// The forms of an option; `array` is the type parameter of the options struct for an array.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
         let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
@@ -250,7 +250,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that makes `result` of the argument that the op changes.
+    /// The statement that makes `result` from the argument that the op changes.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
@@ -263,7 +263,7 @@ impl Expand<'_> {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            // what is read lives as long as the options
+            // the value must live as long as the options
             Read::Typed { function, dtype, .. } => {
                 let function = format_ident!("optional_{function}");
                 quote! {
@@ -275,7 +275,7 @@ impl Expand<'_> {
     }
 }
 
-/// What a result is in generated code.
+/// The forms of a result in generated code.
 impl Expand<'_> {
     /// The type of the result; `owner` is the backend's type, `Self` or `B`.
     pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {
@@ -299,7 +299,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A result of an enum of backends, whose arrays are `any`, from that of one of them: `result`.
+    /// A result of an enum of backends, whose arrays are `any`, from the `result` of one of the backends.
     pub(super) fn any_result(&self, op: &Op, any: &TokenStream, variant: &Ident, result: &Ident) -> TokenStream {
         match &op.result {
             Out::One(_) => quote!(#any::#variant(#result)),
@@ -312,7 +312,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The value that a call by name gives, of `result`.
+    /// The value that a call by name returns, from `result`.
     pub(super) fn result_value(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let value = |e: Elem, array: TokenStream| {

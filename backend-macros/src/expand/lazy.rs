@@ -1,9 +1,9 @@
-//! The rows of scalar expressions, and those that reduce formulas, as methods of lazy formulas.
+//! Rows of scalar expressions, and rows that reduce formulas, as methods of lazy formulas.
 
 use super::*;
 
 impl Expand<'_> {
-    /// A method for each row over one dtype that takes arrays and nothing else, and for each reduction of formulas.
+    /// A method for each scalar expression over one dtype that takes arrays only, and for each reduction of formulas.
     pub(super) fn lazy(&self) -> TokenStream {
         let (root, rt) = (&self.root, self.rt());
         let takes_arrays = |op: &&Op| op.params.iter().all(Param::is_array) && !op.has_options();
@@ -20,7 +20,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A reduction, and its twin with options.
+    /// A reduction, and its variant with options.
     fn lazy_reduction(&self, op: &Op) -> TokenStream {
         let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
         let (twin, options) = (format_ident!("{}_with", op.name), self.options_path(op));
@@ -70,7 +70,7 @@ impl Expand<'_> {
         let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let (item, lazy) = (quote!(#items::#name), quote!(#root::lazy));
         let others: Vec<Ident> = op.inputs().skip(1).map(|p| id(&p.name)).collect();
-        // what each of them may be, and what makes a term of it
+        // the bound of each further operand, and the method that makes a term of it
         let terms: Vec<(TokenStream, TokenStream)> = op
             .inputs()
             .skip(1)

@@ -1,10 +1,13 @@
-//! Model to Rust. Nothing here can fail: every mistake was reported before.
+//! Turns the model into Rust. Nothing here can fail, because every mistake was reported before.
 //!
-//! `signature` writes the signature of a method; `traits` declares, `options` makes the structs of defaults, `backend` and
-//! `any` implement, `support` makes what the implementations call, scalar ops, reductions (`folds`) and compositions, `items`
-//! the documented items of the rows and the list of them, `results` the structs of several results, `choices` the enums,
-//! `by_name` the functions that call ops with values, `lazy` the methods of lazy formulas, `out` those of arrays that get results, `functions` those
-//! over the current backend, `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays that are split over ranks, `further` gives the trait of a user's table to one more backend. What a kind of parameter is in all of these is in `kinds`.
+//! `signature` writes the signature of a method; `traits` declares the methods, `backend` and `any` implement them.
+//! `support` makes the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items` makes
+//! the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the structs of
+//! several results, `choices` the enums. `by_name` makes the functions that call ops with values, `lazy` the methods of
+//! lazy formulas, `out` the methods of arrays that receive results, `functions` the functions over the current backend.
+//! `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays that are split over
+//! ranks, `further` gives the trait of a user's table to one more backend. `kinds` has the forms of parameters in all
+//! of these.
 
 mod any;
 mod backend;
@@ -46,13 +49,13 @@ pub struct Expand<'m> {
     pub root: TokenStream,
     /// The extension trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path to the module of that trait, where it is not the one of the expansion.
+    /// The path to the module of that trait, if it is not the module of the expansion.
     pub home: Option<TokenStream>,
-    /// The backend of an overlay.
+    /// The name of an overlay's backend.
     pub overlay: Option<String>,
 }
 
-/// An identifier; raw where it is a keyword.
+/// An identifier, which is raw if it is a keyword.
 pub fn id(name: &str) -> Ident {
     let make = if KEYWORDS.contains(&name) { Ident::new_raw } else { Ident::new };
     make(name, Span::call_site())
@@ -89,7 +92,7 @@ fn function(path: &str) -> TokenStream {
 }
 
 impl<'m> Expand<'m> {
-    /// What a macro call asks for.
+    /// The expansion that a macro call asks for.
     pub fn new(model: &'m Model, input: &Input) -> Expand<'m> {
         let column = model.backends.iter().find(|b| b.own && input.overlay.is_some());
         Expand {
@@ -103,12 +106,13 @@ impl<'m> Expand<'m> {
 }
 
 impl Expand<'_> {
-    /// What stands before names of the user's table: nothing, where the expansion is in the module that has them.
+    /// The path before names of the user's table; `None` if the expansion is in their module.
     fn home(&self) -> Option<TokenStream> {
         self.home.as_ref().map(|home| quote!(#home::))
     }
 
-    /// A module of the expansion for itself: `__each`, `__my_ops_each` of a user's table, so that a module may have several tables.
+    /// Name of a private module of the expansion: `__each`, or `__my_ops_each` for a user's table, so that a module may
+    /// have several tables.
     fn private(&self, what: &str) -> Ident {
         let of = self.extension.as_ref().map(|name| snake(&name.to_string())).or(self.overlay.clone());
         of.map_or_else(|| format_ident!("__{what}"), |of| format_ident!("__{of}_{what}"))
@@ -120,7 +124,7 @@ impl Expand<'_> {
         quote!(#root::runtime)
     }
 
-    /// The trait of a set of dtypes. `here` is the way to the module of the expansion.
+    /// The trait of a set of dtypes. `here` is the path to the module of the expansion.
     fn bound(&self, set: &str, here: &TokenStream) -> TokenStream {
         let rt = self.rt();
         match self.model.set(set) {
@@ -139,7 +143,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The traits of sets that are narrower than what the runtime has a trait for.
+    /// Traits for the sets of dtypes that are narrower than the runtime's traits.
     fn own_bounds(&self) -> TokenStream {
         let rt = self.rt();
         let sets = self.model.sets.iter().filter(|set| set.own && set.is_narrower);
@@ -160,7 +164,8 @@ impl Expand<'_> {
         quote!(#(#traits)*)
     }
 
-    /// The Rust type of a dtype, by its path in the runtime; `None` if its text is no type, which is reported elsewhere.
+    /// The Rust type of a dtype, by its path in the runtime; `None` if its text is not a type, which is reported
+    /// elsewhere.
     pub fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
         let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
         let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
@@ -239,7 +244,7 @@ impl Expand<'_> {
             pub trait #name: #supertrait { #(#methods)* }
         };
         if self.extension.is_some() && self.is_of_every_backend() {
-            // no row names a library: every backend has these ops, third parties' too
+            // no row names a library: every backend has these ops, including those of third parties
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
@@ -249,7 +254,7 @@ impl Expand<'_> {
         quote!(#declaration #(#libraries)* #any)
     }
 
-    /// Whether no row of a user's table names a library: then every backend has its trait.
+    /// Whether no row of a user's table names a library, so that every backend has its trait.
     pub fn is_of_every_backend(&self) -> bool {
         self.own().all(|op| op.maps.values().all(Map::is_free))
     }
@@ -269,19 +274,19 @@ impl Expand<'_> {
         }
     }
 
-    /// The same from a module of the expansion.
+    /// The path of the options struct from a module of the expansion.
     fn options_below(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         if op.own { quote!(super::#path) } else { path }
     }
 }
 
-/// `MyOps` as `my_ops`.
+/// Converts `MyOps` to `my_ops`.
 pub fn snake(name: &str) -> String {
     screaming(name).to_lowercase()
 }
 
-/// `MyOps` as `MY_OPS`.
+/// Converts `MyOps` to `MY_OPS`.
 fn screaming(name: &str) -> String {
     let mut out = String::new();
     for (i, c) in name.chars().enumerate() {

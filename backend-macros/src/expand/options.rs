@@ -1,4 +1,4 @@
-//! The structs of rows' parameters with defaults, in a module of their own.
+//! The structs of parameters with defaults, in a module of their own.
 
 use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
@@ -14,7 +14,7 @@ struct Field {
 }
 
 impl Expand<'_> {
-    /// The module with the structs of the rows of this call; the names are in reach beside the traits, too.
+    /// The module with the structs of the rows of this call, which are also re-exported beside the traits.
     pub(super) fn options_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter(|o| o.has_options()).map(|o| self.options(o)).collect();
         if structs.is_empty() {

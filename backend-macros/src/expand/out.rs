@@ -1,14 +1,14 @@
-//! Rows as methods of an array that gets the result: `b.out(&mut y).exp(&x)?`.
+//! Rows as methods of an array that receives the result: `b.out(&mut y).exp(&x)?`.
 
 use super::{signature::many_arguments, *};
 use proc_macro2::{Group, TokenTree};
 
-/// Dtypes that results have whatever the dtype of the row is.
+/// Dtypes of results that do not depend on the row's dtype.
 const FIXED: [(Elem, &str); 4] =
     [(Elem::Bool, "bool"), (Elem::UInt8, "u8"), (Elem::Int32, "i32"), (Elem::Int64, "i64")];
 
 impl Expand<'_> {
-    /// The methods of the rows. Each is over a backend `B` and an array of `U`.
+    /// The methods of the rows, each over a backend `B` and an array of `U`.
     pub(super) fn outs(&self) -> TokenStream {
         let (rt, root) = (self.rt(), &self.root);
         let is_one = |op: &&Op| matches!(op.result, Out::One(_)) && op.target().is_none() && !op.options_hold_arrays();
@@ -32,7 +32,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The method of a row, and its twin with options.
+    /// The method of a row, and its variant with options.
     fn out_methods(&self, op: &Op, result: &TokenStream) -> TokenStream {
         let (rt, name, items) = (self.rt(), id(&op.name), self.ops_module());
         let markers: Vec<Ident> = (1..=op.inputs().count()).map(|i| format_ident!("K{i}")).collect();
@@ -51,7 +51,7 @@ impl Expand<'_> {
         let used = markers.len() - next.len();
         let markers = &markers[..used];
         let bound = self.bound(&op.set, &quote!());
-        // the dtype of the row, told by that of the result
+        // declares the row's dtype, unless it is the result's
         let dtype = match op.result.elem() {
             Elem::T => None,
             Elem::U | Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64 => Some(quote!(T: #bound,)),
@@ -92,7 +92,7 @@ impl Expand<'_> {
         quote!(#plain #twin)
     }
 
-    /// The result of a scalar expression, written over the array's memory where that can be.
+    /// Computes a scalar expression, over the array's memory if possible.
     fn out_each(&self, op: &Op) -> TokenStream {
         let (rt, prepare) = (self.rt(), self.prepare(op));
         let inputs = op.inputs().map(|p| {
@@ -112,7 +112,7 @@ impl Expand<'_> {
         quote!(#prepare self.within.each(#row, [#(#inputs),*]))
     }
 
-    /// The result of an op, in the place of the array.
+    /// Calls an op, and puts its result in place of the array.
     fn out_call(&self, op: &Op) -> TokenStream {
         let name = &op.name;
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -128,9 +128,9 @@ impl Expand<'_> {
     }
 }
 
-/// The name of the dtype that a row's dtype has for a result.
+/// The name of the associated type of a row's dtype that is a result's dtype.
 fn elem_name(of: Elem, op: &Op) -> Ident {
-    // `T::Real` and the like
+    // such as `T::Real`
     let last = elem(of, op).into_iter().last();
     match last {
         Some(TokenTree::Ident(name)) => name,
@@ -138,7 +138,7 @@ fn elem_name(of: Elem, op: &Op) -> Ident {
     }
 }
 
-/// A type of a method of a backend, over the backend `B`; with the dtype of the result, `U`, in the place of `T`.
+/// A type in a backend's method, with `B` for `Self`, and, if `of_result`, with the result's dtype `U` for `T`.
 fn renamed(ty: TokenStream, of_result: bool) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(name) if name == "Self" => TokenTree::Ident(id("B")),

@@ -1,12 +1,13 @@
-//! A checked scalar expression in Rust: the words are methods of the runtime's traits.
+//! Turns a checked scalar expression into Rust: words are methods of the runtime's traits.
 //!
-//! Paths begin with `rt`, which the module around the generated ops binds to the runtime: ops have names such as `Real`.
+//! Paths begin with `rt`, the runtime's name in the module around the generated ops, because ops have names such as
+//! `Real`.
 
 use super::*;
 use op_table::expr::{Comparison, Expr, Logic, Node, Number, Ty};
 
 impl Expand<'_> {
-    /// The expression of a row, whose parameters are variables.
+    /// The expression of a row, with its parameters as variables.
     pub(super) fn scalar(&self, e: &Expr, op: &Op) -> TokenStream {
         let all = |list: &[Expr]| list.iter().map(|e| self.scalar(e, op)).collect::<Vec<_>>();
         match &e.node {
@@ -51,12 +52,12 @@ impl Expand<'_> {
             Node::If(parts) => {
                 let is_ready = |e: &Expr| matches!(e.node, Node::Name(_) | Node::Number(_));
                 let ready = is_ready(&parts[1]) && is_ready(&parts[2]);
-                // a loop over vectors has to compute both sides anyway: where LLVM sees branches, it often makes no such loop
+                // vectors compute both sides anyway, and LLVM often does not vectorise a loop with branches
                 let both = !parts[0].is_truth_of_parameters()
                     && parts[1..].iter().any(|x| x.gains_from_wide_vectors(self.model));
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
-                // between what is there already no branch, which a random condition would mispredict
+                // selects between values that are ready, because a branch on a random condition would be mispredicted
                 if ready {
                     quote!(::core::hint::select_unpredictable(#c, #x, #y))
                 } else if both {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What silences clippy, `self` being one of the arguments: a row may have more parameters than clippy likes.
+/// Silences clippy's limit on arguments, which count `self`: a row may have more parameters.
 pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
     (count > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]))
 }
@@ -25,7 +25,7 @@ impl Expand<'_> {
         if arrays.is_empty() { path } else { quote!(#path<'_, #(Self::Array<#arrays>),*>) }
     }
 
-    /// `fn name<..>(&self, ..) -> Result<..>`; `with` is the twin that takes the options.
+    /// `fn name<..>(&self, ..) -> Result<..>`; `with` selects the variant with options.
     pub(super) fn signature(&self, op: &Op, with: bool) -> TokenStream {
         let rt = self.rt();
         let name = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -55,13 +55,14 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
-    /// The statements that turn the arguments of the method into those of a function that it calls; the options stay whole.
+    /// The statements that convert the method's arguments for a function that it calls; options are not taken apart.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the types of arrays and indices are those of the backend, which they have from the method; others are lent
+            // arrays and indices get their types from the method; widths and signed numbers are owned here and passed
+            // by reference
             let inferred =
                 p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
@@ -70,7 +71,7 @@ impl Expand<'_> {
         quote!(#(#convert)*)
     }
 
-    /// What a function is given for a parameter, after [`Expand::convert`].
+    /// The argument of a function for a parameter, after [`Expand::convert`].
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {
@@ -80,7 +81,7 @@ impl Expand<'_> {
         (code.pass)(&name)
     }
 
-    /// As [`Expand::convert`], with the options taken apart.
+    /// The statements of [`Expand::convert`], and the one that takes the options apart.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
         let (convert, open) = (self.convert(op), self.open_options(op));
         quote!(#convert #open)

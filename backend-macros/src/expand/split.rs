@@ -1,20 +1,21 @@
-//! Methods of a backend whose arrays are split over ranks: a plan of how the arrays of a call have to lie, the op on the parts, and what
-//! its results are parts of. The class of the op, which its row says in the column `split`, makes the plan.
+//! Methods of a backend whose arrays are split over ranks: a plan of the layouts that the arrays of a call must have,
+//! the op on the parts, and the layouts of its results. The op's class, which its row has in the column `split`, makes
+//! the plan.
 
 use super::*;
 
-/// How the arrays of an op have to lie, where the backend has no function for the row.
+/// The layouts that the arrays of an op may have, if the backend has no function for the row.
 #[derive(Clone, Copy)]
 enum Class {
     /// One layout for all arrays, which broadcast.
     Each,
-    /// Any but along the axes that the op is given.
+    /// Split along any axis that is not an argument of the op.
     Lanes,
-    /// Any but along the last two axes.
+    /// Split along any axis but the last two.
     Matrices,
-    /// The first array along its first axis, others not at all.
+    /// The first array is split along its first axis; other arrays are not split.
     Batch,
-    /// Not at all.
+    /// Not split.
     Whole,
 }
 
@@ -42,7 +43,7 @@ impl Class {
 }
 
 impl Expand<'_> {
-    /// The statement by which ranks compare what they are called with, where they do that.
+    /// The statement by which ranks compare their calls, if the backend compares calls.
     pub(super) fn compared(&self, op: &Op) -> TokenStream {
         let (rt, call) = (self.rt(), self.call_described(op, false));
         quote! {
@@ -57,7 +58,7 @@ impl Expand<'_> {
         if op.maps.contains_key(&backend.name) {
             let (open, body) = (self.open_options(op), self.body(op, backend));
             let (name, result) = (&op.name, hidden("result"));
-            // what moves rows calls other ops
+            // functions that move rows call other ops, whose errors then mention this op
             return quote! {
                 #open
                 let #result = { #body };
@@ -104,7 +105,7 @@ impl Expand<'_> {
                 Ok(())
             };
         }
-        // the plan is not needed any more where the call gives one array, whose layout is that of the plan
+        // a call that returns one array uses up the plan, whose layout the array has
         let closed = match op.result {
             Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
             _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
@@ -119,11 +120,11 @@ impl Expand<'_> {
         }
     }
 
-    /// The arguments of a call of the backend within, and the options: the parts that the plan says.
+    /// The arguments of a call of the inner backend, and the options: the parts that the plan asks for.
     fn arranged(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (plan, options, own) = (hidden("plan"), hidden("options"), hidden("own"));
-        // the number of an array among those that the plan was made of
+        // the index of an array among those that the plan was made for
         let mut count = 0_usize;
         let mut next = || {
             count += 1;

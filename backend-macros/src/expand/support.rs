@@ -7,7 +7,7 @@ use op_table::{
 };
 
 impl Expand<'_> {
-    /// Everything for the rows of this call.
+    /// The code for the rows of this call.
     pub(super) fn support(&self) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
         let reductions = self.own().filter(|o| o.reduces_formulas()).map(|o| self.reduction(o));
@@ -17,7 +17,7 @@ impl Expand<'_> {
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), bounds)
     }
 
-    /// The same for a library that is added to the base table.
+    /// The code for a library that is added to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
         let scalar_ops = maps().filter(|(_, m)| m.is_of_elements()).map(|(o, m)| self.scalar_op(o, m));
@@ -55,13 +55,13 @@ impl Expand<'_> {
         quote!(#home #module::#name)
     }
 
-    /// The same from the module `each`, and the struct, if it is not the row's item.
+    /// The path of that struct from the module `each`, and its declaration unless it is the row's item.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
     }
 
-    /// The row's expression as the `apply` of its struct.
+    /// Implements `apply` for the row's struct, from its expression.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
@@ -82,7 +82,7 @@ impl Expand<'_> {
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let Self { #(#open,)* .. } = *self;));
         let output = elem(op.result.elem(), op);
-        // an op with a second dtype is one for each
+        // the struct of an op with a second dtype is generic over it
         let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
         let (path, generic) = match &second {
             None => (path, quote!()),
@@ -237,7 +237,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The gradients of the operands at one element, where the dtype is real.
+    /// The gradients of the operands at one element, for real dtypes.
     fn pull(&self, op: &Op, path: &TokenStream, open: &Option<TokenStream>) -> TokenStream {
         let Some(rules) = &op.by_element else { return quote!() };
         let bound = self.bound(&op.set, &quote!(super::));
@@ -280,7 +280,7 @@ impl Expand<'_> {
         }
     }
 
-    /// `Default`, where all parameters have one: in a formula those that are not given are these.
+    /// `Default`, if all parameters have defaults: formulas use it for parameters that are not given.
     fn scalar_default(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
@@ -365,7 +365,7 @@ impl Expand<'_> {
         }
     }
 
-    /// What reduces a formula as the row reduces an array.
+    /// Implements the reduction of a formula in the way in which the row reduces an array.
     fn reduction(&self, op: &Op) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let (path, result) = (self.scalar_struct(op).0, elem(op.result.elem(), op));
@@ -445,7 +445,7 @@ impl Expand<'_> {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
-            // its mistake is said elsewhere
+            // a missing group is reported elsewhere
             None if op.group.is_empty() => quote!(#root::Backend),
             None => {
                 let group = id(&camel(&op.group));
@@ -460,9 +460,9 @@ impl Expand<'_> {
         quote!((#(#types,)*))
     }
 
-    /// The kernels of the CPU for the usual dtypes, or, where one loop serves all of a size, for every dtype: compiled in this
-    /// crate and not again in those that call the op.
-    /// So are those of 16-bit floats where the expression is one operation: they are computed in `f32`, by its loop.
+    /// The CPU's kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of a size. They are
+    /// compiled in this crate, and not again in crates that call the op. 16-bit floats have kernels too if the
+    /// expression is one operation: they compute in `f32`, with its loop.
     fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         const HALVES: [&str; 2] = ["float16", "bfloat16"];
@@ -512,7 +512,7 @@ impl Expand<'_> {
         }
     }
 
-    /// One generic function per composed row, which every library's shim calls.
+    /// The generic function of a composed row, which every library's shim calls.
     pub(super) fn composed(&self, op: &Op, form: &Form) -> TokenStream {
         let (rt, name, dtypes, bounds) = (self.rt(), id(&op.name), self.dtypes(op), self.backend_bounds());
         let args = op.params.iter().map(|p| {
@@ -529,7 +529,7 @@ impl Expand<'_> {
     }
 }
 
-/// A number of a row's item, which holds numbers as f64, as the op takes it.
+/// A number of a row's item, which holds numbers as f64, in the type that the op takes.
 fn field(p: &Param) -> TokenStream {
     let n = id(&p.name);
     match &p.kind {
@@ -542,8 +542,8 @@ fn field(p: &Param) -> TokenStream {
     }
 }
 
-/// Whether the struct of a row's expressions is its item in the module of ops. For a row of the base table in an overlay, and
-/// for one with a second dtype, which is a struct for each, it is one of its own.
+/// Whether the struct of a row's expressions is its item in the module of ops. A row of the base table in an overlay,
+/// and a row with a second dtype, over which the struct is generic, have a struct of their own.
 fn has_item(op: &Op) -> bool {
     op.own && op.second.is_none()
 }
@@ -561,7 +561,7 @@ fn composition_of(op: &Op) -> Option<&Form> {
     })
 }
 
-/// `uint8` as the variant of `DType`.
+/// The variant of `DType` for a dtype's name, such as `uint8`.
 pub fn camel_dtype(name: &str) -> String {
     match name.strip_prefix("uint").or(name.strip_prefix("bfloat")) {
         Some(bits) if name.starts_with('u') => format!("UInt{bits}"),
@@ -570,7 +570,7 @@ pub fn camel_dtype(name: &str) -> String {
     }
 }
 
-/// The gradients of the operands in CUDA C++, over the operands, the result and its gradient.
+/// The gradients of the operands in CUDA C++, in terms of the operands, the result and its gradient.
 fn cuda_pulls(op: &Op) -> TokenStream {
     let (Some(rules), Some(first)) = (&op.by_element, op.inputs().next()) else { return quote!() };
     let mut function = op.clone();

@@ -1,7 +1,9 @@
-//! Methods of a backend that carries tangents along (forward mode): the op runs within, and where an input has a tangent, the result gets one.
+//! Methods of a backend that carries tangents along (forward mode): the op runs on the inner backend, and if an input
+//! has a tangent, the result gets one.
 //!
-//! Of elements it is what the row's rules make of the tangents in place of the gradient: they multiply by the derivative. A row that is linear in
-//! the inputs that change runs on the tangents. Every other row goes back twice by its rules.
+//! For elementwise rows, the row's rules are applied to the tangents in place of the gradient, because they multiply by
+//! the derivative. A row that is linear in the inputs that change runs on the tangents. For every other row, tangents
+//! come from two backward passes by its rules.
 
 use super::{
     gradients::{Recording, keep_of, kept, place_of, recording},
@@ -14,7 +16,7 @@ impl Expand<'_> {
     pub(super) fn with_tangents(&self, op: &Op, backend: &Backend) -> TokenStream {
         match recording(op, backend) {
             Recording::Rules(rules) => self.tangents(op, rules),
-            // as on a tape
+            // the same as on a tape
             _ => self.recorded(op, backend),
         }
     }
@@ -56,7 +58,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of the method, each array with its tangent: of an array and its place among the results.
+    /// The result of the method. `close` adds its tangent to each array, from the array and its index among the
+    /// results.
     fn with_found(&self, op: &Op, close: &dyn Fn(TokenStream, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {
@@ -91,7 +94,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The op on tangents, where it is linear in all inputs that have one: the statement that returns then.
+    /// A statement that runs the op on the tangents and returns, if the op is linear in all inputs that have one.
     fn along_linear(&self, op: &Op, rules: &[Rule]) -> Option<TokenStream> {
         let (rt, result, name) = (self.rt(), hidden("result"), &op.name);
         let options = hidden("options");
@@ -175,8 +178,8 @@ impl Expand<'_> {
         })
     }
 
-    /// The tangents of a row of elements, by its rules: whether in every dtype or in real ones, where a derivative is a number that is multiplied
-    /// by.
+    /// The tangents of an elementwise row, by its rules, and whether they are right in every dtype; otherwise they are
+    /// right in real dtypes only, where the rule multiplies by a derivative.
     fn along_elements(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> Option<(bool, TokenStream)> {
         let (rt, result, module) = (self.rt(), hidden("result"), self.rules_module());
         let Out::One(of) = &op.result else { return None };
@@ -218,7 +221,7 @@ impl Expand<'_> {
         Some((every, quote!({ let mut found = None; #(#terms)* vec![found] })))
     }
 
-    /// The rules that were kept, boxed; `None` where the dtype is not theirs.
+    /// An expression for the kept rule, boxed, which is `None` if the dtype has no rules.
     fn boxed_rule(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let rt = self.rt();
         match self.visitor(op, rules).map(id) {
@@ -227,7 +230,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The tangents by the rules of any row: the way back is linear in what it begins with, and its own way back is the way there.
+    /// The tangents by the rules of any row: the backward pass is linear in the gradient that it begins with, and its
+    /// own backward pass is the forward map.
     fn back_twice(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> TokenStream {
         let (rt, root, result, module) = (self.rt(), &self.root, hidden("result"), self.rules_module());
         let shape = quote!(#rt::ArrayAttributes::shape);

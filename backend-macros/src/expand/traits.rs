@@ -3,9 +3,10 @@
 use super::{signature::many_arguments, *};
 
 impl Expand<'_> {
-    /// The method, documented, and its twin with options.
+    /// The documented method, and its variant with options.
     ///
-    /// Both have default bodies: a new row does not break third-party backends, and rustdoc keeps the order of the table.
+    /// Both have default bodies, so that a new row does not break third-party backends, and rustdoc keeps the table's
+    /// order.
     pub(super) fn declare(&self, op: &Op) -> TokenStream {
         let (rt, name, alias) = (self.rt(), &op.name, &op.alias);
         let doc = crate::docs::method(op, &self.ops_module().to_string());

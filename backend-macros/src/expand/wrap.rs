@@ -1,12 +1,13 @@
-//! Methods of backends that wrap another: the call begins, the arguments are opened, the op runs within, its result is closed.
+//! Methods of backends that wrap another: a method begins the call, opens its arguments, runs the op on the inner
+//! backend, and closes the result.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The statement that begins a call of `wrapper`; arguments are converted already, options are whole.
+    /// The statement that begins a call on `wrapper`; the arguments are converted, but the options not taken apart.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
         let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
-        // what composes other ops needs no more than to know when it ends
+        // in a composed row, the variable is held only until the call ends
         let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
         quote! {
             #unused
@@ -56,13 +57,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The body of a method of a backend that wraps another, after [`Expand::begin`].
+    /// The body of a method of a wrapping backend, after [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
         let (args, options) = self.opened(op);
         self.run_within(op, &quote!(self), &args, options.as_ref())
     }
 
-    /// The arguments of a call of the backend within, and the options.
+    /// The arguments of a call of the inner backend, and the options.
     pub(super) fn opened(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (options, own) = (hidden("options"), hidden("own"));
@@ -106,7 +107,7 @@ impl Expand<'_> {
         (args.collect(), given)
     }
 
-    /// The call of the op on the backend `within`.
+    /// The call of the op on the backend in the variable `within`.
     pub(super) fn call_within(&self, op: &Op, args: &[TokenStream], options: Option<&TokenStream>) -> TokenStream {
         let within = hidden("within");
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -115,7 +116,7 @@ impl Expand<'_> {
         quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
     }
 
-    /// The op on the backend within `wrapper`, of arguments of that backend, and its results closed.
+    /// Runs the op on the inner backend of `wrapper`, with arguments of that backend, and closes its results.
     pub(super) fn run_within(
         &self,
         op: &Op,
@@ -144,7 +145,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of a method, of the `result` of the backend within: `close` makes an array of one of its arrays.
+    /// The result of a method, from the inner backend's `result`; `close` makes an array of each of its arrays.
     pub(super) fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {

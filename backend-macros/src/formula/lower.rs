@@ -1,4 +1,5 @@
-//! A formula as Rust: leaves, the tree over them, and before it what is no scalar expression.
+//! Lowers a formula to Rust: its leaves, the tree over them, and earlier steps for parts that are no scalar
+//! expressions.
 
 use super::{
     Result, mistake,
@@ -11,13 +12,13 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Names in one pass, ops in one another, and ops in all: what goes beyond is computed before. (The runtime takes 8 arrays, and a
-/// kernel on a GPU 128 numbers.)
+/// Limits of one pass: names, ops nested in each other, and ops in all. Parts beyond a limit are computed before. (The
+/// runtime takes 8 arrays, and a kernel on a GPU 128 numbers.)
 const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
 const MOST_OPS: usize = 64;
 
-/// The Rust of a formula: an expression that is a `Result`. `written` is its text.
+/// The Rust of a formula: an expression that is a `Result`. `written` is the text of the formula.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String) -> Result<TokenStream> {
     let root = match rows.get("add") {
         Some(row) => row.path.clone(),
@@ -37,7 +38,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         Whole::Put(target, index, operator, formula) => steps.put(target, index, operator.as_ref(), formula)?,
     };
     let (code, rt) = (steps.code, quote!(#root::runtime));
-    // `match` keeps a backend that is a temporary; the closure keeps `?` inside
+    // `match` keeps a temporary backend alive; the closure keeps `?` inside
     let result = quote! {{
         #[allow(unused_imports)]
         use #rt::Arrays as _;
@@ -67,45 +68,45 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
     })
 }
 
-/// What is computed in order.
+/// The steps that compute a formula, in order.
 struct Steps<'a> {
     root: TokenStream,
     rows: &'a Rows,
-    /// The text of the whole formula, as the user wrote it; taken by the pass that makes the formula's value.
+    /// The text of the whole formula, as the user wrote it; taken by the pass that computes the formula's value.
     written: Option<String>,
     code: TokenStream,
-    /// How many variables there are.
+    /// Number of variables so far.
     count: usize,
-    /// The variable that the pass at hand may write its result over.
+    /// The variable over which the current pass may write its result.
     overwritten: Option<Overwritten>,
 }
 
 /// A variable that a pass may write its result over.
 struct Overwritten {
-    /// The ways in which a formula names it.
+    /// The texts by which a formula may name the variable.
     names: [String; 2],
     place: TokenStream,
-    /// Its leaf, if the formula has it: that borrows it, and so it comes after all other code.
+    /// The code of its leaf, if the formula has it. The leaf borrows the variable, so it comes after all other code.
     leaf: TokenStream,
 }
 
 impl Target {
-    /// What is assigned to, as it was written.
+    /// The place that is assigned to, as it was written.
     fn place(&self) -> TokenStream {
         let place = &self.place;
         if self.deref { quote!(*#place) } else { quote!(#place) }
     }
 }
 
-/// One pass: its leaves, each once.
+/// One pass over memory, with its leaves, each once.
 #[derive(Default)]
 struct Pass {
-    /// The text of each leaf, and the variable of it.
+    /// The text and the variable of each leaf.
     leaves: Vec<(String, Ident)>,
 }
 
 impl Pass {
-    /// The leaves as a list of pairs.
+    /// The leaves as nested pairs.
     fn list(&self) -> TokenStream {
         self.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)))
     }
@@ -117,7 +118,7 @@ impl Steps<'_> {
         format_ident!("__x{}", self.count)
     }
 
-    /// An expression for the array that a formula gives.
+    /// An expression for the array that a formula computes.
     fn value(&mut self, formula: &Formula) -> Result<TokenStream> {
         let text = self.text(formula);
         match formula {
@@ -132,13 +133,13 @@ impl Steps<'_> {
         }
     }
 
-    /// The text of a formula for those who watch: the first that is asked for is what the user wrote, the others are
-    /// parts of it.
+    /// The text of a formula for backends that watch calls: the first request returns what the user wrote, later ones
+    /// the text of a part.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }
 
-    /// The value of an assignment; `None` where it was written over the old one.
+    /// An expression for the new value of an assignment, which is `None` if it was written over the old value.
     fn assigned(&mut self, target: &Target, formula: &Formula) -> Result<TokenStream> {
         let (path, place) = (self.formula_path(), target.place());
         let new = |value: TokenStream| match target.keeps_shape {
@@ -171,7 +172,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Whether a formula is computed in a pass, and not by a call.
+    /// Whether a formula is computed in a pass instead of by a call.
     fn is_pass(&self, formula: &Formula) -> Result<bool> {
         Ok(match formula {
             Formula::Call(name, ..) => self.row(name)?.each,
@@ -180,7 +181,7 @@ impl Steps<'_> {
         })
     }
 
-    /// One pass over memory.
+    /// An expression that computes a formula in one pass over memory.
     fn pass(&mut self, formula: &Formula, text: &str) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
@@ -188,7 +189,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.formula(&#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// One pass for a part, which may be a number.
+    /// An expression that computes a part of a formula in one pass; the part may be a number.
     fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
@@ -196,11 +197,12 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #path::part(__b, &#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// A formula whose parts were computed before where they are no scalar expressions, and where one pass would be too long.
+    /// The formula in a form that one pass can compute: parts that are no scalar expressions, and parts that make the
+    /// pass too long, are computed before.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
             Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
-            // what may have effects is run as often as it is written
+            // code that may have effects is run as often as it is written
             Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
                 let variable = self.variable();
                 self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
@@ -244,7 +246,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The array that a formula gives, as a variable.
+    /// Computes the array of a formula; returns its variable.
     fn computed(&mut self, formula: &Formula) -> Result<Ident> {
         let (value, name) = (self.value(formula)?, self.variable());
         self.code.extend(quote!(let #name = #value;));
@@ -283,7 +285,7 @@ impl Steps<'_> {
         quote!(#root::runtime::formula)
     }
 
-    /// The node of a leaf, which is a variable of its own the first time.
+    /// The node of a leaf. The first node of a leaf binds a variable.
     fn leaf(&mut self, text: String, rust: &TokenStream, at: Span, pass: &mut Pass) -> TokenStream {
         let path = self.formula_path();
         let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -339,7 +341,7 @@ impl Steps<'_> {
         let ops = &row.ops;
         let item = match dtype {
             None => quote_spanned!(here(at) => #path::#ops::#item { #(#fields),* }),
-            // the struct of a row with a second dtype is one for each
+            // a row with a second dtype has a generic struct, with that dtype as its parameter
             Some(dtype) => {
                 fields.insert(0, quote!(to: ::core::marker::PhantomData));
                 quote_spanned!(here(at) => #path::#ops::__each::#item::<#dtype> { #(#fields),* })
@@ -355,7 +357,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #formula_path::#node(#item, #(#nodes),*)))
     }
 
-    /// An op that is no scalar expression: a call.
+    /// An expression that calls an op that is no scalar expression.
     fn eager(
         &mut self,
         name: &Ident,
@@ -396,7 +398,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
-    /// A reduction of what is a formula itself: its values are reduced as they are computed.
+    /// A reduction of a formula, whose values are reduced as they are computed; `None` if this is not possible.
     fn reduction(
         &mut self,
         row: &Row,
@@ -483,13 +485,13 @@ impl Steps<'_> {
         })
     }
 
-    /// A part of an array.
+    /// An expression for a part of an array.
     fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
     }
 
-    /// Puts a value into a part of an array. The list of indices is computed first, and once; then the value.
+    /// Code that puts a value into a part of an array. It computes the list of indices first, and once; then the value.
     fn put(
         &mut self,
         target: &Target,
@@ -528,7 +530,8 @@ impl Steps<'_> {
     }
 }
 
-/// Which operands of a row over several dtypes share the row's, where two do: at least one says it.
+/// A mark for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, else `Own`.
+/// At least one operand of the row's dtype must not be a plain number.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
@@ -541,26 +544,26 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
-/// A place in what the user wrote, for code in which names are the macro's.
+/// A span at a place in the user's code, in which names resolve as the macro's.
 fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }
 
-/// The name of a method or field.
+/// The name of a method or field, for code at a place.
 fn method(name: &str, at: Span) -> Ident {
     let mut method = id(name);
     method.set_span(here(at));
     method
 }
 
-/// A formula that one pass computes.
+/// A formula that one pass can compute.
 struct Fitted {
     formula: Formula,
     /// The names in it, each once.
     names: Vec<String>,
-    /// How many ops stand in one another.
+    /// How deep ops are nested.
     depth: usize,
-    /// How many ops there are.
+    /// Number of ops.
     ops: usize,
 }
 
@@ -570,7 +573,7 @@ impl Fitted {
     }
 }
 
-/// The names of several parts, each once.
+/// The names in several parts, each once.
 fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in parts.iter().flatten().flat_map(|part| &part.names) {
@@ -581,12 +584,12 @@ fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     names
 }
 
-/// How many ops several parts have.
+/// The number of ops in several parts.
 fn ops_of(parts: &[Option<Fitted>]) -> usize {
     parts.iter().flatten().map(|part| part.ops).sum()
 }
 
-/// The operand that has to be computed before, so that one pass takes all.
+/// The operand that must be computed before, so that one pass can compute the rest; `None` if one pass can compute all.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
     let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;
@@ -595,7 +598,7 @@ fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     parts.max_by_key(|(_, part)| (part.names.len(), part.ops, part.depth)).map(|(i, _)| i)
 }
 
-/// Whether the operands are numbers, and nothing else.
+/// Whether all formulas among the arguments are numbers.
 fn only_numbers(arguments: &[Argument]) -> bool {
     let mut formulas = arguments.iter().filter_map(|argument| match argument {
         Argument::Formula(formula) => Some(formula),

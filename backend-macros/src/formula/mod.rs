@@ -1,7 +1,7 @@
-//! `expr!(b, formula)`: from a formula to the types of `backend_runtime::formula`.
+//! `expr!(b, formula)`: turns a formula into the types of `backend_runtime::formula`.
 //!
-//! The macro carries a digest of the table's rows, not the table: for each op whether it is a scalar expression, and what its
-//! parameters are. It names no types: rustc infers them.
+//! The macro contains a digest of the table's rows, not the table: whether each op is a scalar expression, and its
+//! parameters. It names no types, because rustc infers them.
 
 mod lower;
 mod parse;
@@ -16,7 +16,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use rows::Rows;
 
-/// A mistake, and where it is.
+/// A mistake, with its place and text.
 #[derive(Debug)]
 struct Mistake(Span, String);
 
@@ -26,7 +26,7 @@ fn mistake<T>(at: Span, text: impl Into<String>) -> Result<T> {
     Err(Mistake(at, text.into()))
 }
 
-/// `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables whose ops are known, and what the user wrote.
+/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables whose ops are known, and what the user wrote.
 pub fn expand(input: TokenStream) -> TokenStream {
     match try_expand(input) {
         Ok(tokens) => tokens,
@@ -46,8 +46,8 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a table of a user's, with the base table's ops
-/// in it. `ops` is the module of the table's ops.
+/// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a user's table, which also has the base
+/// table's ops. `ops` is the module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
@@ -79,7 +79,7 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         }
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // of the crate in which the user wrote the name, not of the facade, whose macro this is within
+            // the `$crate` where the user wrote the name, not that of the facade, whose macro contains this expansion
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

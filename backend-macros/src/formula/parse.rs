@@ -7,16 +7,16 @@ use super::{
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
 use std::{collections::VecDeque, vec};
 
-/// A number that is written.
+/// A literal number, or a missing bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Without a point: it goes with integers too.
+    /// Without a decimal point, so that it suits integers too.
     Whole(i64),
-    /// With one.
+    /// With a decimal point or an exponent.
     Float(f64),
-    /// `..` in the place of a lower bound.
+    /// `..` in place of a lower bound.
     Lowest,
-    /// In the place of an upper one.
+    /// `..` in place of an upper bound.
     Highest,
 }
 
@@ -27,7 +27,7 @@ pub enum Argument {
     Formula(Formula),
     /// Formulas in brackets.
     List(Vec<Formula>),
-    /// Rust.
+    /// A Rust expression.
     Rust(TokenStream),
     /// A dtype.
     DType(TokenStream),
@@ -47,7 +47,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// Where it begins.
+    /// The span of the formula's beginning.
     pub fn span(&self) -> Span {
         match self {
             Formula::Number(_, at) | Formula::Leaf(_, at) => *at,
@@ -57,29 +57,29 @@ impl Formula {
     }
 }
 
-/// What the whole is.
+/// The whole of what the user wrote.
 #[derive(Clone, Debug)]
 pub enum Whole {
     /// A value.
     Value(Formula),
     /// `target = formula`; for `target += formula` the formula is the sum.
     Assign(Target, Formula),
-    /// `target[index] = formula`; `target[index] += formula` with the name of the op.
+    /// `target[index] = formula`, or `target[index] += formula` with the name of the op.
     Put(Target, Group, Option<Ident>, Formula),
 }
 
-/// What is assigned to.
+/// The target of an assignment.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The variable or field; for `*x` without the star.
+    /// The variable or field; in `*x`, without the star.
     pub place: TokenStream,
-    /// Whether it is what a `&mut` refers to.
+    /// Whether the target is written with a star, as the referent of a `&mut`.
     pub deref: bool,
-    /// Whether the value has to have its shape.
+    /// Whether the value must have the target's shape.
     pub keeps_shape: bool,
 }
 
-/// Reads `BACKEND, FORMULA`.
+/// Parses `BACKEND, FORMULA`.
 pub fn parse(tokens: Vec<TokenTree>, rows: &Rows) -> Result<(TokenStream, Whole)> {
     let Some(comma) = tokens.iter().position(|t| is_punct(t, ',')) else {
         let at = tokens.last().map_or(Span::call_site(), TokenTree::span);
@@ -94,7 +94,7 @@ pub fn parse(tokens: Vec<TokenTree>, rows: &Rows) -> Result<(TokenStream, Whole)
     Ok((rest.into_iter().collect(), statements(formula, rows)?))
 }
 
-/// `let name = formula; .. formula`
+/// Parses `let name = formula; .. formula`.
 fn statements(tokens: Vec<TokenTree>, rows: &Rows) -> Result<Whole> {
     let mut names: Vec<(String, Formula)> = Vec::new();
     let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
@@ -125,7 +125,7 @@ fn is_punct(t: &TokenTree, c: char) -> bool {
     matches!(t, TokenTree::Punct(p) if p.as_char() == c)
 }
 
-/// The operators with two operands: text, op, and how tight they bind. `**` binds to the right, the others to the left.
+/// Binary operators: text, op and precedence. `**` is right-associative, the others are left-associative.
 pub(super) const OPERATORS: &[(&str, &str, u8)] = &[
     ("**", "pow", POWER),
     ("<<", "bitwise_left_shift", 6),
@@ -149,17 +149,17 @@ pub(super) const OPERATORS: &[(&str, &str, u8)] = &[
     ("|", "bitwise_or", 3),
 ];
 const COMPARISON: u8 = 2;
-/// Of `-x` and `!x`: `-x**2` is `-(x**2)`.
+/// The precedence of `-x` and `!x`: `-x**2` is `-(x**2)`.
 pub(super) const PREFIX: u8 = 9;
 pub(super) const POWER: u8 = 10;
 
-/// How deep brackets, signs and powers may stand in one another: the parser calls itself.
+/// Largest nesting of brackets, signs and powers, because the parser is recursive.
 const DEPTH: usize = 100;
 
 struct Parser<'a> {
     tokens: VecDeque<TokenTree>,
     rows: &'a Rows,
-    /// What `let` named.
+    /// The formulas that `let` named.
     names: &'a [(String, Formula)],
     end: Span,
     depth: usize,
@@ -239,7 +239,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `formula`, `place = formula`, `place += formula`, `place[index] = formula`, `place[index] += formula`.
+    /// Parses `formula`, `place = formula`, `place += formula`, `place[index] = formula` or `place[index] += formula`.
     fn assignment(mut self) -> Result<Whole> {
         let at = self.tokens.iter().enumerate().position(|(i, t)| {
             let before = i.checked_sub(1).and_then(|i| self.tokens.get(i));
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
             let x = self.formula(PREFIX)?;
             return Ok(call("bitwise_invert", at, vec![x]));
         }
-        // a name is borrowed anyway
+        // names are borrowed with or without `&`
         self.takes("&");
         let mut x = self.operand()?;
         while let Some(TokenTree::Group(index)) = self.tokens.front()
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
             Some(TokenTree::Literal(literal)) => number(&literal),
             Some(TokenTree::Group(group)) => match group.delimiter() {
                 Delimiter::Parenthesis => self.inside(group.stream(), group.span())?.whole(),
-                // a name that a macro was given
+                // a fragment that a macro passed on
                 Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
                 Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
                 Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A call of an op, or Rust: a name, a path, fields, methods.
+    /// Parses a call of an op, or Rust: a name, a path, fields, methods.
     fn name(&mut self, name: Ident) -> Result<Formula> {
         let at = name.span();
         if let Some(TokenTree::Group(group)) = self.tokens.front()
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Leaf(path.into_iter().collect(), at))
     }
 
-    /// `::<f64>` after the name of an op; `::<f64, _>`, as calls have it, is the same.
+    /// Parses `::<f64>` after the name of an op; `::<f64, _>`, as in method calls, means the same.
     fn dtype(&mut self, name: &Ident) -> Result<Option<TokenStream>> {
         if !(self.sees("::") && self.tokens.get(2).is_some_and(|t| is_punct(t, '<'))) {
             return Ok(None);
@@ -523,7 +523,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Call(name, arguments.into_iter().flatten().collect(), options))
     }
 
-    /// The argument of one parameter.
+    /// Parses the argument of one parameter.
     fn argument(&self, row: &Row, place: usize, part: Vec<TokenTree>, at: Span) -> Result<Argument> {
         Ok(match &row.positional[place] {
             Parameter::Rust(_) => Argument::Rust(part.into_iter().collect()),
@@ -550,7 +550,7 @@ impl<'a> Parser<'a> {
 fn named(part: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match part {
         [TokenTree::Ident(key), TokenTree::Punct(equals), value @ ..] if equals.as_char() == '=' => {
-            // `axis=-1` and `axis=..` are names, too
+            // `axis=-1` and `axis=..` are named arguments, too
             let compares = equals.spacing() == Spacing::Joint && value.first().is_some_and(|t| is_punct(t, '='));
             (!compares).then_some((key, value))
         }
@@ -562,7 +562,7 @@ fn call(name: &str, at: Span, arguments: Vec<Formula>) -> Formula {
     Formula::Call(Ident::new(name, at), arguments.into_iter().map(Argument::Formula).collect(), Vec::new())
 }
 
-/// An operator: of two numbers, the number; of some powers, the op that is meant.
+/// An operator on two formulas. Two numbers give a number; some powers give another op, such as `square`.
 fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     use Number::{Float, Whole};
     if let (Formula::Number(x, at), Formula::Number(y, _)) = (&left, &right) {
@@ -573,7 +573,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
             ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
             _ => None,
         };
-        // a bound that is missing stands in no operation
+        // a missing bound is never an operand here
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
             Float(x) => *x,
@@ -601,7 +601,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     }
 }
 
-/// A number without a suffix; one with a suffix is a scalar of its dtype.
+/// A literal: a number if it has no suffix, else a scalar of the suffix's dtype.
 fn number(literal: &Literal) -> Result<Formula> {
     let (text, at) = (literal.to_string().replace('_', ""), literal.span());
     if let Ok(x) = text.parse::<i64>() {

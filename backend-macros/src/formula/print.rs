@@ -1,4 +1,4 @@
-//! Formulas as text, for those who watch a program: what the user wrote, and the parts of it that are passes of their
+//! Formulas as text, for backends that watch calls: what the user wrote, and the parts of it that are passes of their
 //! own.
 
 use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
@@ -17,7 +17,7 @@ pub fn written(tokens: &[TokenTree]) -> String {
     text.strip_prefix("* ").map_or(text.clone(), |place| format!("*{place}"))
 }
 
-/// The text of what is reduced, within that of the reduction: `(x - y)**2` of `sum((x - y)**2, ..)`.
+/// The text of the argument of a reduction, within the reduction's text: `(x - y)**2` of `sum((x - y)**2, ..)`.
 pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let arguments = text.strip_prefix(name)?.trim_start().strip_prefix('(')?;
     let mut depth = 0;
@@ -32,17 +32,17 @@ pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     end.map(|(at, _)| arguments[..at].trim())
 }
 
-/// A text without line breaks, and with one space where there are several.
+/// A text in one line, with single spaces.
 fn in_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A part of what the user wrote.
+/// The text of a part of what the user wrote, made from its meaning.
 pub fn print(formula: &Formula) -> String {
     of(formula, 0)
 }
 
-/// The text, in brackets where it does not bind so tight.
+/// The text, in brackets if its precedence is below `least`.
 fn of(formula: &Formula, least: u8) -> String {
     let (text, power) = with_power(formula);
     if power < least { format!("({text})") } else { text }
@@ -55,7 +55,7 @@ fn with_power(formula: &Formula) -> (String, u8) {
             let power = if text.starts_with('-') { PREFIX } else { CLOSED };
             (text, power)
         }
-        // a part that was computed before has no name of the user's
+        // a part that was computed before has a variable of the macro, which the user does not know
         Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
         Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
         Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),

@@ -1,4 +1,4 @@
-//! What a formula has to know of the ops: the digest of a table.
+//! The properties of ops that formulas depend on: the digest of a table.
 
 use super::parse::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};
@@ -6,52 +6,52 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
 
-/// What a parameter is to a formula.
+/// The kind of a parameter in a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {
-    /// An array: a formula.
+    /// An array, given as a formula.
     Array,
-    /// An array or a number: a formula, or a number.
+    /// An array or a number, given as a formula or a number.
     Operand,
-    /// The same of a scalar expression, where it is not of the row's dtype.
+    /// An operand of a scalar expression that does not have the row's dtype.
     Own,
     /// A dtype that the caller names: `astype::<f64>(x)`.
     DType,
-    /// A list of arrays: formulas in brackets.
+    /// A list of arrays, given as formulas in brackets.
     Arrays,
-    /// An array that the op changes: no formula calls such an op.
+    /// An array that the op changes, which formulas cannot call.
     Target,
-    /// Anything else: Rust.
+    /// Any other parameter, given as Rust; its name.
     Rust(String),
 }
 
-/// What a reduction goes over.
+/// The axes that a reduction goes over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Over {
     /// Any axes.
     Axes,
     /// One axis.
     Axis,
-    /// One axis, or the values as one row.
+    /// One axis, or all values as one row.
     AxisOrAll,
 }
 
 /// An op in a formula.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The path of the crate whose table it is in.
+    /// The path of the crate that has the op's table.
     pub path: TokenStream,
     /// The module of the table's ops in that crate.
     pub ops: Ident,
     /// Whether it is a scalar expression.
     pub each: bool,
-    /// Whether it reduces formulas, and over what.
+    /// The axes over which it reduces formulas; `None` if it does not reduce formulas.
     pub reduces: Option<Over>,
     /// Its parameters without a default.
     pub positional: Vec<Parameter>,
     /// Their names.
     pub names: Vec<String>,
-    /// What `..` is in the place of each of these; it is refused where there is nothing.
+    /// The meaning of `..` for each of these parameters; `None` if it is refused.
     pub open: Vec<Option<Number>>,
     /// Its options.
     pub options: Vec<String>,
@@ -59,11 +59,11 @@ pub struct Row {
 
 /// The ops of one table, as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x sum~&x,axis,keepdims?`.
 ///
-/// A name; `*` for a scalar expression, `~` for a reduction over axes that takes one, `-` for one along an axis, `=` for one along an axis or over all
-/// values as a row, `:` for all others; `<`
-/// where the caller names a dtype; the parameters by name, with `?` where they have a default. Before the name of one that has none: `@` for an
-/// operand, `@/` for a lower bound, `@^` for an upper one, `^` for one that is not of the row's dtype, `&` for an array, `[` for a list of arrays,
-/// `!` for one that is changed.
+/// An op's name is followed by `*` for a scalar expression, `~` for a reduction over axes that takes a formula, `-` for
+/// one along an axis, `=` for one along an axis or over all values as a row, `:` for all others; then `<` if the caller
+/// names a dtype; then the parameters by name. A parameter with a default ends in `?`. One without begins with `@` for
+/// an operand, `@/` for a lower bound, `@^` for an upper bound, `^` for an operand that does not have the row's dtype,
+/// `&` for an array, `[` for a list of arrays, `!` for an array that the op changes.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| {
         let sort = match (&p.kind, p.default.is_some()) {
@@ -97,12 +97,12 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     ops.map(row).collect::<Vec<_>>().join(" ")
 }
 
-/// In a digest, an operand that bounds from below.
+/// Prefix in a digest for an operand that is a lower bound.
 const LOWER: &str = "@/";
-/// One that bounds from above.
+/// Prefix in a digest for an operand that is an upper bound.
 const UPPER: &str = "@^";
 
-/// An array of a scalar expression is an operand in a formula.
+/// The parameter as an operand, because a formula's arrays are operands of a scalar expression.
 fn operand(param: &Param) -> Param {
     match param.kind {
         Kind::Array(elem) => Param { kind: Kind::Operand(elem, Absent::Refused), ..param.clone() },
@@ -114,7 +114,7 @@ fn operand(param: &Param) -> Param {
 pub struct Rows(HashMap<String, Row>);
 
 impl Row {
-    /// The parameters for which an argument stands in round brackets.
+    /// The parameters whose arguments stand in round brackets.
     pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
         self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
     }
@@ -139,14 +139,15 @@ impl Row {
         self.positional.contains(&Parameter::DType)
     }
 
-    /// Whether its operands are of several dtypes.
+    /// Whether its operands have several dtypes.
     pub fn mixes_dtypes(&self) -> bool {
         self.positional.contains(&Parameter::Own)
     }
 }
 
 impl Rows {
-    /// Of `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`: where a table's items are, the module of its ops, and its rows.
+    /// Reads `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`: for each table the path of its crate, the module of its ops,
+    /// and its rows.
     pub fn new(tables: TokenStream) -> Rows {
         let (mut rows, mut path, mut ops) = (HashMap::new(), TokenStream::new(), None);
         for token in tables {
@@ -172,7 +173,7 @@ impl Rows {
         self.0.get(name)
     }
 
-    /// What is said of a name that is no op: the op that is meant, if one is near.
+    /// A hint for a name that is no op: the op that may be meant, if one has a similar name.
     pub fn hint(&self, name: &str) -> Option<String> {
         op_table::did_you_mean(name, self.0.keys().map(String::as_str))
     }

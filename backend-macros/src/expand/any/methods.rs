@@ -1,10 +1,11 @@
-//! The ops of an enum of backends: a method converts its arguments, and a function that is compiled once per dtype chooses
-//! the backend.
+//! The ops of an enum of backends: a method converts its arguments, and a function that is compiled once per dtype
+//! chooses the backend.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The trait of these ops for an enum of backends; `rest` says that the enum may have further variants.
+    /// Implements the trait of these ops for an enum of backends; `rest` tells whether the enum may have further
+    /// variants.
     pub(in super::super) fn implement_any_of(
         &self,
         name: &TokenStream,
@@ -24,8 +25,8 @@ impl Expand<'_> {
         quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
-    /// The function that runs the op on the enum, with arguments that are converted, and its call. Every way to give the
-    /// arguments shares it.
+    /// The function that runs the op on the enum with converted arguments, and its call. All ways to give the arguments
+    /// share this function.
     fn once_per_dtype(&self, op: &Op, any: &Any, rest: bool) -> TokenStream {
         let (rt, ty, array, backend) = (self.rt(), &any.name, &any.array, hidden("backend"));
         let args = op.positional().map(|p| {
@@ -72,8 +73,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The op on the backend that the enum `on` holds. A row that is written once over any backend runs on the enum itself, so
-    /// that it is compiled once and not for each of the backends in it.
+    /// The op on the backend that the enum `on` holds. A row that is written once for any backend runs on the enum
+    /// itself, so that it is compiled once instead of once per backend.
     fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
@@ -91,7 +92,7 @@ impl Expand<'_> {
         quote!(match #on { #(#arms)* #watched #rest })
     }
 
-    /// The enum itself runs the op, and tells of it.
+    /// The arm in which the enum itself runs the op, with its call watched.
     fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
         let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
         let watched = quote!(&**#b);
@@ -104,7 +105,7 @@ impl Expand<'_> {
             .collect();
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
-        // apart from the arms that programs take, whose code would save more registers for it
+        // apart from the usual arms, whose code would have to save more registers for this one
         quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
     }
 
