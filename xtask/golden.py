@@ -1,11 +1,11 @@
 """The results that the conformance tests compare with, computed by NumPy: run by `cargo xtask golden`.
 
-Reads the rows (`cargo xtask table --json`), computes every row in every dtype for every case, and writes one file per group (one in all for the table
-of another crate). Rows that promise exact results are computed in their own dtype; those that promise a tolerance in a wider
-one, rounded once, so that the tolerance is used up by nobody but the backend. bfloat16, which NumPy lacks, is computed in a
-wider dtype and rounded once.
+It reads the rows (`cargo xtask table --json`), computes every row in every dtype for every case, and writes one file
+for each group (or a single file for the table of another crate). Rows that promise exact results are computed in their
+own dtype. Rows that promise a tolerance are computed in a wider dtype and rounded once, so that the whole tolerance is
+left for the backend. bfloat16, which NumPy lacks, is computed in a wider dtype and rounded once.
 
-The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ (`longdouble` is what the machine has).
+The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ (`longdouble` depends on the machine).
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 import warnings
 from pathlib import Path
 
-# NumPy picks loops by the CPU, and they differ in last bits: use the same everywhere. Has to stand before the import.
+# NumPy chooses loops by the CPU, and their last bits differ: use the same everywhere. Must stand before the import.
 os.environ["NPY_DISABLE_CPU_FEATURES"] = (
     "SSSE3 SSE41 POPCNT SSE42 AVX F16C FMA3 AVX2 AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL"
     " AVX512_ICL AVX512_SPR"
@@ -41,7 +41,7 @@ from golden_words import (  # noqa: E402
     _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _csr, _csc, _sampled, _argsort, _sort, _topk,
 )
 
-# What could not be computed and need not be: {(row, dtype, case): reason}. Anything else that fails is an error.
+# Cases that cannot be computed and need not be: {(row, dtype, case): reason}. Any other failure is an error.
 EXCUSED = {}
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ WIDER = {
 
 
 def own(dtype):
-    """NumPy's dtype in which arrays of `dtype` are held here."""
+    """NumPy's dtype that holds arrays of `dtype` here."""
     return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
@@ -94,7 +94,7 @@ def from_bfloat16_bits(bits):
 
 
 def rounded(x, dtype):
-    """The values of x that dtype has, in the dtype that holds them."""
+    """x rounded to values of `dtype`, in NumPy's dtype that holds them."""
     if dtype == "bfloat16":
         return from_bfloat16_bits(bfloat16_bits(x))
     return np.asarray(x).astype(own(dtype))
@@ -120,7 +120,7 @@ INDICES = {
 
 
 def noise(seed, count):
-    """Numbers in [0, 1) that look random: splitmix64."""
+    """Pseudorandom numbers in [0, 1), by splitmix64."""
     numbers = []
     for i in range(count):
         z = (seed * 0x632BE59BD9B4E019 + (i + 1) * 0x9E3779B97F4A7C15) % 2**64
@@ -131,7 +131,7 @@ def noise(seed, count):
 
 
 def ordinary(name, dtype):
-    """Small numbers of both signs, as far as the dtype has them."""
+    """A sample of small numbers, of both signs if the dtype has them."""
     seed, shape = 2 + 2 * list(SHAPES).index(name), SHAPES[name]
     count = int(np.prod(shape))
     x = noise(seed, count)
@@ -150,7 +150,7 @@ def ordinary(name, dtype):
 
 
 def special_values(dtype):
-    """What functions and conversions go wrong on."""
+    """Values on which functions and conversions easily go wrong."""
     match kind(dtype):
         case "b":
             return np.array([False, True, True])
@@ -183,7 +183,7 @@ def samples(dtype):
     if kind(dtype) in "if":
         x["n"][2, 0], x["t"][1, 2, 0] = -77, -12
 
-    # Hermitian and positive definite; a product of two vectors
+    # Hermitian positive definite matrices, and a product of two vectors
     if kind(dtype) in "fc":
         for name in ("pd", "tpd"):
             wide = x[name].astype(np.complex128 if kind(dtype) == "c" else np.float64)
@@ -203,7 +203,7 @@ def samples(dtype):
     x["spacing"] = rounded([0.5, 2.25, 1.25] if kind(dtype) in "fc" else [1, 1, 1], dtype)
     x["rot2"], x["rot3"] = rounded(turn, dtype), rounded(first @ second, dtype)
 
-    # each special value meets itself, its neighbours and others
+    # pair each special value with itself, its neighbours and others
     special = special_values(dtype)
     x["w"] = np.concatenate([special] * 4)
     x["wt"] = np.concatenate([special, np.roll(special, 1), np.roll(special, 5), special[::-1]])
@@ -219,7 +219,7 @@ def samples(dtype):
     x["wv"] = x["dup"].copy()
     if kind(dtype) in "fc":
         x["wv"] = rounded([1.5, np.nan, -2, np.inf, 0.0, 1.5, -np.inf, np.nan, -0.0, 3], dtype)
-    # strictly increasing where there are enough values, some of which are in `m`
+    # increasing, and strictly so if the dtype has enough values; some of the values are in `m`
     ramp = np.linspace(-2.4, 2.4, 8) if kind(dtype) in "fc" else values[:8]
     x["sorted"] = np.sort(np.concatenate([x["m"][[0, 1], [0, 1]], rounded(ramp, dtype)]))
     x["falling"] = x["sorted"][::-1].copy()
@@ -229,17 +229,17 @@ def samples(dtype):
     return x
 
 
-# ---- words of the table's `golden` expressions that NumPy has not ----------------------------------------------------
+# ---- words of the table's `golden` expressions that NumPy lacks ------------------------------------------------------
 
 
 def _frombuffer(buffer, count, offset, T):
-    """Of a sample as bytes; `offset` is a multiple of the element's size."""
+    """Elements of a sample that is given as bytes; `offset` is a multiple of the element's size."""
     size = 2 if T == "bfloat16" else buffer.dtype.itemsize
     return buffer.ravel()[offset // size :][:count]
 
 
 def _pow(x1, x2):
-    """NumPy refuses negative exponents of integers."""
+    """np.power, also for negative exponents of integers, which NumPy refuses."""
     if x1.dtype.kind != "i":
         return np.power(x1, x2)
     inverse = np.where(x1 == 1, 1, np.where(x1 == -1, 1 - 2 * (x2 % 2), 0))
@@ -247,7 +247,7 @@ def _pow(x1, x2):
 
 
 def _astype(x, out_dtype):
-    """To integers: toward 0, saturated, NaN to 0. C, and NumPy with it, leaves this open."""
+    """Conversion: floats to integers toward 0, saturated, NaN to 0, which C, and NumPy with it, leaves open."""
     out_dtype = np.dtype(out_dtype)
     if x.dtype.kind == "c" and out_dtype.kind in "iuf":
         x = x.real
@@ -265,11 +265,11 @@ def _astype(x, out_dtype):
 
 
 def _nextafter(x1, x2, T):
-    """NumPy has no bfloat16; its float16 gives x1 where C gives x2, for 0.0 and -0.0."""
+    """np.nextafter, also for bfloat16. Of 0.0 and -0.0 it gives x2, as in C; NumPy gives x1 in float16."""
     if T not in ("float16", "bfloat16"):
         return np.nextafter(x1, x2)
     x1, x2 = np.broadcast_arrays(x1, x2)
-    # the bits of one sign are in the order of the values
+    # among numbers of one sign, bits are in the order of the values
     bits = (bfloat16_bits(x1) if T == "bfloat16" else x1.copy().view(np.uint16)).astype(np.int64)
     away = (x2 > x1) == (x1 > 0)
     stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1)).astype(np.uint16)
@@ -278,7 +278,7 @@ def _nextafter(x1, x2, T):
 
 
 def _expm1(x):
-    """NumPy has NaN where an infinite or unknown angle meets 0 or infinity; here it is as the Array API says."""
+    """np.expm1, but as the Array API says if an infinite or NaN angle meets 0 or infinity, where NumPy has NaN."""
     result = np.array(np.expm1(x))
     if x.dtype.kind == "c":
         axis = x.imag == 0
@@ -290,7 +290,7 @@ def _expm1(x):
 
 
 def _reciprocal(x):
-    """NumPy has NaN for complex numbers with two infinite parts; here they are 0, as in C99."""
+    """np.reciprocal, but 0 for complex numbers with two infinite parts, as in C99, where NumPy has NaN."""
     result = np.array(np.reciprocal(x))
     if x.dtype.kind == "c":
         result[np.isinf(x.real) & np.isinf(x.imag)] = 0
@@ -298,7 +298,7 @@ def _reciprocal(x):
 
 
 def _sum_as(x, axis, keepdims, out_dtype):
-    """Of floats in the widest dtype, of integers in their own, which wraps."""
+    """The sum: of floats in the widest dtype, of integers in their own, which wraps."""
     y = _astype(x, out_dtype)
     return np.sum(y, axis, dtype={"f": np.longdouble, "c": np.clongdouble}.get(y.dtype.kind, y.dtype), keepdims=keepdims)
 
@@ -309,7 +309,7 @@ def _prod_as(x, axis, keepdims, out_dtype):
 
 
 def _window(name, n, periodic, dtype, *beta):
-    """Of SciPy, whose symmetric ones are NumPy's."""
+    """A window of SciPy; its symmetric windows are NumPy's."""
     return getattr(scipy.signal.windows, name)(n, *beta, sym=not periodic).astype(dtype)
 
 
@@ -328,7 +328,7 @@ def _cross(x1, x2, axis):
 
 
 def _einsum(subscripts, operands):
-    """NumPy's C loops, which add up one product after the other, in the dtype of the operands."""
+    """np.einsum by its C loops, which add one product after the other, in the dtype of the operands."""
     return np.einsum(subscripts, *operands, optimize=False)
 
 
@@ -345,7 +345,7 @@ def _vector_norm(x, axis, keepdims, ord):
 
 
 def _linalg(name, *args, **options):
-    """A function of np.linalg, which has nothing wider than double precision."""
+    """A function of np.linalg, which has no dtype wider than double precision."""
     narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
     args = [x.astype(narrow.get(x.dtype, x.dtype)) if isinstance(x, np.ndarray) else x for x in args]
     if any(isinstance(x, np.ndarray) and not np.all(np.isfinite(x)) for x in args):
@@ -359,7 +359,7 @@ def _matrix_norm(x, ord, keepdims):
 
 
 def _lstsq(x1, x2, rtol):
-    """For stacks; residuals as PyTorch has them of stacks."""
+    """Least squares for stacks of matrices, with residuals as in PyTorch for stacks."""
     rtol = max(x1.shape[-2:]) * np.finfo(np.float64).eps if rtol is None else rtol
     columns = x2[..., None] if x2.ndim == 1 else x2
     u, s, vh = _linalg("svd", x1, full_matrices=False)
@@ -401,7 +401,7 @@ def _special(name, *args):
 
 
 def _sinc(x):
-    """NumPy's pi is rounded to float64; here whole numbers give 0."""
+    """sinc, which is 0 at whole numbers; with NumPy's pi, which is rounded to float64, it is not."""
     pi = np.longdouble("3.14159265358979323846264338327950288")
     x = x.astype(np.longdouble)
     sign = 1 - 2 * np.remainder(np.round(x), 2)
@@ -409,7 +409,7 @@ def _sinc(x):
 
 
 def _nan_to_num(x, nan, posinf, neginf, T):
-    """NumPy has no bfloat16, whose largest number is not that of float32."""
+    """np.nan_to_num, also for bfloat16, which NumPy lacks: its largest number is not that of float32."""
     largest = 2.0**127 * (2 - 2.0**-7) if T == "bfloat16" else float(np.finfo(x.dtype).max)
     posinf, neginf = largest if posinf is None else posinf, -largest if neginf is None else neginf
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
@@ -427,7 +427,7 @@ def _logsumexp(x, axis, keepdims):
 
 
 def _made(T):
-    """The dtype that random numbers of a dtype are made in, and how many of them an element has."""
+    """The dtype in which random numbers of a dtype are made, and how many of them make an element."""
     return np.dtype("float64" if real_of(T) == "float64" else "float32"), 2 if kind(T) == "c" else 1
 
 
@@ -441,17 +441,17 @@ def _random_uniform(shape, low, high, T, seed):
     low, high = made.type(low), made.type(high)
     count = int(np.prod(shape, dtype=int)) * parts
     reals = low + (high - low) * _units(seed, count, made)
-    # what rounding carries to the end becomes what is below it
+    # numbers that rounding carries to the end become the number below it
     end = rounded(high, real_of(T))
     below = _nextafter(end, rounded(np.full((), -np.inf), real_of(T)), real_of(T))
     return _elements(np.where(rounded(reals, real_of(T)) == end, below, reals), shape, T)
 
 
 def _random_normal(shape, mean, std, T, seed):
-    """By Box and Muller, of two uniform numbers each."""
+    """Normal numbers by Box and Muller, two of them from two uniform numbers."""
     made, parts = _made(T)
     count = int(np.prod(shape, dtype=int)) * parts
-    # a block of four words makes two numbers in float64, four in float32; the last may be made in part
+    # a block of four words makes two numbers in float64, four in float32; the last block may be used in part
     whole = -(-count // 4) * 4
     u = _units(seed, whole, made).astype(np.longdouble)
     radius, angle = np.sqrt(-2 * np.log1p(-u[0::2])), 2 * np.pi * np.longdouble(1) * u[1::2]
@@ -460,7 +460,7 @@ def _random_normal(shape, mean, std, T, seed):
 
 
 def _histogram(x, weights, bins, low, high, edges, density, T):
-    """With edges that are rounded to the dtype before anything is counted."""
+    """np.histogram, with edges that are rounded to the dtype before anything is counted."""
     if weights is not None and weights.shape != x.shape:
         raise ValueError("not a weight for each element")
     if edges is not None and np.ndim(edges) != 1:
@@ -503,7 +503,7 @@ WORDS = {"np": np} | {
     )  # fmt: skip
 }
 
-# Ops of the table that rows compare by.
+# Ops of the table that rows use in what they compare.
 COMPARED = {
     name: getattr(np, name)
     for name in ("abs", "conj", "expand_dims", "matmul", "matrix_transpose", "multiply", "square", "tril", "triu")
@@ -515,7 +515,7 @@ COMPARED = {
 
 
 class Row:
-    """A row, as `cargo xtask table --json` says it."""
+    """A row of `cargo xtask table --json`."""
 
     def __init__(self, keys):
         self.name, self.group, self.dtypes, self.cases = keys["name"], keys["group"], keys["dtypes"], keys["cases"]
@@ -536,7 +536,7 @@ class Row:
         return f"{self.reference}({', '.join(args)})"
 
     def promised(self, dtype, to):
-        """Dtypes of the results, and whether they are a list of one dtype."""
+        """The dtypes of the results, and whether the result is a list of one dtype."""
         of = {"T": dtype, "U": to, "real": real_of(dtype), "complex": complex_of(dtype), "sum": sum_of(dtype)}
         dtypes = [of.get(result, result) for result in self.results]
         return (dtypes[0], True) if self.is_list else (dtypes, False)
@@ -549,7 +549,7 @@ class Param:
         self.is_array = self.kind in ("array", "target", "operand", "host", "bytes")
 
     def value(self, node, dtype, hold):
-        """What a node of a case is for this parameter. `hold` gives samples and scalars in the dtype of the computation."""
+        """The value of a case's node for this parameter. `hold` converts samples and scalars for the computation."""
         if self.is_array and isinstance(node, ast.Name):
             name = node.id
             of = {None: dtype, "T": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(self.of, self.of)
@@ -561,7 +561,7 @@ class Param:
         if self.kind == "slices":
             return eval(f"np.s_[{literal(node)}]", WORDS) if literal(node) else ()
         if self.kind == "index":
-            # names are samples: of indices, else masks
+            # a name is a sample: of indices if it is in INDICES, else a mask
             named = {name: SAMPLES["int64" if name in INDICES else "bool"][name] for name in SAMPLES["int64"]}
             index = literal(node)
             return eval(f"np.s_[{index}]", WORDS | named | {"NewAxis": None}) if index else ()
@@ -569,7 +569,7 @@ class Param:
 
 
 def literal(node):
-    """A number, a text, a tuple; a name is a choice, but for those that Python has values for."""
+    """The value of a number, a text or a tuple; a name is a choice, unless it stands for a Python value."""
     match node:
         case ast.Name(id=name):
             return {"all": None, "none": None, "true": True, "false": False, "inf": np.inf}.get(name, name)
@@ -586,7 +586,7 @@ def arguments(row, case, dtype, hold):
     positional = [param for param in row.params if param.positional]
     if len(call.args) != len(positional):
         raise ValueError(f"{len(call.args)} arguments for {[param.name for param in positional]}")
-    # a choice may have a name that Python keeps for itself
+    # a choice may be named like a keyword of Python
     read = lambda text: ast.Name(id=text) if keyword.iskeyword(text) else ast.parse(text, mode="eval").body
     nodes = {param.name: read(param.default) for param in row.params if not param.positional}
     given = dict(zip((param.name for param in positional), call.args)) | {word.arg: word.value for word in call.keywords}
@@ -628,14 +628,14 @@ def compute(row, dtype, to, case):
 
 
 def of_compared(x, dtype):
-    """The dtype of what is compared of a result, in a row of this dtype."""
+    """The dtype of a value that a row of this dtype compares."""
     if x.dtype.kind in "biu":
         return x.dtype.name
     return complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)
 
 
 def fit(result, dtype, exact):
-    """A result in the dtype that is promised; an error where that would lose more than precision."""
+    """The result in the promised dtype; an error if that would lose more than precision."""
     want = own(dtype)
     fits = result.dtype == want if exact else result.dtype.kind == want.kind or result.dtype.kind + want.kind == "fc"
     if not fits:
@@ -659,7 +659,7 @@ def packed(dtype, x, with_elements=True):
     if not with_elements:
         return head + b"\0"
     x = bfloat16_bits(x) if dtype == "bfloat16" else x
-    # one NaN for all: which bits it has depends on the machine
+    # one NaN for all, because its bits depend on the machine
     if x.dtype.kind == "f":
         x = np.where(np.isnan(x), np.array(np.nan, x.dtype), x)
     elif x.dtype.kind == "c":
@@ -688,7 +688,7 @@ def packed_row(row, failures):
 
 
 def check_raises(row, failures):
-    """What the row says NumPy refuses, it has to refuse."""
+    """Checks that NumPy refuses the cases of which the row says so."""
     dtype = next((usual for usual in ("float64", "int64") if usual in row.dtypes), row.dtypes[0])
     for case in row.raises:
         try:

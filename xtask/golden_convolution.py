@@ -1,4 +1,4 @@
-"""Words of the rows of convolutions, pools, and cosine and sine transforms: `golden.py` knows them."""
+"""Words of the `golden` expressions for convolutions, pools, and cosine and sine transforms, used by `golden.py`."""
 
 import numpy as np
 import scipy.fft
@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 
 def _numbers(given, rank, default):
-    """One number for all axes, or one for each."""
+    """A number for each axis, given one number for all axes or one for each."""
     given = (default,) if given is None else given
     numbers = given * rank if len(given) == 1 else given
     if len(numbers) != rank:
@@ -16,7 +16,7 @@ def _numbers(given, rank, default):
 
 
 def _windows(x, taps, stride, padding, dilation, value=0):
-    """The elements under each window, whose taps are the last axes."""
+    """The elements under each window; the last axes are the taps of the window."""
     rank = len(taps)
     x = np.pad(x, [(0, 0), (0, 0)] + [(p, p) for p in padding], constant_values=value)
     extent = tuple((k - 1) * d + 1 for k, d in zip(taps, dilation))
@@ -26,7 +26,7 @@ def _windows(x, taps, stride, padding, dilation, value=0):
 
 
 def _conv(x, weight, bias, stride, padding, dilation, groups):
-    """PyTorch's: sums over the windows of each group of channels."""
+    """PyTorch's convolution: sums over the windows of each group of channels."""
     rank = x.ndim - 2
     stride, padding, dilation = _numbers(stride, rank, 1), _numbers(padding, rank, 0), _numbers(dilation, rank, 1)
     channels, results = x.shape[1], weight.shape[0]
@@ -46,7 +46,7 @@ def _conv(x, weight, bias, stride, padding, dilation, groups):
 
 
 def _conv_transpose(x, weight, bias, stride, padding, output_padding, dilation, groups):
-    """PyTorch's: the elements times each tap of the kernel, added at the tap's places."""
+    """PyTorch's transposed convolution: the elements times each tap of the kernel, added at the tap's places."""
     rank = x.ndim - 2
     stride, padding, dilation = _numbers(stride, rank, 1), _numbers(padding, rank, 0), _numbers(dilation, rank, 1)
     further = _numbers(output_padding, rank, 0)
@@ -84,7 +84,7 @@ def _pool(x, kernel, stride, padding, dilation, reduce):
 
 
 def _convolve(x1, x2, mode, correlates):
-    """NumPy's of 1-D arrays, else SciPy's."""
+    """NumPy's convolution or correlation of 1-D arrays, else SciPy's."""
     if x1.ndim != x2.ndim or x1.ndim == 0 or 0 in x1.shape + x2.shape:
         raise ValueError("not two arrays of as many axes")
     if x1.ndim == 1:
@@ -95,7 +95,7 @@ def _convolve(x1, x2, mode, correlates):
 
 
 def _fftconvolve(x1, x2, mode, axes):
-    """By the definition, as SciPy's direct sums have no axes."""
+    """Convolution along some axes by its definition, because SciPy's direct sums take no axes."""
     axes = range(x1.ndim) if axes is None else [axis % x1.ndim for axis in axes]
     if x1.ndim != x2.ndim or 0 in x1.shape + x2.shape:
         raise ValueError("not two arrays of as many axes")

@@ -1,18 +1,18 @@
-"""Words of the rows of images that NumPy has not, by SciPy: `golden.py` knows them."""
+"""Words of the `golden` expressions for images that NumPy lacks, by SciPy, used by `golden.py`."""
 
 import numpy as np
 import scipy.ndimage
 
 
 def _narrow(x):
-    """Without the precision that SciPy's loops do not have."""
+    """The array without the precision that SciPy's loops do not have."""
     narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
     return x.astype(narrow.get(x.dtype, x.dtype))
 
 
 def _reflected_coefficients(x, order, axes):
-    """The coefficients of a spline through x that is mirrored about its edges: SciPy's recursion begins with a sum into which its own
-    first value goes in place of the first element, which short axes show."""
+    """The coefficients of a spline through x, mirrored about its edges. SciPy's recursion begins with a sum that has
+    its own first value in place of the first element, which makes a difference for short axes."""
     beside = {2: [6, 1], 3: [4, 1], 4: [230, 76, 1], 5: [66, 26, 1]}[order]
     weights = np.array(beside[:0:-1] + beside) / (beside[0] + 2 * sum(beside[1:]))
     for axis in axes:
@@ -40,7 +40,7 @@ def _ndimage(name, x, *args, mode=None, **options):
 
 
 def _affine(x, matrix, offset, shape, order, mode, cval, prefilter):
-    """SciPy's, of each array of a stack; with a matrix in which the offset is."""
+    """SciPy's affine transform of each array of a stack; the matrix may contain the offset."""
     matrix, n = _narrow(matrix), matrix.shape[0]
     if matrix.shape[0] == matrix.shape[1] and n <= x.ndim:
         offset = np.zeros(n) if offset is None else _narrow(offset)
@@ -73,7 +73,7 @@ def _zoom(x, shape, order, mode, cval, prefilter, grid_mode):
     if 0 in shape:
         return np.zeros(shape, _narrow(x).dtype)
     if x.dtype.kind == "c":
-        # SciPy forgets `grid_mode` for these
+        # SciPy ignores `grid_mode` for complex numbers
         parts = (_zoom(x.real, shape, order, mode, cval, prefilter, grid_mode), _zoom(x.imag, shape, order, mode, 0.0, prefilter, grid_mode))
         return parts[0] + 1j * parts[1]
     factors = [to / of for to, of in zip(shape, x.shape)]
@@ -88,7 +88,7 @@ def _grid_sample(grid, coordinates, mode, cval):
 
 
 def _extreme(name, x, size, mode, cval):
-    """Of dtypes that SciPy's loops have not, in one that has their values."""
+    """A filter of minima or maxima; a dtype that SciPy's loops lack is computed in a wider one with all its values."""
     wide = x.astype(np.float64) if x.dtype == np.float16 else x
     size = size[0] if len(size) == 1 else size
     if np.min(size) < 1:
@@ -99,7 +99,7 @@ def _extreme(name, x, size, mode, cval):
 
 
 def _label(x, connectivity, structure):
-    """With counts of the dtype that the row promises."""
+    """The labels and their count, in the dtypes that the row promises."""
     if structure is None:
         if connectivity == 0:
             raise ValueError("no neighbours")

@@ -1,4 +1,5 @@
-"""Words of the table's `golden` expressions for random numbers: streams by Philox, and what the papers make of them, written from these and not from the crate's text."""
+"""Words of the table's `golden` expressions for random numbers: Philox streams and the algorithms of papers on them,
+written from the papers and not from the crate's code."""
 
 import math
 
@@ -6,7 +7,7 @@ import numpy as np
 
 
 def _philox_block(key, counter, further=0):
-    """Four words: Philox4x32-10 by the paper of Salmon et al., 2011. `further` counts the blocks that belong to one."""
+    """Four words: Philox4x32-10 by the paper of Salmon et al., 2011. `further` counts the blocks of one counter."""
     x = [counter & 0xFFFFFFFF, counter >> 32, further, 0]
     low, high = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
@@ -17,18 +18,18 @@ def _philox_block(key, counter, further=0):
 
 
 def _philox(key, count):
-    """`count` 32-bit words of the stream of a key, from its first on."""
+    """The first `count` 32-bit words of the stream of a key, in whole blocks of four."""
     return [word for counter in range(-(-count // 4)) for word in _philox_block(key, counter)]
 
 
 def _bits(key, count):
-    """`count` numbers of 64 random bits, each of two words."""
+    """`count` numbers of 64 random bits, each made of two words."""
     words = _philox(key, 2 * count)
     return [words[2 * i] << 32 | words[2 * i + 1] for i in range(count)]
 
 
 def _units(key, count, made):
-    """Numbers in [0, 1), of 53 bits in float64, else of 24."""
+    """Numbers in [0, 1), with 53 bits in float64, else with 24."""
     if made == np.float64:
         return np.array([(bits >> 11) / 2**53 for bits in _bits(key, count)], np.float64)
     return np.array([(word >> 8) / 2**24 for word in _philox(key, count)[:count]], np.float32)
@@ -45,7 +46,7 @@ def _random_permutation(n, T, seed):
 
 
 def _units_of(key, counter):
-    """The numbers in [0, 1) of an element."""
+    """The stream of numbers in [0, 1) for one element."""
     further = 0
     while True:
         words = _philox_block(key, counter, further)
@@ -55,7 +56,7 @@ def _units_of(key, counter):
 
 
 def _normals(units):
-    """Two at a time: Marsaglia's polar method."""
+    """Two normal numbers, by Marsaglia's polar method."""
     while True:
         x, y = 2 * next(units) - 1, 2 * next(units) - 1
         square = x * x + y * y
@@ -69,7 +70,8 @@ def _log(x):
 
 
 def _gamma_parts(alpha, units):
-    """A number of the shape, or one more below 1, and the logarithm of what it is multiplied by: Marsaglia and Tsang, 2000."""
+    """A gamma number of shape `alpha`, or `alpha` + 1 if that is below 1, and the logarithm of its factor: Marsaglia
+    and Tsang, 2000."""
     d = (alpha + 1 if alpha < 1 else alpha) - 1 / 3
     c = 1 / math.sqrt(9 * d)
 
@@ -107,7 +109,7 @@ def _beta(alpha, beta, units):
 
 
 def _poisson(rate, units):
-    """A search below 10, else Hörmann's PTRS, 1993."""
+    """By a search for rates below 10, else by Hörmann's PTRS, 1993."""
     if not 0 <= rate <= 9.223372006484771e18:
         return -1
     if rate < 10:
@@ -135,7 +137,7 @@ def _poisson(rate, units):
 
 
 def _binomial(n, given, units):
-    """A search below a mean of 10, else Hörmann's BTRS, 1993, with the probabilities by `lgamma`."""
+    """By a search for means below 10, else by Hörmann's BTRS, 1993, with the probabilities by `lgamma`."""
     if not 0 <= given <= 1:
         return -1
     p = 1 - given if given > 0.5 else given
@@ -187,7 +189,7 @@ def _truncated_normal(lower, upper, mean, std, units):
         rate = (nearest + math.sqrt(nearest**2 + 4)) / 2
         while True:
             t = -math.log1p(next(units) * math.expm1(-rate * ((upper - lower) / std))) / rate
-            # the rate less the bound, without cancellation
+            # `t` minus the difference of the rate and the bound, without cancellation
             beyond = t - 2 / (nearest + math.sqrt(nearest**2 + 4))
             if -2 * _log(1 - next(units)) >= beyond**2:
                 return min(max(lower + std * t if start >= 0 else upper - std * t, lower), upper)
@@ -203,7 +205,8 @@ def _truncated_normal(lower, upper, mean, std, units):
 
 
 def _each(f, shape, seed, *own, counts=False):
-    """An element of a shape for each of the parameters; NumPy's error where a number, that is no array, is out of range."""
+    """An element for each of the parameters, broadcast to `shape`. Like NumPy, it raises an error if a parameter is
+    out of range and no parameter is an array."""
     own = [np.asarray(x, np.float64) if isinstance(x, np.ndarray) else np.float64(x) for x in own]
     values = [f(*map(float, x), _units_of(seed, i)) for i, x in enumerate(zip(*(np.broadcast_to(x, shape).ravel() for x in own)))]
     wrong = all(not isinstance(x, np.ndarray) for x in own) and any(x == -1 if counts else math.isnan(x) for x in values)
@@ -287,7 +290,7 @@ def _random_choice_weighted(weights, shape, replace, seed):
 
 
 def _random_subsets_weighted(weights, size, count, replace, seed):
-    """The first of races whose times are exponentially distributed."""
+    """Subsets of the elements with the shortest race times, which are exponentially distributed."""
     (n,) = weights.shape
     _enough(n, size, replace)
     if replace:

@@ -1,12 +1,12 @@
-"""Gradients by PyTorch's autograd, which the tests of gradients compare with: run by `cargo xtask golden-torch`.
+"""Gradients by PyTorch's autograd, with which the tests of gradients compare: run by `cargo xtask golden-torch`.
 
-Of every row that names libtorch's op (`aten`), and of those in ROWS below, each case in float64 and complex128:
+It computes each case, in float64 and complex128, of the rows that name libtorch's op (`aten`), and of those in ROWS:
 
-- `at` random points without kinks, the same ones as the tests': the gradients of the inputs, paired with directions;
-- `ties`, of elements and reductions: at points of -1, 0 and 1, where values are equal and at the ends of ranges. Whole gradients, of the first case
-  of each row.
+- `at` random points without kinks, the same as in the tests: the gradients of the inputs, paired with directions;
+- `ties`, for elementwise rows and reductions: at points of -1, 0 and 1, where values are equal or at the ends of
+  ranges. These are whole gradients, for the first case of each row.
 
-The gradient of a complex number is conjugated to what `vjp` gives.
+The gradient of a complex number is conjugated, as `vjp` returns it.
 """
 
 import re
@@ -22,7 +22,7 @@ import torch
 DTYPES = {"float64": torch.float64, "complex128": torch.complex128}
 
 def axes(x, axis):
-    """All axes where none is given: those of PyTorch that take none for all differ."""
+    """The axes, all of them if `axis` is None, which PyTorch's functions do not agree on."""
     if axis is None:
         return tuple(range(x.ndim))
     return tuple(axis) if isinstance(axis, tuple) else (axis,)
@@ -38,7 +38,7 @@ def products(x, axis, keepdims):
     return x
 
 
-# What PyTorch computes in place of a row, over the row's parameters.
+# PyTorch's expression for a row, over the row's parameters.
 ROWS = {
     "abs": "torch.abs(x)", "sign": "torch.sgn(x)", "real": "torch.real(x) if x.is_complex() else x * 1", "imag": "torch.imag(x)",
     "conj": "torch.conj(x) * 1", "angle": "torch.angle(x)", "complex": "torch.complex(re, im)", "pow": "torch.pow(x1, x2)",
@@ -70,7 +70,7 @@ ROWS = {
 }  # fmt: skip
 
 
-# Where PyTorch has another gradient by convention, and is left out: by row, and by case where that is not all of them.
+# Rows that are left out because PyTorch's gradient differs by convention; with a case if only that case differs.
 DIFFER = {
     ("at", "hard_sigmoid"): "PyTorch multiplies by a sixth in float32",
     ("at", "eigvalsh", "sq"): "of a matrix that is not symmetric ours is by the triangle that is read",
@@ -96,7 +96,7 @@ DIFFER = {
 
 
 class Numbers:
-    """Numbers in [0, 1) that look random, the tests' own: the same ones for the same name."""
+    """Pseudorandom numbers in [0, 1), as in the tests: the same name gives the same numbers."""
 
     def __init__(self, name):
         state = 0xCBF29CE484222325
@@ -118,7 +118,7 @@ class Numbers:
 
 
 def like(sample, x, is_point):
-    """Symmetric where the sample is, increasing where it is, as the tests make their points."""
+    """x made symmetric or increasing if the sample is, as the tests make their points."""
     shape = sample.shape
     if len(shape) >= 2 and shape[-1] == shape[-2] > 1:
         turned = np.conj(np.swapaxes(sample, -1, -2))
@@ -133,7 +133,7 @@ def like(sample, x, is_point):
 
 
 def gradients(row, text, dtype, expression, domain, ties):
-    """The inputs' gradients and directions; `None` where PyTorch has none."""
+    """The gradient and the direction for each input; `None` if PyTorch has no gradient."""
     numbers = Numbers(f"{row.name} {text}")
     inputs = []
 
@@ -203,12 +203,12 @@ def main():
                 except Exception as why:
                     left_out.append(f"{row.name}({text}) in {dtype}: {str(why).splitlines()[0]}")
                     continue
-                # where PyTorch has zeros only, as of `floor`, the row may have no gradient at all
+                # if PyTorch's gradients are all zero, as for `floor`, the row may have no gradient at all
                 if found is None or not any(np.any(g) for g, _ in found):
                     continue
                 differs = lambda kind: (kind, row.name) in DIFFER or (kind, row.name, text) in DIFFER
                 paired = [np.sum(g * along).real for g, along in found]
-                # NaN tells nothing: a derivative of a branch that is not taken
+                # NaN tells nothing: it comes from the derivative of a branch that is not taken
                 if not differs("at") and np.all(np.isfinite(paired)):
                     lines.append(f"at|{row.name}|{text}|{dtype}|{' '.join(f'{x:.15g}' for x in paired)}")
                 if ties and not differs("ties"):

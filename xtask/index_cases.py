@@ -1,4 +1,4 @@
-"""Lists of indices and what NumPy makes of them: the data of tests/cpu/indexing_numpy.rs, written by `cargo xtask golden`.
+"""Lists of indices and NumPy's results: the data of tests/cpu/indexing_numpy.rs, written by `cargo xtask golden`.
 
 One case per line: `op|shape of x|items|shape of the values|shape of the result|its elements`. The elements of x are 0, 1, 2 ..,
 those of the values 1000, 1001 .., all int64, in C order. Items are separated by spaces: Python's slices, `...`, `NewAxis`,
@@ -51,7 +51,7 @@ def case(op, shape, items, values_shape):
 
 
 def named():
-    """What is easily done in another way: mixtures of arrays with numbers, slices and new axes."""
+    """Cases that are easily done in another way: mixtures of arrays with numbers, slices and new axes."""
     all_, i, ii = slice(None), np.array([1, 0]), np.array([[1, 0], [0, 0]])
     m = np.array([[True, False, True], [False, True, True]])
     return [
@@ -70,7 +70,7 @@ def indices(length, shape):
 
 
 def items_for(shape):
-    """A list that fits an array of this shape, but for broadcasting."""
+    """A list that fits an array of this shape, except that its arrays may not broadcast."""
     items, axis, common = [], 0, [DICE.choice([0, 1, 2, 2, 3, 3, 3]) for _ in range(DICE.choice([0, 1, 1, 2]))]
     rest = DICE.random() < 0.3
     while axis < len(shape) and DICE.random() < 0.95:
@@ -88,7 +88,7 @@ def items_for(shape):
             items.append(DICE.randrange(-length, length))
             axis += 1
         elif what < 0.93 and (length or 0 in common):
-            # an axis of the arrays may be 1, or the leading ones may be left out
+            # an axis of an index array may have length 1, or its leading axes may be left out
             own = [DICE.choice([n, n, n, n, 1]) for n in common[DICE.choice([0, 0, 0, len(common)]) :]]
             if length or 0 in own:
                 items.append(indices(max(length, 1), own))
@@ -117,7 +117,7 @@ def at_random(op):
             text = case(op, shape, items, values_for(part, op) if op != "get" else [])
         except (IndexError, ValueError, TypeError):
             continue
-        # a few arrays at least, and results that can be read
+        # at least a few arrays, and results short enough to read
         arrays = sum(isinstance(item, np.ndarray) for item in items)
         if len(text) < 800 and DICE.random() < [0.05, 0.3, 1, 1, 1][min(arrays, 4)] * (1 if part and 0 not in part else 0.3):
             return text

@@ -1,4 +1,4 @@
-"""Formulas in NumPy, numexpr and PyTorch: lines as `benches/formulas.rs` prints them, the least of many rounds.
+"""Formulas in NumPy, numexpr and PyTorch: prints lines like `benches/formulas.rs`, with the least of many rounds.
 
     peers.py THREADS SIZE..
 """

@@ -2,8 +2,8 @@
 
     peers_fluid.py numpy|torch THREADS OURS OUT
 
-It goes on from OURS/start.npz, a checkpoint of the example, for as many steps. The smoke goes to OUT/smoke.npy and the velocity to OUT/velocity.npy;
-the pictures, of which the example makes one, are not asked for.
+It continues from OURS/start.npz, a checkpoint of the example, for as many steps, and writes the smoke to OUT/smoke.npy
+and the velocity to OUT/velocity.npy. It makes no picture; the example makes one.
 """
 
 import sys
@@ -17,13 +17,14 @@ RATE, BUOYANCY, STEPS = 0.2, 0.06, 200
 
 
 def stepper(shape, dt):
-    """A step, as the example makes it: smoke and velocity are carried along, smoke comes in and rises, the pressure takes the divergence away."""
+    """A step as in the example: smoke and velocity are advected, smoke is added and rises, and the pressure removes the
+    divergence."""
     size = spatial(y=shape[0], x=shape[1])
     cells = math.meshgrid(size)
     middle = (cells + 0.5) / math.wrap(shape, channel(vector="y,x"))
     source = RATE * math.exp(-math.sum((middle - math.wrap((0.12, 0.5), channel(vector="y,x"))) ** 2, "vector") / (2 * 0.03**2))
     waves = math.fftfreq(size)
-    # the highest frequency of an even length has no derivative that is real
+    # the highest frequency of an even length has no real derivative
     waves = 2 * np.pi * math.where(waves == -0.5, 0.0, waves)
     inverse = math.safe_div(1.0, math.sum(waves**2, "vector"))
     up = math.wrap((1.0, 0.0), channel(vector="y,x"))

@@ -1,7 +1,7 @@
 """The calls of benches/gpu.rs in CuPy and PyTorch: `peers_gpu.py cupy|torch OUT` writes one line of JSON for each call and size.
 
-`ns` is the least time of a call, of rounds of as many calls as take some milliseconds, with one wait for the device at the end. The arithmetic is
-the same: no TF32.
+`ns` is the least time of a call in rounds of some milliseconds, each with a single wait for the device at its end. The
+arithmetic is the same as ours: no TF32.
 """
 
 import json
@@ -10,11 +10,11 @@ import time
 
 import numpy as np
 
-# A round takes about so long, and all rounds of a call.
+# Nanoseconds of a round, and of all rounds of a call, about.
 ROUND = 5_000_000
 TOTAL = 50_000_000
 
-# The call in CuPy (None: there is none) and in PyTorch, by the name of the row in benches/gpu.rs.
+# The calls in CuPy and in PyTorch, by the name of the row in benches/gpu.rs; None if a library has no such call.
 CALLS = {
     "add f32": ("cp.add(x, y)", "torch.add(x, y)"),
     "exp f32": ("cp.exp(x)", "torch.exp(x)"),
@@ -76,7 +76,7 @@ CALLS = {
 
 
 def arrays(large):
-    """The operands of benches/gpu.rs, by name, as NumPy's arrays."""
+    """The operands of benches/gpu.rs, by name, as NumPy arrays, and the number of elements."""
     r = np.random.default_rng(1)
 
     def uniform(*shape):
@@ -106,7 +106,7 @@ def arrays(large):
 
 
 def least(go, wait):
-    """Nanoseconds of one call of `go`, which takes how often it calls."""
+    """Nanoseconds of one call of `go`, whose argument is the number of calls; None if no round ended in time."""
     go(1)
     wait()
     begin = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""A step of training the network of `tests/programs/mlp.rs` in PyTorch: lines as `benches/mlp.rs` prints them.
+"""A training step of the network of `tests/programs/mlp.rs` in PyTorch: prints lines like `benches/mlp.rs`.
 
     peers_mlp.py THREADS BATCH..
 """

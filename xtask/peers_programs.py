@@ -2,8 +2,8 @@
 
     peers_programs.py THREADS
 
-A line in, `PEER TAB PROGRAM TAB N`, where the peer is `numpy`, `torch` or `compiled`, and a line out, `NANOSECONDS TAB CHECKSUM TAB SCALE`, or `! WHY`;
-`versions` asks for those.
+It answers each line `PEER TAB PROGRAM TAB N`, where the peer is `numpy`, `torch` or `compiled`, with a line
+`NANOSECONDS TAB CHECKSUM TAB SCALE`, or `! WHY`, and the line `versions` with the versions of the libraries.
 """
 
 import logging
@@ -18,9 +18,9 @@ import torch
 import torch.nn.functional as tf
 from peers_noise import noise
 
-warnings.simplefilter("ignore")  # that complex numbers are not compiled, for one
+warnings.simplefilter("ignore")  # for example that complex numbers are not compiled
 logging.disable(logging.WARNING)
-np.seterr(all="ignore")  # numbers of the Mandelbrot set that go to infinity
+np.seterr(all="ignore")  # numbers of the Mandelbrot program overflow
 torch.set_num_threads(int(sys.argv[1]))
 torch.set_grad_enabled(False)
 rng = np.random.default_rng(1)
@@ -58,7 +58,7 @@ def links(n):
     return (x / x.sum(0),)
 
 
-# the arrays, or sizes, that each program is given
+# the arrays or sizes that are the arguments of each program
 DATA = {
     "heat equation": lambda n: (numbers("f8", 1, n, n),),
     "Poisson, 3-D": lambda n: (numbers("f4", 1, n, n, n), numbers("f4", 2, n, n, n)),
@@ -81,7 +81,7 @@ DATA = {
 
 
 def blurred(x, sigma):
-    """By a convolution along each axis, as there is no such filter in PyTorch; `x` has axes of images and channels."""
+    """A Gaussian filter, which PyTorch lacks, by convolutions along each axis; `x` has axes of images and channels."""
     radius = int(4 * sigma + 0.5)
     weights = torch.exp(-0.5 / sigma**2 * torch.arange(-radius, radius + 1, dtype=x.dtype) ** 2)
     weights = weights / weights.sum()
@@ -93,7 +93,7 @@ SOBEL = torch.tensor([[[-1.0, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 
 
 
 def programs(lib, on):
-    """The programs in one of the libraries; `on` may compile what is one step of them."""
+    """The programs in one of the libraries; `on` is applied to a step of each, and may compile it."""
     ours = lib is np
     copy = (lambda x: x.copy()) if ours else (lambda x: x.clone())
 
@@ -270,7 +270,7 @@ PEERS = {
 
 
 def checksum(result):
-    """As the Rust program makes it."""
+    """The checksum and its scale, as in the Rust program."""
     result = np.asarray(result, dtype="f8").ravel()
     terms = result * noise(99, result.size)
     return f"{float(terms.sum())!r}\t{float(abs(terms).sum())!r}"
@@ -301,7 +301,7 @@ for line in sys.stdin:
     peer, name, n = line.rstrip("\n").split("\t")
     try:
         if (name, n) != last:
-            ready, data = {}, None  # the memory of the last ones first
+            ready, data = {}, None  # frees the memory of the last program's data first
             data, last = DATA[name](int(n)), (name, n)
         if peer not in ready:
             own = data if peer == "numpy" else [torch.from_numpy(x.copy()) if isinstance(x, np.ndarray) else x for x in data]

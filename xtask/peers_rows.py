@@ -2,7 +2,8 @@
 
     peers_rows.py THREADS
 
-A line in, `PEER TAB ARRAYS TAB CALL`, and a line out: the least nanoseconds of a call, or `! WHY`; `versions` asks for those.
+It answers each line `PEER TAB ARRAYS TAB CALL` with a line of the least nanoseconds of a call, or `! WHY`, and the line
+`versions` with the versions of the libraries.
 """
 
 import sys
@@ -22,7 +23,7 @@ import torch
 import torch.nn.functional as tf
 from peers_noise import noise
 
-warnings.simplefilter("ignore")  # that an op is in beta
+warnings.simplefilter("ignore")  # for example that an op is in beta
 threads = int(sys.argv[1])
 torch.set_num_threads(threads)
 ne.set_num_threads(threads)
@@ -51,7 +52,7 @@ def arrays():
 values = arrays()
 values |= dict(rx=values["x"][:100_000], rm=values["x"][:800_000].reshape(-1, 8), lx=values["x"][:200_000])
 stencil = np.clip(np.arange(200_000)[:, None] + [-450, -1, 0, 1, 450], 0, 199_999).ravel()
-# 100 000 rows of 10 elements anywhere, and the 5 diagonals of a stencil of 200 000 places
+# 100 000 rows of 10 elements at random places, and the 5 diagonals of a stencil of 200 000 places
 structures = dict(
     ra=((values["y"] * 100_000).astype("i8"), np.arange(0, N + 1, 10), 100_000), la=(stencil, np.arange(0, N + 1, 5), 200_000)
 )
@@ -66,7 +67,7 @@ of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.ite
 
 
 def made(seed, item):
-    """An array of the list, as in the Rust program: its name, and it in NumPy and in PyTorch."""
+    """An array of the list, as in the Rust program: its name, and the array in NumPy and in PyTorch."""
     name, dtype, dims, below, layout = item.split()
     dims = [int(n) for n in dims.split(",")]
     step = int(layout) if layout.isdigit() else 1
@@ -98,11 +99,11 @@ for line in sys.stdin:
     peer, wanted, text = line.rstrip("\n").split("\t")
     try:
         if wanted != items:
-            names = items = None  # the memory of the last ones first
+            names = items = None  # frees the memory of the last arrays first
             own = [made(seed + 1, item) for seed, item in enumerate(wanted.split(";")) if item]
             numpys = of_numpy | {name: x for name, x, _ in own}
             names, items = {"numpy": numpys, "numexpr": numpys, "torch": of_torch | {name: x for name, _, x in own}}, wanted
-        # a loop of its own, so that nothing is timed but the call
+        # the loop is compiled with the call, so that nothing else is timed
         local = {}
         exec(f"def run(_times):\n for _ in range(_times):\n  {text}", names[peer], local)
         run, clock = local["run"], time.perf_counter_ns

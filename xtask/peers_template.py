@@ -2,8 +2,8 @@
 
     peers_template.py BACKEND THREADS OURS OUT
 
-It takes the volume and the template of the example, and the rotations from OURS/rotations.npy. Scores and numbers of rotations go to OUT/scores.npy and
-OUT/rotation.npy; peaks and pictures, which the example makes of them, are not asked for.
+It reads the volume and the template of the example, and the rotations from OURS/rotations.npy. It writes the scores and
+the numbers of rotations to OUT/scores.npy and OUT/rotation.npy, but not the peaks and pictures that the example makes.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ SCORE, ORDER = "FLCSphericalMask", 3
 
 
 def sphere(shape):
-    """1 within the largest sphere around the middle."""
+    """1 within the largest sphere around the middle, else 0."""
     at = np.indices(shape) - (np.array(shape).reshape(-1, 1, 1, 1) - 1) / 2
     return ((at**2).sum(0) <= (min(shape) / 2) ** 2).astype(np.float32)
 
@@ -31,7 +31,7 @@ def main(library, threads, ours, out):
     rotations = np.load(f"{ours}/rotations.npy").astype(np.float32)
     start = time.perf_counter()
     data = pathlib.Path(__file__).parent.parent / "examples/data"
-    # its axes are x, y, z, and those of the rotations z, y, x
+    # the files' axes are x, y, z, those of the rotations z, y, x
     files = (data / name for name in ("particles.mrc", "particle.mrc"))
     target, template = (np.ascontiguousarray(Density.from_file(str(file)).data.T, np.float32) for file in files)
     matching = MatchingData(
@@ -51,7 +51,7 @@ def main(library, threads, ours, out):
     )
     scores, _, best, matrices = found[:4]
     print("work", time.perf_counter() - start, sep="\t")
-    # where several processes have searched, the numbers are in the order in which they were done
+    # if several processes have searched, the numbers are in the order in which the processes ended
     numbers = {matrix.tobytes(): number for number, matrix in enumerate(rotations)}
     order = {found: numbers[np.asarray(matrix, np.float32).tobytes()] for found, matrix in matrices.items()}
     np.save(f"{out}/scores.npy", scores)
