@@ -1,5 +1,5 @@
-//! Every row on the GPU, for every dtype, against NumPy; and how much each copies to the host, where the GPU is the software
-//! device, which counts that.
+//! Every op on the GPU, in every dtype, against NumPy; on the software device, which counts copies, also how much each
+//! op copies to the host.
 
 mod common;
 
@@ -10,7 +10,7 @@ backends::conformance! {
     backend = Cuda::new(0), type = Cuda, meter = copied_to_host, formulas = true,
 }
 
-/// Bytes that this thread has copied from the device to the host.
+/// Bytes that this thread has copied from the device to the host; `None` on a real GPU, which does not count them.
 fn copied_to_host() -> Option<u64> {
     static DEVICE: OnceLock<Option<common::SoftCuda>> = OnceLock::new();
     DEVICE.get_or_init(common::SoftCuda::open).as_ref().map(common::SoftCuda::copied)

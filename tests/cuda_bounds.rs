@@ -1,5 +1,5 @@
-//! Indices outside of their axis on a GPU: no op waits in order to find them, the next call that waits says the first, once, and
-//! nothing is read or written there.
+//! Out-of-range indices on a GPU. No op waits to find them: the next call that waits reports the first one, once.
+//! Nothing is read or written at such an index.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn said<T: std::fmt::Debug>(outcome: Result<T>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// An array of two rows, and indices of which two are outside.
+/// An array of two rows and three columns, and four indices for its last axis, of which two (-4 and 9) are out of range.
 fn samples(b: &Cuda) -> (<Cuda as Arrays>::Array<f64>, <Cuda as Arrays>::Array<i64>) {
     (b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap(), b.asarray([2_i64, -4, 0, 9]).unwrap())
 }
@@ -31,7 +31,7 @@ fn the_next_call_that_waits_says_it_once() {
 
     let before = copied();
     let taken = b.take(&x, &far, 1).unwrap();
-    // what is made of it, and what is not
+    // an op over the result does not wait either
     let sum = b.sum(b.exp(&taken).unwrap(), ..).unwrap();
     assert_eq!(copied(), before, "no op waits");
     assert_eq!(said(b.to_ndarray(&sum)), of("take"));
@@ -55,7 +55,7 @@ fn the_next_call_that_waits_says_it_once() {
     let error = b.synchronize().unwrap_err();
     assert_eq!(error.to_string(), of("index_put"));
     assert!(matches!(error, Error::Index { earlier: Earlier(true), .. }));
-    // an op that waits in an op of its own does not say it in its name
+    // an op that waits inside another op reports the earlier op's name, not its own
     b.take(&x, &far, 1).unwrap();
     assert_eq!(said(b.repeat_each(&x, &b.asarray([2_i64]).unwrap(), 0)), of("take"));
     // the first of several, in the order of the calls and of the list of indices
@@ -81,7 +81,7 @@ fn what_is_refused_changes_nothing() {
     b.set(&mut x, ix![&masked, &b.asarray([3_i64]).unwrap()], 9.0).unwrap();
     assert_eq!(said(b.synchronize()), "set: index 3 is out of range for axis 1 of length 3");
     assert_eq!(b.to_vec(&x).unwrap(), before);
-    // an axis without elements has no index, whatever memory the result would need
+    // an axis without elements has no valid index: the error comes before the result is allocated
     let empty = b.zeros::<f64>([2, 0]).unwrap();
     assert_eq!(said(b.take(&empty, &far, 1)), "take: index 2 is out of range for axis 1 of length 0");
     assert_eq!(said(b.get(&empty, ix![.., &far])), "get: index 2 is out of range for axis 1 of length 0");
@@ -93,13 +93,13 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
     let Some(b) = cuda() else { return };
     let (x, far) = samples(&b);
     let of_take = "take: index -4 is out of range for axis 1 of length 3";
-    // a thread that ends before it waits
+    // the thread that called ends before anything waits
     let taken = thread::scope(|scope| scope.spawn(|| b.take(&x, &far, 1).unwrap()).join().unwrap());
     b.synchronize().unwrap();
     assert_eq!(said(b.exp(&taken)), of_take, "an op over the result waits");
     b.exp(&taken).unwrap();
 
-    // a thread that goes on does not get the errors of others
+    // a thread that waits does not get the errors of other threads
     let (bad, is_bad) = mpsc::channel();
     let (good, is_good) = mpsc::channel();
     thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // nor is memory of another thread written over by what is not looked at yet
+    // memory of another thread is not overwritten by a result whose indices have not been checked
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

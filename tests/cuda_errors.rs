@@ -1,6 +1,7 @@
-//! What the Cuda backend says where something is missing or full, on the software device, which can be told to lack it.
+//! Errors of the Cuda backend on a machine with missing libraries or full memory, which the software device can
+//! imitate.
 //!
-//! A process has one driver, so every case runs in a process of its own: this program again, with [`CASE`] set.
+//! A process has one driver, so every case runs in a child process: this program again, with [`CASE`] set.
 
 mod common;
 
@@ -12,10 +13,10 @@ use std::{
     process::Command,
 };
 
-/// The environment's name of the case that a child runs.
+/// Environment variable with the name of the case that a child process runs.
 const CASE: &str = "CUDA_ERRORS_CASE";
 
-/// Runs a case in a process of its own, on the software device in `folder`, set up as `settings` say.
+/// Runs a case in a child process, on the software device in `folder`, with the environment variables `settings`.
 #[track_caller]
 fn child(case: &str, folder: &Path, settings: &[(&str, &str)]) {
     let mut command = Command::new(env::current_exe().unwrap());
@@ -26,7 +27,7 @@ fn child(case: &str, folder: &Path, settings: &[(&str, &str)]) {
     assert!(output.status.success() && text.contains("case done"), "{case}: {}\n{text}", output.status);
 }
 
-/// What the children run; as a test of its own it has nothing to do.
+/// Runs the case that [`CASE`] names, in a child process; does nothing otherwise.
 #[test]
 fn cases() {
     let Ok(case) = env::var(CASE) else { return };
@@ -71,7 +72,8 @@ fn a_machine_without_a_driver() {
     }
 }
 
-/// The loader maps what the headers promise: without a look at them before, the process ends with SIGBUS.
+/// The loader maps the lengths that the ELF headers promise: if the backend did not check the file first, the process
+/// would end with SIGBUS.
 #[test]
 fn a_driver_that_was_cut_off() {
     let Some(folder) = soft_cuda() else { return };
@@ -122,7 +124,7 @@ fn no_libraries() -> Result<()> {
         assert!(matches!(error, Error::Unavailable { backend: "cuda", .. }), "{error}");
         assert!(error.to_string().contains(library), "{error}");
     }
-    // what needs no library still works
+    // ops that need no library still work
     assert_eq!(b.to_ndarray(&b.sum(&x, ..)?)?[[]], 16.0);
     Ok(())
 }
@@ -152,7 +154,7 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// Freed memory that is kept for arrays of one size is given up for those of another.
+/// Freed memory kept for arrays of one size is given up for arrays of other sizes.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
@@ -170,7 +172,7 @@ fn a_full_device() {
     }
 }
 
-/// A program of all sorts of ops; the sum of what it finds.
+/// Calls many kinds of ops and returns the sum of their results.
 fn program(b: &Cuda) -> Result<f64> {
     let x = b.reshape(&b.linspace(-1.0_f64, 1.0, 24)?, [4, 6])?;
     let gram = b.matmul(&x, &b.matrix_transpose(&x)?)?;
@@ -194,7 +196,7 @@ fn any_allocation_fails() {
     let driver = common::SoftCuda::open().expect("the software driver is loaded");
     let mut failures = 0;
     for n in 1.. {
-        // one failure is mended by giving back what is kept
+        // a single failure is cured by freeing the memory that is kept for reuse
         driver.fail_allocations(n, 1);
         assert_eq!(program(&b), Ok(expected), "after allocation {n}");
         driver.fail_allocations(n, u64::MAX);
@@ -219,7 +221,7 @@ fn whichever_allocation_fails() {
     }
 }
 
-/// A program one of whose ops goes wrong on the device: the op that says so is this one.
+/// Runs a program in which the op `op` fails on the device, and checks that the error names `op`.
 fn fault(op: &'static str) {
     let b = Cuda::new(0).unwrap();
     let program = || -> Result<()> {
@@ -234,11 +236,11 @@ fn fault(op: &'static str) {
     assert!(error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
 }
 
-/// The device reports a fault to whichever call comes later, unless each op waits for what it has put there.
+/// The device reports a fault to a later call, unless each op waits for its own kernels.
 #[test]
 fn a_fault_on_the_device_is_said_by_the_op_that_made_it() {
     let Some(folder) = soft_cuda() else { return };
-    // `cholesky` is the first that waits
+    // `cholesky` is the first op that waits
     child("a fault, said late", &folder, &[("SOFT_CUDA_PLANT", "bounds:triangle")]);
     for (case, planted) in [
         ("a fault of a kernel", "bounds:triangle"),

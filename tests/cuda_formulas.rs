@@ -1,4 +1,5 @@
-//! Formulas on the GPU: one kernel each, compiled once, with the bits of op by op; and results written over arrays that are given.
+//! Formulas on the GPU: one kernel each, compiled once, with the same bits as the separate ops; and results written
+//! over arrays passed by value.
 
 mod common;
 
@@ -23,8 +24,8 @@ fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
     })
 }
 
-/// What `run` gives, after a look that it launches so many kernels and makes at most so many allocations, where they are counted and
-/// memory is not used again.
+/// Returns the result of `run`. On the software device, which counts, asserts that `run` launches `kernels` kernels and
+/// makes at most `allocations` allocations (fewer if it reuses memory).
 #[track_caller]
 fn within<A>(kernels: u64, allocations: u64, run: impl FnOnce() -> Result<A>) -> A {
     let device = common::SoftCuda::open();
@@ -48,7 +49,7 @@ fn a_formula_is_one_kernel() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
     let host = |x: Result<CudaArray<f64>>| b.to_ndarray(&x.unwrap()).unwrap();
     let [x, y, z] = samples(&b, 3000);
-    // one text for any numbers
+    // one kernel source for all values of the scalar
     for s in [1.5, 2.0] {
         let one = in_one_kernel(|| expr!(b, s * exp(-(x - y) * *2 / (2.0 * s * s)) + sin(z * 1e7)));
         let d = b.negative(&b.square(&b.subtract(&x, &y).unwrap()).unwrap()).unwrap();
@@ -79,7 +80,7 @@ fn a_formula_is_one_kernel() {
     let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
     let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
     assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
-    // as many arrays as one pass takes, with and without one order in memory
+    // the largest number of arrays in one pass, in the same memory order and in different ones
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
     let sum = HOST.asarray([[28.0, 8.0], [16.0, -8.0]]).unwrap();
@@ -119,7 +120,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
     let (one, other) = (new(&b), new(&b));
     assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
-    // beside operands that repeat or lie in another order, with axes in another order, and from the second element on
+    // with operands that broadcast or have another layout, with permuted axes, and from the second element on
     let column = b.asarray([[2.0]; 20]).unwrap();
     let one = b.reshape(new(&b), [20, 30]).unwrap();
     let scaled = host(&b.multiply(&m, &column).unwrap());
@@ -131,7 +132,7 @@ fn results_are_written_over_arrays_that_are_given() {
     let part = b.getitem(new(&b), backends::slices![1..]).unwrap();
     let root = host(&b.abs(b.getitem(&x, backends::slices![1..]).unwrap()).unwrap());
     assert_eq!(host(&within(1, 0, || b.abs(part))), root);
-    // where another handle is left, by whichever name, or the result is of another size
+    // not if another handle exists (the variable itself or a view), or if the result has another size
     let (one, handle) = (new(&b), new(&b));
     let view = b.flip(&one, 0).unwrap();
     within(1, 1, || b.exp(one));
@@ -142,7 +143,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(b.shape(&wide), [2, 600]);
     let flags = within(1, 1, || b.greater(one, 0.0));
     assert_eq!(host(&b.astype(&flags).unwrap()), before.mapv(|x| f64::from(x > 0.0)).into_shared());
-    // little of much memory gives the rest back
+    // a small part of a large allocation is not kept for the result
     let part = b.getitem(new(&b), backends::slices![..10]).unwrap();
     within(1, 1, || b.exp(part));
     assert_eq!(host(&x), before);
@@ -173,7 +174,7 @@ fn results_are_written_to_arrays_that_are_there() {
     written_to(&AnyBackend::from(b));
 }
 
-/// A choice takes the memory of an array that is given by value.
+/// `where` writes its result over an array passed by value.
 #[test]
 fn choices_are_written_over_arrays_that_are_given() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
@@ -191,7 +192,7 @@ fn choices_are_written_over_arrays_that_are_given() {
     let handle = one.clone();
     within(1, 1, || b.r#where(&flags, one, 0.0));
     assert_eq!(host(&handle), host(&x));
-    // truth values over the condition
+    // a bool result is written over the condition
     let (f, g) = (b.greater(&x, 0.0).unwrap(), b.greater(&y, 0.0).unwrap());
     let expected = b.to_ndarray(&b.r#where(&flags, &f, &g).unwrap()).unwrap();
     assert_eq!(b.to_ndarray(&within(1, 0, || b.r#where(flags, &f, &g))).unwrap(), expected);
@@ -207,7 +208,7 @@ fn assigned<B: Backend>(b: &B) {
     assert_eq!(item(&y, 7), 42.0);
     within(1, 0, || expr!(b, y = x - 1));
     assert_eq!(item(&y, 7), 6.0);
-    // where a handle or a view is left, and where the shape is another
+    // new memory if a handle or a view exists, or if the shape differs
     let handle = y.clone();
     within(1, 1, || expr!(b, y *= y));
     let view = b.flip(&y, 0).unwrap();
@@ -218,7 +219,7 @@ fn assigned<B: Backend>(b: &B) {
     assert_eq!((b.shape(&y), item(&y, 607)), (&[2, 600][..], -72.0));
     let why = expr!(b, column -= y).unwrap_err().to_string();
     assert!(why.contains("[2, 600]") && why.contains("[2, 1]"), "{why}");
-    // of another layout, beside one of its own
+    // an array with permuted axes, with an operand in its own layout
     let mut turned = b.permute_dims(b.reshape(new(), [20, 30]).unwrap(), ..).unwrap();
     let m = b.reshape(&x, [30, 20]).unwrap();
     within(1, 0, || expr!(b, turned += m + turned));
@@ -232,13 +233,13 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     assigned(&AnyBackend::from(b));
 }
 
-/// Shape and bits of the elements, for floats and all else.
+/// Shape and elements as text, which is exact for floats and every other dtype.
 fn exactly<B: Backend, T: Element>(b: &B, x: Result<B::Array<T>>) -> Result<(Vec<usize>, Vec<String>)> {
     let x = b.to_ndarray(&x?)?;
     Ok((x.shape().to_vec(), x.iter().map(|v| format!("{v:?}")).collect()))
 }
 
-/// A reduction of a formula has the bits of the reduction of the array that the formula gives.
+/// A fused reduction of a formula has the same bits as the formula followed by the reduction.
 fn reduces_alike<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) {
     let whole = expr!(b, (x - y) * x).unwrap();
     let flags = expr!(b, x < y).unwrap();
@@ -325,7 +326,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     let any = AnyBackend::from(b.clone());
     let x = any.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
     reduces_alike(&any, &x, &x);
-    // no array of the values, and errors as without fusing
+    // no array for the formula's values, and the same errors as without fusing
     let [x, y, z] = samples(&b, 9000);
     let n = b.asarray([1_i32, 2, 3]).unwrap();
     let sum = within(2, 2, || expr!(b, sum((x - y) * *2 + z * 0.5, ..)));
@@ -333,7 +334,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
     let small = within(1, 1, || expr!(b, sum(n * n, ..)));
     assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
-    // the mean, and the distances from it; as many again where several blocks share the elements
+    // two kernels for the mean and the distances from it, and two more because several blocks share the elements
     let deviation = within(4, 4, || expr!(b, std((x - y) * *2 + z * 0.5, ..)));
     assert_eq!(exactly(&b, Ok(deviation)), exactly(&b, b.std(&whole, ..)));
     let first = within(2, 2, || expr!(b, argmax((x - y) * *2 + z * 0.5, 0)));
@@ -348,10 +349,10 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert!(why.starts_with("expr"), "{why}");
 }
 
-/// Set in the processes that [`kernels_are_compiled_once`] starts.
+/// Environment variable that [`kernels_are_compiled_once`] sets in its child processes.
 const CHILD: &str = "CUDA_FORMULAS_CHILD";
 
-/// The kernels that are kept in a folder: their names, and when each file was made.
+/// Names and modification times of the kernels cached in a folder, sorted.
 fn kept(folder: &Path) -> Vec<(String, SystemTime)> {
     let files = fs::read_dir(folder.join("cuda")).unwrap().map(|file| file.unwrap());
     let mut kept: Vec<_> = files
@@ -381,7 +382,7 @@ fn kernels_are_compiled_once() {
     };
     let first = run();
     assert_eq!(first.len(), 1, "one kernel for all numbers");
-    // what is compiled is written anew
+    // a second compilation would change the modification time
     assert_eq!(run(), first, "the next process takes what was kept");
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,8 +1,9 @@
-//! The gradients of every row, on the CPU, on libtorch and of a few rows on a GPU, against differences, second derivatives, tangents, PyTorch's
-//! autograd and in narrower dtypes; compiled once, for the backend that is chosen at run time.
+//! Gradients of every op, on the CPU and on libtorch, and of a few ops on a GPU: against finite differences, second
+//! derivatives, tangents and PyTorch's autograd, and in narrower dtypes. They are compiled once, for the backend chosen
+//! at run time.
 
 use backends::prelude::*;
-// the methods of `AnyBackend` are compiled there, and not here again
+// the methods of `AnyBackend` are compiled in that crate, and not again here
 use backends_dynamic as _;
 
 mod numpyish {
@@ -15,7 +16,7 @@ mod torch {
     backends::conformance! { backend = Torch::cpu().map(AnyBackend::from), type = AnyBackend, gradients = true }
 }
 
-// rules are code over any backend: a few rows show that it runs there
+// gradient rules are generic over the backend: a few ops show that they run on a GPU
 mod cuda {
     use super::*;
     backends::conformance! { backend = Cuda::new(0).map(AnyBackend::from), type = AnyBackend, gradients = true, every = 30 }

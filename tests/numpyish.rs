@@ -1,8 +1,8 @@
-//! Every row on the CPU, for every dtype, against NumPy.
+//! Every op on the CPU, in every dtype, against NumPy.
 
 use backends::prelude::*;
 
-/// Refuses memory where the tests of all arguments ask for that.
+/// Fails allocations when the argument tests ask for it.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

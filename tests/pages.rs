@@ -1,4 +1,4 @@
-//! A program whose allocator keeps the pages of large arrays.
+//! A program whose allocator keeps the pages of large freed arrays for reuse.
 
 use backends::{alloc, prelude::*};
 use std::thread;
@@ -13,7 +13,7 @@ fn program(seed: u64) -> Result<f64> {
     let x = b.random_uniform::<f64>([N])?;
     let mut sum = 0.0;
     for step in 0..20 {
-        // zeros of memory that was used before
+        // zeros in memory that was used before
         let z = b.zeros::<f64>([N])?;
         let y = b.add(b.multiply(&x, f64::from(step))?, &z)?;
         sum += b.item(&b.sum(&b.subtract(&y, b.multiply(&x, f64::from(step))?)?, ..)?)?;
@@ -23,7 +23,7 @@ fn program(seed: u64) -> Result<f64> {
 
 #[test]
 fn arrays_take_the_pages_of_those_before() {
-    // threads of their own, so that several ask at once
+    // four threads, which allocate at the same time
     thread::scope(|scope| {
         let all: Vec<_> = (0..4).map(|seed| scope.spawn(move || program(seed))).collect();
         all.into_iter().for_each(|one| assert_eq!(one.join().unwrap(), Ok(0.0)));

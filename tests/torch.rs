@@ -1,4 +1,5 @@
-//! Every row on libtorch, for every dtype, against NumPy, through the backend that is chosen at run time; and every mapping against libtorch's own schemas.
+//! Every op on libtorch, in every dtype, against NumPy, through the backend chosen at run time; and every mapping
+//! against libtorch's own schemas.
 
 use backends::{
     prelude::*,
@@ -7,10 +8,10 @@ use backends::{
         torch::{Aten, DtypeStrategy},
     },
 };
-// the methods of `AnyBackend` are compiled there, and not here again
+// the methods of `AnyBackend` are compiled in that crate, and not again here
 use backends_dynamic as _;
 
-/// Refuses memory where the tests of all arguments ask for that.
+/// Fails allocations when the argument tests ask for it.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

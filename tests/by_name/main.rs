@@ -1,4 +1,4 @@
-//! Calls by name: what the dtype of a call is, how arguments are matched, and that every row answers.
+//! Calls by name: the dtype of a call, matching of arguments, and a call of every row.
 
 mod options;
 mod scripts;
@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 
 type V = Value<AnyBackend>;
 
-/// The calls on it are compiled already, and those of a library are the same code in its place.
+/// `AnyBackend` around `Numpyish`, for which calls by name are compiled already; a library runs the same code.
 static B: LazyLock<AnyBackend> = LazyLock::new(|| Numpyish::new().into());
 
-/// The result of a call, which is one array of `T`.
+/// The result of a call as one array of `T`; panics on an error or another result.
 fn array<T: Element>(result: Result<V>) -> HostArray<T> {
     let value = result.unwrap_or_else(|why| panic!("{why}"));
     let array = value.as_array().and_then(DynArray::get::<T>);
@@ -74,7 +74,7 @@ fn what_does_not_fit_is_said_by_name() {
     let has =
         |text: String, words: &[&str]| words.iter().for_each(|word| assert!(text.contains(word), "{text}: {word}"));
     has(error("ad", [], &[]), &["`ad`", "did you mean `add`"]);
-    // no name is as long: it is compared with none
+    // the message stays short, because no op's name is as long as this one
     assert!(!error(&"add".repeat(1 << 24), [], &[]).contains("did you mean"));
     has(error("add", [x.clone()], &[]), &["add", "`x2` is missing", "x1, x2"]);
     has(error("add", [x.clone(), y], &[]), &["add", "`x1` is float32", "`x2` is float64", "astype"]);
@@ -101,7 +101,7 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `..`, or nothing, is no bound, and the array as one row
+    // `..` or `None` is no bound in `clip`, and in `argmax` the array as one row
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
     assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);
@@ -118,7 +118,7 @@ fn numbers_in_lists_become_arrays() {
     assert!(text.contains("lists of equal lengths"), "{text}");
 }
 
-/// An argument that fits most parameters of its kind.
+/// A default argument that fits most parameters of kind `kind`.
 fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     let made = |numbers: Value<B>, dtype: DType| ops::asarray::call(b, &[numbers], &[("dtype", dtype.into())]).unwrap();
     let flags = || vec![vec![true, false, true], vec![false, true, true]].into();
@@ -151,7 +151,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     }
 }
 
-/// Arguments of rows whose parameters have to fit each other better.
+/// Arguments of ops whose parameters must fit each other; `None` for all other ops.
 fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let one = || if dtype == DType::Bool { Value::from(true) } else { 1.into() };
     let of =
@@ -230,8 +230,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     })
 }
 
-/// Every row, in every dtype it has, gives what its description says or an error that names it; and it does give
-/// something.
+/// Calls every row in each of its dtypes: the result fits the row's description, or the error names the row. Fails if
+/// any row gives an error.
 fn every_row_answers(b: &AnyBackend) {
     let mut silent = Vec::new();
     for op in OPS {
@@ -277,7 +277,7 @@ fn every_row_answers_on_torch() {
     }
 }
 
-/// The item of a row calls it without all the others, and carries its page as text without links.
+/// The item of a row calls the row alone, without the other rows, and holds its documentation as text without links.
 #[test]
 fn a_row_is_an_item() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);

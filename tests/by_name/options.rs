@@ -1,4 +1,5 @@
-//! Options that a row does not have, and the option `dtype` where it has no effect or cannot be kept to, are errors; it is never passed over.
+//! Unknown options are errors; so is the option `dtype` where it has no effect or cannot be obeyed. It is never
+//! ignored.
 
 use super::*;
 
@@ -6,7 +7,7 @@ fn dtype_of(value: &V) -> Option<DType> {
     value.as_array().map(DynArray::dtype)
 }
 
-/// The result's dtype, or the error.
+/// Calls an op with the option `dtype`, and returns the dtype of its result, or the error as text.
 fn with(op: &str, args: &[V], dtype: &str) -> std::result::Result<Option<DType>, String> {
     call(&B, op, args, &[("dtype", dtype.into())]).map(|value| dtype_of(&value)).map_err(|why| why.to_string())
 }
@@ -26,7 +27,7 @@ fn a_dtype_without_effect_is_refused() {
     let twice = [("dtype", "float64".into()), ("dtype", "float64".into())];
     assert!(error("sum", [x.clone()], &twice).contains("`dtype` is given twice"));
 
-    // what is so already
+    // the dtype that the result has anyway
     assert_eq!(with("add", &[x.clone(), 1.into()], "float64"), Ok(Some(DType::Float64)));
     assert_eq!(with("equal", &[x.clone(), 1.into()], "bool"), Ok(Some(DType::Bool)));
     assert_eq!(with("rfft", std::slice::from_ref(&x), "complex128"), Ok(Some(DType::Complex128)));
@@ -65,8 +66,8 @@ fn scripts_refuse_it() {
     assert_eq!(run("y = sum_as(zeros([2], dtype=int8), dtype=int16)"), Ok(()));
 }
 
-/// Each row, in its first and its last dtype, with an option that it does not have and with each dtype: that of its arrays or of its result, or
-/// it is an error of the row.
+/// Calls each row, in its first and its last dtype, with an unknown option and then with each dtype: `dtype` must be
+/// the dtype of the row's arrays or of its result, or the row must return an error.
 #[test]
 fn every_row_refuses_what_it_cannot_keep_to() {
     for op in OPS {

@@ -1,14 +1,14 @@
-//! Programs that are written down as scripts, and scripts that are run.
+//! Programs recorded as scripts, and scripts that are run.
 
 use super::{argument, fitting};
 use backends::{call, prelude::*};
 use backends_dynamic::run;
 
-/// What the program gives now, and what its script gives on another backend.
+/// The result of `program`, the result of its script on another backend, and the script's text.
 fn again(
     program: impl Fn(&Recorded<Numpyish>) -> Result<RecordedArray<HostArray<f64>>>,
 ) -> (Vec<f64>, Vec<f64>, String) {
-    // with streams of their own: other tests run meanwhile
+    // seeded backends have their own random streams: other tests run at the same time
     let b = Recorded::new(Numpyish::seeded(1));
     let y = program(&b).unwrap();
     b.give("y", &y);
@@ -89,13 +89,13 @@ fn runs() {
     }
 }
 
-/// The elements, such that NaN is equal to itself.
+/// Dtype, shape and bits of the elements, so that NaN is equal to itself.
 fn bits<B: Backend>(b: &B, x: &DynArray<B>) -> (DType, Vec<usize>, Vec<(u64, u64)>) {
     let host = x.to_complex(b).unwrap();
     (x.dtype(), host.shape().to_vec(), host.iter().map(|x| (x.re.to_bits(), x.im.to_bits())).collect())
 }
 
-/// Every row, in every dtype: its arguments are written as they were given, and its script gives the same bits.
+/// Records every row, in every dtype: the script holds the arguments as given, and gives the same bits.
 #[test]
 fn the_script_of_every_row_gives_its_results_again() {
     for op in OPS {
@@ -106,7 +106,7 @@ fn the_script_of_every_row_gives_its_results_again() {
             let args = args.unwrap_or_else(|| required().map(|param| argument(&b, param.kind, dtype)).collect());
             let to = op.to_dtypes.first().copied().unwrap_or(dtype);
             b.seed(1);
-            // a few dtypes are refused by arguments that fit the others
+            // skip the few dtypes that refuse these arguments
             let Ok(value) = call(&b, op.name, &args, &[("dtype", to.into())]) else { continue };
             let values = if let Value::List(values) = value { values } else { vec![value] };
             let arrays: Vec<DynArray<_>> = values.iter().filter_map(|value| value.as_array().cloned()).collect();

@@ -1,4 +1,4 @@
-//! What the tests of generic code share: the backends of this machine, the data, and how results are compared.
+//! Shared by the tests of generic code: the backends of this machine, the data, and comparisons.
 #![allow(dead_code, unused_imports, reason = "no test uses all of it")]
 
 mod near;
@@ -22,48 +22,49 @@ macro_rules! on_every_backend {
     };
 }
 
-/// What a check returns: its own errors, or those of a file.
+/// Result of a check, whose error is of any type, such as an op's or a file's.
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Where the data are: what cargo says now, for the tests may run on another machine than the one that built them.
+/// Root of the crate, from cargo's environment at run time: the tests may run on another machine than the build.
 fn root() -> String {
     std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into())
 }
 
-/// A file of `tests/data`.
+/// Opens `tests/data/{name}.npz`.
 pub fn data(name: &str) -> Npz {
     Npz::open(format!("{}/tests/data/{name}.npz", root())).unwrap()
 }
 
-/// The measurement of the example.
+/// Opens the measurement of the EPR example.
 pub fn phalanx() -> Npz {
     Npz::open(format!("{}/examples/data/phalanx.npz", root())).unwrap()
 }
 
-/// An array of the backend from `f64` data, in the dtype asked for.
+/// Converts `f64` data to an array of the backend, in the dtype `T`.
 pub fn array<B: Backend, T: Real>(b: &B, x: &ArrayD<f64>) -> Result<B::Array<T>> {
     b.asarray(x.mapv(T::of))
 }
 
-/// An array of the backend as `f64` data.
+/// Copies an array of the backend to the host, as `f64`.
 pub fn host<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<ArrayD<f64>> {
     Ok(b.to_ndarray(x)?.mapv(|v| v.to_f64()).into_owned())
 }
 
-/// The folder of the software CUDA device, where the test task has made one.
+/// The folder of the software CUDA device, if the test task has built it.
 pub fn soft_cuda() -> Option<std::path::PathBuf> {
     let folder = std::env::var_os("BACKENDS_SOFT_CUDA").map(std::path::PathBuf::from);
     let why = || Error::unavailable("cuda", "`cargo xtask test` sets the software device up");
     backends::runtime::available("soft-cuda", folder.ok_or_else(why))
 }
 
-/// What the software CUDA device tells tests, where it is the driver of this process.
+/// Test interface of the software CUDA device, if it is the driver of this process.
 pub struct SoftCuda(libloading::Library);
 
 impl SoftCuda {
-    /// None on a real GPU, or without a driver.
+    /// `None` on a real GPU, or without a driver.
     pub fn open() -> Option<SoftCuda> {
-        // SAFETY: the driver, or what the loader finds in its place, has been loaded by the backend already.
+        // SAFETY: the backend has already loaded this library (or whichever the loader finds), so loading it runs no
+        // new code.
         let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
         // SAFETY: the symbol is only looked up.
         let soft = unsafe { driver.get::<*const ()>(b"soft_cuda_copied") }.is_ok();
@@ -76,7 +77,7 @@ impl SoftCuda {
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
-    /// Kernels that this thread has launched, and allocations that it has made.
+    /// Numbers of kernels launched and of allocations made by this thread.
     pub fn launched_and_allocated(&self) -> [u64; 2] {
         ["soft_cuda_launched", "soft_cuda_allocated"].map(|name| {
             // SAFETY: the functions of the software device have this type.
@@ -84,7 +85,7 @@ impl SoftCuda {
         })
     }
 
-    /// Lets `count` allocations fail, from the `n`-th from now on; none if one of them is 0.
+    /// Makes `count` allocations fail, beginning with the `n`-th from now; no failures if either is 0.
     pub fn fail_allocations(&self, n: u64, count: u64) {
         // SAFETY: the function of the software device has this type.
         if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64, u64)>(b"soft_cuda_fail_allocations") } {

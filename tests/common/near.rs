@@ -1,9 +1,9 @@
-//! How results are compared.
+//! Comparisons of results, by relative error.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use ndarray::ArrayD;
 
-/// max |x - expected| <= tolerance * max |expected|
+/// Asserts max |x - expected| <= tolerance * max |expected|.
 #[track_caller]
 pub fn near(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
@@ -12,7 +12,7 @@ pub fn near(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f64)
     assert!(error <= tolerance, "{what}: relative error {error:.3e}, allowed {tolerance:.0e}");
 }
 
-/// |x - expected| <= tolerance * |expected|, in the Euclidean norm.
+/// Asserts |x - expected| <= tolerance * |expected| in the Euclidean norm.
 #[track_caller]
 pub fn near_l2(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
@@ -21,7 +21,7 @@ pub fn near_l2(what: &str, x: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f
     assert!(error <= tolerance, "{what}: relative L2 error {error:.3e}, allowed {tolerance:.0e}");
 }
 
-/// |x - expected| <= tolerance * |expected|
+/// Asserts |x - expected| <= tolerance * |expected|.
 #[track_caller]
 pub fn near_scalar(what: &str, x: f64, expected: f64, tolerance: f64) {
     let error = (x - expected).abs() / expected.abs();

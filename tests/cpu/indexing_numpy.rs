@@ -1,10 +1,10 @@
-//! Lists of indices on every backend, against what NumPy makes of them: `tests/golden/indexing.txt`, which `cargo xtask golden`
-//! writes (`xtask/index_cases.py` has its format).
+//! Index lists on every backend, against NumPy's results in `tests/golden/indexing.txt`, which `cargo xtask golden`
+//! writes (`xtask/index_cases.py` describes its format).
 
 use crate::common::Checked;
 use backends::prelude::*;
 
-/// A shape or a list of elements: numbers between commas.
+/// Parses a shape or a list of elements: numbers separated by commas.
 fn numbers<N: std::str::FromStr>(text: &str) -> Vec<N>
 where
     N::Err: std::fmt::Debug,
@@ -16,7 +16,7 @@ fn host<T: Element>(shape: &[usize], elements: Vec<T>) -> HostArray<T> {
     HostArray::from_shape_vec(shape, elements).unwrap()
 }
 
-/// 0, 1, 2 .. from `first` on.
+/// The integers `first`, `first + 1`, .. in the given shape.
 fn counting<B: Backend>(b: &B, shape: &[usize], first: i64) -> Result<B::Array<i64>> {
     let n = shape.iter().product::<usize>() as i64;
     b.from_ndarray(host(shape, (first..first + n).collect()))

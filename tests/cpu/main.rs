@@ -1,4 +1,4 @@
-//! Ops on the CPU: bits that depend neither on threads nor on what else is in a call, and lists of indices against NumPy's.
+//! Ops on the CPU: bits that depend neither on threads nor on the rest of a call, and index lists against NumPy.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -1,12 +1,12 @@
-//! The bits of a reduction of a lane do not depend on what else is reduced in the same call, nor on the number of threads: parts of arrays, cut along
-//! the axes that stay, have the bits of the whole.
+//! The bits of a reduction depend neither on the other lanes reduced in the same call nor on the number of threads: a
+//! part of an array, cut along the axes that are not reduced, gives the same bits as the whole.
 
 use backends::{expr, prelude::*};
 use ndarray::ArrayD;
 
 const B: Numpyish = Numpyish::new();
 
-/// Random numbers for shapes and cuts, from a seed.
+/// Pseudorandom numbers for shapes and cuts, from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -19,7 +19,7 @@ impl Dice {
         of[self.below(of.len())]
     }
 
-    /// A shape: of few and of many elements, with long and short axes, and with axes of length 1.
+    /// A random shape: few or many elements, long and short axes, and axes of length 1.
     fn shape(&mut self) -> Vec<usize> {
         const LENGTHS: [usize; 16] = [1, 2, 3, 7, 15, 16, 31, 33, 64, 97, 130, 257, 520, 1025, 2100, 70_001];
         let most = self.pick(&[300, 2_000, 2_000, 9_000, 9_000, 200_000]);
@@ -31,14 +31,14 @@ impl Dice {
         shape
     }
 
-    /// A part of an axis, with something in it.
+    /// A random non-empty range of an axis of length `len`.
     fn part(&mut self, len: usize) -> (usize, usize) {
         let first = self.below(len);
         (first, first + 1 + self.below(len - first))
     }
 }
 
-/// The bits of numbers; every NaN is one.
+/// Bits of a number; all NaNs have the same bits.
 trait Bits: Float {
     fn bits(self) -> [u64; 2];
 }
@@ -67,13 +67,13 @@ impl Bits for f16 {
 type Of<T> = HostArray<T>;
 type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
-/// An op with one result per lane, by axes, or with a result of the shape of `x`; `y` is a second operand.
+/// An op with one result per lane along `axes`, or with a result of the shape of `x`; `y` is a second operand.
 struct Case<T: Bits> {
     name: &'static str,
     call: Call<T>,
 }
 
-/// Ops of which a result is in the dtype of the elements.
+/// Ops, their results converted to the dtype of the elements.
 fn ops<T: Bits>() -> Vec<Case<T>> {
     macro_rules! cases {
         ($($name:literal: |$x:ident, $y:ident, $axes:ident| $call:expr;)*) => {
@@ -99,7 +99,7 @@ fn ops<T: Bits>() -> Vec<Case<T>> {
     }
 }
 
-/// Further ops of real numbers. Their operands have zeros of both signs.
+/// Further ops, of real numbers. Their operands contain zeros of both signs.
 fn ordered<T: Bits + Real>() -> Vec<Case<T>> {
     vec![
         Case { name: "max", call: |x, _, axes| B.max(x, axes) },
@@ -114,24 +114,24 @@ fn all_bits<T: Bits>(x: &Of<T>) -> (Vec<usize>, Vec<[u64; 2]>) {
     (x.shape().to_vec(), x.iter().map(|&x| x.bits()).collect())
 }
 
-/// A part along one axis.
+/// The range `first..end` of one axis.
 fn cut<T: Bits>(x: &Of<T>, axis: usize, (first, end): (usize, usize)) -> Of<T> {
     x.clone().slice_axis_move(ndarray::Axis(axis), (first..end).into())
 }
 
-/// Elements in C order, in memory of their own.
+/// The elements in C order, in newly allocated memory.
 fn compact<T: Bits>(x: &Of<T>) -> Of<T> {
     ArrayD::from_shape_vec(x.shape(), x.iter().copied().collect()).unwrap().into_shared()
 }
 
-/// The layouts that an array of this shape is made in.
+/// Memory layouts of the arrays under test.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     C,
     Fortran,
-    /// Every second index of the last axis of a larger array.
+    /// Every second element along the last axis of a larger array.
     Spread,
-    /// The first and the last axis swapped.
+    /// First and last axis swapped.
     Swapped,
 }
 
@@ -232,7 +232,7 @@ fn extremes_of_parts_are_those_of_the_whole() {
     check::<f32>(7, 150, &ordered(), |x| if x > 2.3 { f32::NAN } else { (x * 0.8).round() as f32 });
 }
 
-/// An array and its transpose: in the order of memory a lane of one is a column of the other.
+/// Sums along axis 0 of an array and along axis 1 of a contiguous copy of its transpose have the same bits.
 #[test]
 fn lanes_and_rows_are_summed_in_one_order() {
     for (n, many) in

@@ -1,4 +1,5 @@
-//! Forward mode: tangents along one direction, of ops, formulas and changes in place, nested, over gradients and through equations.
+//! Forward mode: tangents along one direction, of ops, formulas and changes in place, nested, over gradients and
+//! through implicit equations.
 
 use backends::{
     grad::{Dual, Jvp, grad, hessian, hvp, jacobian, jvp, vjp},
@@ -13,7 +14,7 @@ fn near(x: &R, y: &R, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance), "{x:.12}\n{y:.12}");
 }
 
-/// Of three numbers, one: formulas, an op that is linear, one that goes back twice, choices.
+/// A scalar function of three numbers: formulas, a linear op, an op whose pullback reads its inputs twice, and choices.
 fn mixed<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let wave = expr!(b, sin(x) * exp(-0.5 * x * *2) + sqrt(abs(x) + 1.0))?;
     let spread = b.std(&wave, ..)?;
@@ -56,7 +57,7 @@ fn over_gradients_and_nested() -> Result<()> {
     // forward over forward
     let second = jvp(&b, |j, x| Ok(jvp(j, mixed, x, &j.constant(v.clone()))?.1), &x, &v)?.1;
     near(&second, &b.vecdot(&v, &product)?, 1e-11);
-    // a matrix, column by column
+    // the Jacobian, column by column
     let column =
         |k: usize| Ok::<_, Error>(jvp(&b, |j, x| j.square(x), &x, &b.one_hot::<f64>(b.asarray(k as i64)?, 3)?)?.1);
     let columns = [column(0)?, column(1)?, column(2)?];
@@ -110,7 +111,7 @@ fn constants_and_mistakes() -> Result<()> {
     assert_eq!(tangent, b.zeros([3])?);
     let (_, tangent) = jvp(&b, |j, x| j.multiply(x, &j.stop_gradient(x)), &x, &v)?;
     near(&tangent, &b.multiply(&x, &v)?, 1e-15);
-    // integers and truth values change by steps
+    // integers and bools are piecewise constant, so their tangent is zero
     let (_, tangent) = jvp(&b, |j, x| j.astype::<f64, bool>(j.greater(x, 0.0)?), &x, &v)?;
     assert_eq!(tangent, b.zeros([3])?);
 
@@ -128,7 +129,7 @@ fn constants_and_mistakes() -> Result<()> {
     Ok(())
 }
 
-/// A backend of the same type, for arrays that are to be of another function.
+/// A `Jvp` backend that outlives its function, so that its arrays belong to another function.
 fn escape(b: &Numpyish) -> Jvp<Numpyish> {
     let mut found = None;
     let one = b.asarray([1.0]).expect("one number");
@@ -162,7 +163,7 @@ fn through_equations() -> Result<()> {
                 Ok(x)
             },
             residual,
-            // its derivatives are a diagonal matrix
+            // the Jacobian of the equation is diagonal
             move |b, map, g| match solves_what_it_is_given {
                 true => b.divide(g, map(b, &b.ones_like::<f64>(g)?)?),
                 false => b.multiply(g, 5.0),

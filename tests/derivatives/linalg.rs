@@ -1,5 +1,5 @@
-//! Gradients of linear algebra and of transforms, where differences of results do not tell: where values are equal, of empty matrices, second
-//! derivatives, and of ops that have no cases.
+//! Gradients of linear algebra and of transforms that finite differences cannot check: at equal singular values or
+//! eigenvalues, of empty matrices, second derivatives, and of ops without test cases.
 
 use backends::grad::{Diff, Var, grad, hessian, vjp};
 use backends::prelude::*;
@@ -7,7 +7,7 @@ use backends::prelude::*;
 type R = HostArray<f64>;
 type C = HostArray<Complex<f64>>;
 
-/// Numbers that look random, between -1 and 1.
+/// Uniform random numbers between -1 and 1.
 fn noise(seed: u64, shape: &[usize]) -> R {
     let b = Numpyish::new();
     b.seed(seed);
@@ -30,7 +30,7 @@ fn near_complex(x: &C, y: &C, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).norm() <= tolerance), "{x:.9}\n{y:.9}");
 }
 
-/// Twice a matrix with orthonormal columns, whose singular values are equal.
+/// A 5 x 3 matrix with orthonormal columns, times 2: all singular values are 2.
 fn equal_values() -> R {
     let b = Numpyish::new();
     b.multiply(b.qr(noise(1, &[5, 3])).unwrap().q, 2.0).unwrap()
@@ -41,14 +41,14 @@ fn a_pseudo_inverse_with_equal_singular_values() -> Result<()> {
     let b = Numpyish::new();
     let (x, w) = (equal_values(), noise(2, &[3, 5]));
     let by_pinv = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
-    // of a matrix of full rank
+    // the explicit formula for a matrix of full rank
     let formula = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
         let transposed = d.matrix_transpose(x)?;
         let inverse = d.matmul(d.inv(d.matmul(&transposed, x)?)?, transposed)?;
         d.sum(d.multiply(inverse, &d.constant(w.clone()))?, ..)
     };
     near(&by_pinv, &grad(&b, formula, &x)?, 1e-12);
-    // and transposed
+    // the transposed matrix
     let (x, w) = (b.matrix_transpose(&x)?, b.matrix_transpose(&w)?);
     let across = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
     near(&across, &b.matrix_transpose(&by_pinv)?, 1e-12);
@@ -120,7 +120,7 @@ fn at_zero() -> Result<()> {
     Ok(())
 }
 
-/// The elements above the diagonal are not read, and those below count for both.
+/// Elements above the diagonal are not read, and the gradient of an element below it counts both.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
     let b = Numpyish::new();
@@ -129,7 +129,7 @@ fn triangles_that_are_read() -> Result<()> {
     near(&by_eigh, &b.asarray([[8.0, 0.0], [4.0, 6.0]])?, 1e-13);
     let of = |upper: bool| {
         let options = CholeskyOptions::new().upper(upper);
-        // twice the logarithms of the diagonal are that of the determinant
+        // twice the sum of the logarithms of the factor's diagonal is the logarithm of the determinant
         let log = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
             d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options)?)?)?)?, ..)
         };
@@ -141,7 +141,7 @@ fn triangles_that_are_read() -> Result<()> {
     Ok(())
 }
 
-/// A number of a symmetric matrix.
+/// A function from a symmetric matrix to a number.
 type Number = fn(&Diff<Diff<Numpyish>>, &Var<Diff<Numpyish>, f64>) -> Result<Var<Diff<Numpyish>, f64>>;
 
 #[test]
@@ -215,7 +215,7 @@ fn empty_matrices() -> Result<()> {
     Ok(())
 }
 
-/// What non-uniform transforms are: sums of waves, one for each point and frequency.
+/// Non-uniform transform by its definition: a sum of waves, one for each point and frequency.
 fn waves(
     d: &Diff<Numpyish>,
     points: &[Var<Numpyish, f64>],
@@ -236,7 +236,7 @@ fn waves(
     d.matmul(values, d.exp(d.multiply(d.astype::<Complex<f64>, f64>(angles)?, turn)?)?)
 }
 
-/// The coordinates of modes, flat.
+/// The coordinates of modes on each axis, flattened.
 fn modes(n_modes: &[usize]) -> Vec<R> {
     let b = Numpyish::new();
     let count: usize = n_modes.iter().product();
@@ -248,7 +248,7 @@ fn modes(n_modes: &[usize]) -> Vec<R> {
     (0..n_modes.len()).map(along).collect()
 }
 
-/// The gradients of `f` and of `g` are the same, of points, frequencies and values.
+/// Asserts that `f` and `g` have the same gradients with respect to points, frequencies and values.
 #[track_caller]
 fn same<F>(reals: Vec<R>, values: &C, f: F, g: F)
 where
@@ -256,7 +256,7 @@ where
 {
     let b = Numpyish::new();
     let of = |f: F| {
-        #[allow(clippy::type_complexity)] // what the two inputs are
+        #[allow(clippy::type_complexity)] // the two inputs
         let f = |d: &Diff<Numpyish>, (reals, values): &(Vec<Var<Numpyish, f64>>, Var<Numpyish, Complex<f64>>)| {
             f(d, reals, values)
         };
@@ -270,7 +270,7 @@ where
     near_complex(&of_f.1, &of_g.1, 1e-8);
 }
 
-/// A function of points, of frequencies if there are any, and of values.
+/// A function of points followed by frequencies (for transforms that have them), and of values.
 type Transform = Box<
     dyn Fn(&Diff<Numpyish>, &[Var<Numpyish, f64>], &Var<Numpyish, Complex<f64>>) -> Result<Var<Numpyish, Complex<f64>>>,
 >;
@@ -280,7 +280,7 @@ fn non_uniform_transforms() {
     const EPS: f64 = 1e-12;
     for (n_modes, batch, isign) in [(&[6][..], None, 1), (&[5, 4], Some(2), -1), (&[3, 4, 5], None, -1)] {
         let axes = n_modes.len();
-        // one point at the origin, on the grid
+        // one point may lie at the origin, which is on the grid
         let points: Vec<R> = (0..axes as u64)
             .map(|seed| noise(seed, &[7]).mapv(|x| if x > 0.8 { 0.0 } else { 3.0 * x }).into_shared())
             .collect();
@@ -328,14 +328,14 @@ fn non_uniform_transforms() {
     }
 }
 
-/// Gradients have the dtypes of what they are of, and about the values that they have in double precision.
+/// Gradients have the dtypes of their inputs, and are close to the gradients in double precision.
 #[test]
 fn narrow_dtypes() -> Result<()> {
     let b = Numpyish::new();
     fn eigenvalues<T: WideFloat>(x: &R) -> Result<R> {
         let b = Numpyish::new();
         let x = b.astype::<T, f64>(x)?;
-        // the sum of the products of each eigenvalue with its eigenvector's first magnitude
+        // sum over the eigenvalues' magnitudes times the squared magnitude of each eigenvector's first element
         let f = |d: &Diff<Numpyish>, x: &Var<Numpyish, T>| {
             let all = d.eig(x)?;
             let first = d.square(d.abs(d.getitem(all.eigenvectors, slices![0])?)?)?;
@@ -365,7 +365,7 @@ fn narrow_dtypes() -> Result<()> {
     Ok(())
 }
 
-/// The gradients of determinants of singular matrices, and of regular ones beside them, are the adjugates.
+/// The gradient of `det` is the matrix of cofactors, for singular matrices and for regular ones in the same stack.
 fn adjugates<B: Backend>(b: &B) -> Result<()> {
     let slopes = |x: R| -> Result<R> { b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &b.from_ndarray(x)?)?) };
     let array = |x: Vec<f64>, shape: &[usize]| R::from_shape_vec(shape, x).unwrap();
@@ -385,14 +385,14 @@ fn adjugates<B: Backend>(b: &B) -> Result<()> {
     // a stack of a singular and of a regular matrix
     let stack = array(vec![1.0, 2.0, 2.0, 4.0, 1.0, 2.0, 3.0, 4.0], &[2, 2, 2]);
     check(slopes(stack)?, vec![4.0, -2.0, -2.0, 1.0, 4.0, -3.0, -2.0, 1.0]);
-    // in single precision, of complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
+    // single precision, complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
     let single = b.from_ndarray(array((1..10).map(f64::from).collect(), &[3, 3]).mapv(|x| x as f32).into_shared())?;
     let got = b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &single)?)?;
     assert!(got.iter().zip(&cofactors).all(|(x, y)| (f64::from(*x) - y).abs() < 1e-4), "{got}");
     let i = Complex::new(0.0, 1.0);
     let x = C::from_shape_vec(vec![2, 2], vec![1.0.into(), 2.0 * i, 2.0.into(), 4.0 * i]).unwrap();
     let got = grad(b, |d, x| d.sum(d.real(d.det(x)?)?, ..), &b.from_ndarray(x)?)?;
-    // the conjugates of the derivatives
+    // gradients of complex matrices are the conjugates of the derivatives
     let expected = [-4.0 * i, Complex::from(-2.0), 2.0 * i, Complex::from(1.0)];
     let got = b.to_vec(&got)?;
     assert!(got.iter().zip(expected).all(|(x, y)| (x - y).norm() < 1e-12), "{got:?}");

@@ -1,4 +1,4 @@
-//! Derivatives beyond those that the rows' cases test: as a user takes them, in forward mode, of linear algebra and of windows.
+//! Derivatives beyond the rows' test cases: the public API, forward mode, linear algebra and windows.
 
 mod api;
 mod forward;

@@ -1,5 +1,5 @@
-//! What the rules of convolutions, pools and interpolation do beyond the cases of the table: second derivatives, equal elements, other lengths, and
-//! all sizes of windows on every library.
+//! Gradients of convolutions, pools and interpolation beyond the test cases of the table: second derivatives, equal
+//! elements, other lengths, and all sizes of windows on every library.
 
 mod sweep;
 
@@ -8,7 +8,7 @@ use backends::{
     prelude::*,
 };
 
-/// Numbers that look random, in [0, 1).
+/// Pseudorandom numbers in [0, 1).
 fn numbers(shape: &[usize], seed: u64) -> HostArray<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
     let next = || {
@@ -18,7 +18,8 @@ fn numbers(shape: &[usize], seed: u64) -> HostArray<f64> {
     ndarray::ArrayD::from_shape_simple_fn(shape, next).into_shared()
 }
 
-/// Second derivatives of the sum of cubes of a result, along a direction, against differences of gradients.
+/// Tests that compare second derivatives along a direction, of the sum of cubes of a result, with differences of
+/// gradients.
 macro_rules! second {
     ($($name:ident: $shape:expr, |$b:ident, $x:ident| $y:expr;)*) => {$(
         #[test]
@@ -88,7 +89,7 @@ second! {
     };
 }
 
-/// The gradient of the sum of a result.
+/// Gradient of the sum of `f`'s result.
 fn of_sum(x: &HostArray<f64>, f: impl FnOnce(&Diff, &Var) -> Result<Var>) -> Result<HostArray<f64>> {
     grad(&Numpyish::new(), |d, x| d.sum(f(d, x)?, ..), x)
 }
@@ -104,14 +105,14 @@ fn of_equal_elements_the_first_has_it() -> Result<()> {
     assert_eq!(b.reshape(g, [3, 4])?, b.asarray([[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [0.0; 4]])?);
     let all = of_sum(&x, |d, x| d.max_pool(x, [3, 4]))?;
     assert_eq!((b.item(b.sum(&all, ..)?)?, all[[0, 0, 0, 0]]), (1.0, 1.0));
-    // what is beyond the edge is no element of a pool, but one of a filter
+    // padding is not an element of a pool, but it is an element of a filter
     let low = b.full([1, 1, 3], f64::NEG_INFINITY)?;
     let g = of_sum(&low, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1)))?;
     assert_eq!(b.item(b.sum(g, ..)?)?, 2.0);
     let low = b.full([3], -1.0)?;
     let g = of_sum(&low, |d, x| d.maximum_filter_with(x, 3, MaximumFilterOptions::new().mode(Boundary::Constant)))?;
     assert_eq!(g, b.asarray([1.0, 0.0, 0.0])?);
-    // a window of a pool that has no element, between two taps
+    // a pool's window without any element: the only element lies between its two taps
     let one = b.ones([1, 1, 1])?;
     let g = of_sum(&one, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1).dilation(2)))?;
     assert_eq!(g, b.zeros([1, 1, 1])?);
@@ -163,7 +164,7 @@ fn narrow_dtypes() -> Result<()> {
     let (y, mut back) = vjp(&b, |d, (x, at)| d.map_coordinates(x, at), (&x, &at))?;
     let (by_x, by_places) = back.pull(&b.ones_like::<f32>(&y)?)?;
     assert_eq!((by_x.shape(), by_places.shape()), (&[5, 6][..], &[2, 3][..]));
-    // places beside one another read the elements once
+    // linear interpolation: the weights of each point sum to 1
     assert!((by_x.sum() - 3.0).abs() < 1e-4, "{by_x}");
     let x = b.astype::<f16, f32>(b.reshape(&x, [1, 1, 5, 6])?)?;
     let (y, mut back) = vjp(&b, |d, x| d.max_pool(x, [2, 3]), &x)?;

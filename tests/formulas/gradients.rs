@@ -1,4 +1,4 @@
-//! Gradients of formulas, which a tape has as one op, against those of the same ops one by one.
+//! Gradients of formulas, which are one op on a tape, against gradients of the same ops called one by one.
 
 use backends::{
     grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
@@ -22,7 +22,7 @@ fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray
     ))
 }
 
-/// The value and gradients of both, in one dtype.
+/// Compares value and gradients of a formula and of its separate ops, in one dtype.
 fn same<T: Precision>(tolerance: f64) -> Result<()> {
     let b = Numpyish::new();
     let (x, y, s) = inputs::<T>(&b)?;
@@ -62,7 +62,7 @@ fn as_those_of_the_ops() -> Result<()> {
     same::<f32>(2e-5)
 }
 
-/// A function that takes the formula apart where it has to: complex numbers, many arrays, other dtypes.
+/// Formulas that a tape runs op by op: complex numbers, many arrays, other dtypes.
 #[test]
 fn formulas_that_run_op_by_op() -> Result<()> {
     let b = Numpyish::new();
@@ -156,7 +156,7 @@ fn on_libtorch() -> Result<()> {
     Ok(())
 }
 
-/// Formulas on the GPU are one kernel, and one for each gradient.
+/// On the GPU a formula is one kernel, and so is each of its gradients.
 #[test]
 fn on_cuda() -> Result<()> {
     let Some(cuda) = available("cuda", Cuda::new(0)) else { return Ok(()) };
@@ -183,7 +183,7 @@ fn on_cuda() -> Result<()> {
     }
     same::<f64>(&b, &cuda, 1e-12)?;
     same::<f32>(&b, &cuda, 2e-5)?;
-    // one kernel there, one for each of two gradients back
+    // one kernel for the value, and one for each of the two gradients
     let device = crate::common::SoftCuda::open();
     let launched = || device.as_ref().map(|device| device.launched_and_allocated()[0]);
     let (x, y) = (cuda.asarray([0.5, 1.5, 2.5])?, cuda.asarray([1.0, 1.1, 1.2])?);
@@ -198,7 +198,7 @@ fn on_cuda() -> Result<()> {
     Ok(())
 }
 
-/// A step of training: a loss, its gradients, and the parameters changed in place.
+/// A training step: a loss, its gradient, and a parameter updated in place.
 fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Array<f64>) -> Result<()> {
     let (_, g) = value_and_grad(
         b,
@@ -213,7 +213,7 @@ fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Arra
     expr!(b, *w -= rate * g)
 }
 
-/// Name, op, arguments and results of each call.
+/// Name, op, arguments and results of each call in a profile.
 fn told(profile: &Profile) -> Vec<(String, &'static str, String, String)> {
     profile.events().into_iter().map(|e| (e.name, e.op, e.args, e.results)).collect()
 }
@@ -234,7 +234,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
     let (one, both) = ("float64[6]", "(float64[6], float64[6])");
     for (name, args) in [
         ("exp(-(w * x)**2)", both),
-        // of that of the value, and all that the formula is over
+        // arguments: the gradient of the value, and the two arrays of the formula
         ("gradient of exp(-(w * x)**2)", "(float64[6], float64[6], float64[6])"),
         ("*w -= rate * g", both),
     ] {
@@ -242,13 +242,13 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
         assert_eq!(calls.len(), 1, "{name}: {told:?}");
         assert_eq!((calls[0].1, calls[0].2.as_str(), calls[0].3.as_str()), ("expr!", args, one), "{name}");
     }
-    // the mean of a formula is a formula and an op on a tape
+    // on a tape, the mean of a formula is a formula and an op
     for name in ["(y - t)**2", "gradient of (y - t)**2", "mean"] {
         assert_eq!(of(name).len(), 1, "{name}: {told:?}");
     }
     assert!(told.iter().all(|(name, ..)| name != "expr!"), "{told:?}");
 
-    // no moment counts twice: the times of the rows by themselves are those of the outermost calls
+    // no time counts twice: the own times of all rows add up to the durations of the outermost calls
     let own: std::time::Duration = profile.averages().iter().map(|average| average.own).sum();
     let outermost = profile.events().into_iter().filter(|event| event.parent.is_none()).map(|event| event.duration);
     assert_eq!(own, outermost.sum());
@@ -259,7 +259,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
 fn gradients_of_formulas_op_by_op_are_rows_as_well() -> Result<()> {
     let profile = Profile::new();
     let b = profile.watch(Numpyish::new());
-    // complex formulas go op by op on a tape
+    // on a tape, a complex formula runs op by op
     let z = b.asarray([Complex::new(1.0, 2.0), Complex::new(0.5, -1.0)])?;
     let g = grad(&b, |d, z| d.sum(d.real(expr!(d, z * z * z)?)?, ..), &z)?;
     assert_eq!(g.shape(), [2]);
@@ -297,7 +297,7 @@ fn a_profile_names_formulas_of_every_way_to_write_them() -> Result<()> {
     );
     assert_eq!(named("sum"), ["sum(square(x0 - 0.5), 0, keepdims = true)"]);
     assert_eq!(named("max"), ["max(x * y, 0, keepdims = true)"]);
-    // a long text is whole in the data, and short in a table
+    // a long formula is complete in the events, and shortened in a table
     let profile = Profile::new();
     let b = profile.watch(Numpyish::new());
     let x = b.asarray([1.0])?;

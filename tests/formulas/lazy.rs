@@ -1,4 +1,4 @@
-//! Formulas by operators: what `expr!` gives, bit for bit, on every backend.
+//! Formulas built with operators: the same bits as `expr!`, on every backend.
 
 use backends::{Complex, expr, lazy, prelude::*};
 
@@ -20,7 +20,7 @@ fn the_bits_are_those_of_the_macro() -> Result<()> {
         let fused = expr!(B, 0.5 * exp(-square(x - y) / (2.0 * 1.5)) + sin(z * 1e7) * x)?;
         let lazily = 0.5 * (-(lazy(&x) - &y).square() / 3.0).exp() + (lazy(&z) * 1e7).sin() * &x;
         assert_eq!(bits(&lazily.eval(&B)?), bits(&fused), "{n}");
-        // nothing was consumed, and nothing changes
+        // evaluating does not consume or change the formula
         assert_eq!(bits(&lazily.eval(&B)?), bits(&fused), "{n}");
     }
     Ok(())
@@ -85,7 +85,7 @@ fn shapes_broadcast_or_are_named() -> Result<()> {
     Ok(())
 }
 
-/// More arrays than a pass is over: parts are computed first.
+/// Formulas over more arrays than one pass takes: parts are computed first.
 fn many<B: Backend>(b: &B) -> Result<()> {
     let x: Vec<B::Array<f64>> = (0..20).map(|i| b.asarray([f64::from(i), 1.0])).collect::<Result<_>>()?;
     let l = |i: usize| lazy(&x[i]);
@@ -139,7 +139,7 @@ fn on_every_backend() {
     on_every_backend!(reductions);
 }
 
-/// Reductions of a formula are those of the macro, which have the bits of op by op.
+/// Reductions of a formula have the bits of the macro's, which are those of the separate ops.
 fn reductions<B: Backend>(b: &B) -> Result<()> {
     let [x, y, _] = samples(600);
     let x = b.reshape(b.from_ndarray(x)?, [20, 30])?;
@@ -194,7 +194,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// Every method gives the bits of its op.
+/// Every method has the bits of its op.
 #[test]
 fn every_row_is_a_method() -> Result<()> {
     let [x, y, _] = samples(300);

@@ -1,4 +1,4 @@
-//! Formulas: written in `expr!`, by operators, and their gradients.
+//! Formulas: written in `expr!`, built with operators, and their gradients.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

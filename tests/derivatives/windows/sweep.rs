@@ -1,10 +1,11 @@
-//! Windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library: values and gradients of convolutions and
-//! pools, against sums over lists of which element lies under which tap of which window. Elements are small integers, so that sums are exact.
+//! Windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library: values and
+//! gradients of convolutions and pools, compared with sums over explicit lists of (window, tap, element). Elements are
+//! small integers, so that sums are exact.
 
 use backends::{grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
 
-/// Numbers that look random, from a seed.
+/// Pseudorandom numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -13,7 +14,7 @@ impl Dice {
         (self.0 >> 33) as usize % n
     }
 
-    /// An array of integers from -4 to 4.
+    /// An array of random integers from -4 to 4.
     fn array(&mut self, shape: &[usize]) -> HostArray<f64> {
         HostArray::from_shape_fn(shape, |_| self.below(9) as f64 - 4.0)
     }
@@ -34,12 +35,13 @@ struct Along {
 struct Combination {
     axes: Vec<Along>,
     groups: usize,
-    /// Channels of a group: of the elements, and of the result.
+    /// Channels of one group: of the input, and of the result.
     channels: [usize; 2],
     output_padding: usize,
 }
 
-/// Which window has which tap on which element, each as one number in C order; and how many windows, taps and elements there are on each axis.
+/// All triples (window, tap, element) in which the tap lies on the element, each index flat in C order; and the numbers
+/// of windows, taps and elements along each axis.
 struct Places {
     places: Vec<[usize; 3]>,
     counts: [Vec<usize>; 3],
@@ -50,7 +52,7 @@ impl Places {
         Places { places: vec![[0; 3]], counts: Default::default() }
     }
 
-    /// One axis more.
+    /// Adds one axis.
     fn along(&mut self, axis: Along, windows: usize) {
         let counts = [windows, axis.taps, axis.len];
         let mut all = Vec::new();
@@ -75,7 +77,7 @@ impl Along {
         (self.taps - 1) * self.dilation + 1
     }
 
-    /// How many windows there are: they are counted one by one.
+    /// Number of windows, found by counting.
     fn windows(&self) -> usize {
         let end = self.len + 2 * self.padding;
         (0..).take_while(|window| window * self.stride + self.reach() <= end).count()
@@ -87,7 +89,7 @@ impl Combination {
         Lengths::from(self.axes.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The places; `None` where no window fits.
+    /// The triples of the convolution; `None` if no window fits.
     fn places(&self) -> Option<Places> {
         let mut places = Places::new();
         for axis in &self.axes {
@@ -100,7 +102,8 @@ impl Combination {
         Some(places)
     }
 
-    /// The places of the transposed convolution: the windows are its elements. `None` where the result has no elements.
+    /// The triples of the transposed convolution, whose windows are the elements of its input. `None` if the result is
+    /// empty.
     fn transposed(&self) -> Option<Places> {
         let mut places = Places::new();
         for axis in &self.axes {
@@ -120,7 +123,7 @@ fn zeros(shape: Vec<usize>) -> HostArray<f64> {
     HostArray::zeros(shape)
 }
 
-/// Elements by batch, channel and place.
+/// Flat index of an element, from batch, channel and flat position.
 fn at(x: &HostArray<f64>) -> impl Fn(usize, usize, usize) -> usize {
     let (channels, places) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
     move |batch, channel, place| (batch * channels + channel) * places + place
@@ -132,11 +135,12 @@ fn slice(x: &mut HostArray<f64>) -> &mut [f64] {
 
 const BATCH: usize = 2;
 
-/// A result and its gradients, by name.
+/// A result and its gradients, each with its name.
 type Parts = Vec<(&'static str, HostArray<f64>)>;
 
-/// Each sum of products, and what goes back: `y[window] += w[tap] * x[element]` where it is a convolution, and `y[element] += w[tap] * x[window]` where
-/// it is transposed. The kernel's first channel is that of the result, or of the elements.
+/// The convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or `y[element] += w[tap] *
+/// x[window]` if transposed. The first axis of the kernel is the result's channel, or the input's channel if
+/// transposed.
 fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]: [&HostArray<f64>; 4]) -> Parts {
     let mut y = zeros(g.shape().to_vec());
     let (mut gx, mut gw, mut gb) = (zeros(x.shape().to_vec()), zeros(w.shape().to_vec()), zeros(bias.shape().to_vec()));
@@ -167,7 +171,8 @@ fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]:
     vec![("value", y), ("gradient by x", gx), ("by the kernel", gw), ("by the bias", gb)]
 }
 
-/// Largest elements, and the gradient of the first of them; means of the elements, or of all taps.
+/// Max pooling with the gradient of each window's first maximum; or mean pooling, over the elements (`Some(false)`) or
+/// over all taps (`Some(true)`).
 fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<bool>) -> Parts {
     let (mut y, mut gx) = (zeros(g.shape().to_vec()), zeros(x.shape().to_vec()));
     let [windows, taps, elements] = places.counts.each_ref().map(|all| all.iter().product::<usize>());
@@ -195,7 +200,7 @@ fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<
     vec![("value", y), ("gradient by x", gx)]
 }
 
-/// What a library gives, beside what is right; an error is right where there is no window.
+/// Appends a line to `found` if the library's result differs from the right one; without a window, an error is right.
 fn compare<B: Backend>(b: &B, found: &mut String, call: &str, got: Result<Vec<B::Array<f64>>>, right: Option<Parts>) {
     let wrong = match (got, right) {
         (Err(_), None) => return,
@@ -204,7 +209,7 @@ fn compare<B: Backend>(b: &B, found: &mut String, call: &str, got: Result<Vec<B:
         (Ok(got), Some(right)) => {
             let differs = got.iter().zip(&right).find_map(|(got, (name, right))| {
                 let got = b.to_ndarray(got).unwrap();
-                // means are quotients, which libraries round in ways of their own
+                // libraries round the quotients of means differently
                 let near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-14 * (1.0 + b.abs());
                 let same = got.shape() == right.shape() && got.iter().zip(right).all(near);
                 (!same).then(|| format!("{name} is {:?} {got:?}, and not {:?} {right:?}", got.shape(), right.shape()))
@@ -216,7 +221,7 @@ fn compare<B: Backend>(b: &B, found: &mut String, call: &str, got: Result<Vec<B:
     writeln!(found, "{}: {call}: {wrong}", B::NAME).unwrap();
 }
 
-/// Convolutions and pools of one combination.
+/// Checks the convolutions and pools of one combination.
 fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) -> Result<()> {
     let mut dice = Dice(seed as u64);
     let lengths = |of: fn(&Along) -> usize| c.axes.iter().map(of).collect::<Vec<_>>();
@@ -248,7 +253,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
             (&x_, &w_, &bias_),
         );
         let got = run.and_then(|(y, mut back)| match places {
-            // a value that should not be has no gradient to look at
+            // a result of the wrong shape is reported without its gradient
             Some(_) if b.shape(&y) == g.shape() => {
                 let (by_x, by_w, by_bias) = back.pull(&put(&g)?)?;
                 Ok(vec![y, by_x, by_w, by_bias])
@@ -289,7 +294,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
     Ok(())
 }
 
-/// Every combination of small numbers over one axis, and some over two and three.
+/// All combinations of small numbers over one axis, and random ones over two and three.
 fn combinations() -> Vec<Combination> {
     let mut all = Vec::new();
     let mut dice = Dice(14);
@@ -320,19 +325,20 @@ fn combinations() -> Vec<Combination> {
     all.into_iter().map(combination).collect()
 }
 
-/// All triples of one number of each list.
+/// All triples with one number of each list.
 fn triples<'a>(a: &'a [usize], b: &'a [usize], c: &'a [usize]) -> impl Iterator<Item = (usize, usize, usize)> {
     a.iter().flat_map(move |&x| b.iter().flat_map(move |&y| c.iter().map(move |&z| (x, y, z))))
 }
 
-/// What was wrong once: a window that is longer than the array over three axes, and one window with room for a part of a second one.
+/// Combinations that failed once: a window longer than the array over three axes, and one window with room for part of
+/// a second.
 fn known() -> [Combination; 2] {
     let along = |len, taps, stride, padding| Along { len, taps, stride, padding, dilation: 1 };
     let of = |axes| Combination { axes, groups: 2, channels: [1, 2], output_padding: 0 };
     [of(vec![along(1, 2, 1, 1), along(5, 2, 2, 0), along(3, 2, 1, 1)]), of(vec![along(3, 2, 2, 0)])]
 }
 
-/// The known combinations and each `step`-th of all others.
+/// Checks the known combinations and each `step`-th of the others.
 fn sweep<B: Backend>(b: &B, step: usize) {
     let mut found = String::new();
     known().iter().for_each(|combination| check(b, combination, 0, &mut found).unwrap());
@@ -347,7 +353,7 @@ fn on_numpyish() {
     sweep(&Numpyish::new(), 1);
 }
 
-/// Short calls of libtorch wait for its threads: it gets a sample.
+/// Short calls of libtorch wait for its threads, so it gets a sample.
 #[test]
 fn on_torch() {
     if let Some(b) = available("torch", Torch::cpu()) {
@@ -355,7 +361,7 @@ fn on_torch() {
     }
 }
 
-/// The software device is slow: it gets a smaller sample.
+/// The software device is slow, so it gets a smaller sample.
 #[test]
 fn on_cuda() {
     if let Some(b) = available("cuda", Cuda::new(0)) {

@@ -1,6 +1,7 @@
-//! A binding for Python as small as it can be: functions in C that `exchange.py` calls with `ctypes`.
+//! A minimal Python binding: C functions that `exchange.py` calls with `ctypes`.
 //!
-//! Pointers to [`Held`] are arrays that Python owns. What fails returns null, and says why in [`array_error`].
+//! Pointers to [`Held`] are arrays that Python owns. A function that fails returns null; [`array_error`] gives the
+//! reason.
 
 use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, Result,
@@ -20,15 +21,15 @@ use std::{
 
 /// An array with its backend.
 pub enum Held {
-    /// On the CPU.
+    /// An array on the CPU.
     Numpyish(Numpyish, DynArray<Numpyish>),
-    /// Of libtorch.
+    /// A tensor of libtorch.
     Torch(Torch, DynArray<Torch>),
-    /// On a GPU.
+    /// An array on a GPU.
     Cuda(Cuda, DynArray<Cuda>),
 }
 
-/// Runs the expression with the backend and the array.
+/// Evaluates `$do` with the backend and the array of a [`Held`].
 macro_rules! with {
     ($held:expr, $b:ident, $x:ident => $do:expr) => {
         match $held {
@@ -43,7 +44,7 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// The value, or null.
+/// The pointer, or null after storing the error's text.
 fn pointer<T>(result: Result<*mut T>) -> *mut T {
     result.unwrap_or_else(|why| {
         ERROR.set(CString::new(why.to_string()).unwrap_or_default());
@@ -55,13 +56,13 @@ fn held(result: Result<Held>) -> *mut Held {
     pointer(result.map(|held| Box::into_raw(Box::new(held))))
 }
 
-/// Why the last call of this thread failed.
+/// Text of the last error on this thread; empty if no call has failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_error() -> *const c_char {
     ERROR.with_borrow(|why| why.as_ptr())
 }
 
-/// Runs a function with the backend of this name.
+/// Runs the function of the backend with the given name.
 fn on(
     name: &str,
     numpyish: impl FnOnce(&Numpyish) -> Result<DynArray<Numpyish>>,
@@ -76,7 +77,8 @@ fn on(
     }
 }
 
-/// `numpy.arange(4800) % 113` in the dtype (of bools, the remainder by 2), with `-1j` times the remainder by 7 where it is complex.
+/// `numpy.arange(4800) % 113` as 60 rows of 80, in dtype `T`. Bool arrays hold `arange % 2`; complex ones have the
+/// imaginary part `-(arange % 7)`.
 fn numbers<T: Element>() -> HostArray<T> {
     let of = |i: usize| match T::DTYPE {
         DType::Bool => T::from_i64((i % 2) as i64),
@@ -106,10 +108,10 @@ fn new(backend: &str, dtype: &str, layout: &str) -> Result<Held> {
     on(backend, |b| made(b, dtype, layout), |b| made(b, dtype, layout), |b| made(b, dtype, layout))
 }
 
-/// A new array with the numbers of [`numbers`].
+/// A new array of the elements of [`numbers`], in a dtype and a memory layout.
 ///
 /// # Safety
-/// The strings end in NUL.
+/// The strings must end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char, layout: *const c_char) -> *mut Held {
     // SAFETY: the caller's promise.
@@ -118,10 +120,10 @@ pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char,
     held(new(&backend, &dtype, &layout))
 }
 
-/// Another handle of an array.
+/// Another handle to an array.
 ///
 /// # Safety
-/// `x` is an array of this library.
+/// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_clone(x: *const Held) -> *mut Held {
     // SAFETY: the caller's promise.
@@ -135,23 +137,23 @@ pub unsafe extern "C" fn array_clone(x: *const Held) -> *mut Held {
 /// Drops an array.
 ///
 /// # Safety
-/// `x` is an array of this library, which is not used again.
+/// `x` must be an array of this library, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_drop(x: *mut Held) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(x) });
 }
 
-/// Frees the tensors that no array uses any more.
+/// Frees the exported tensors that no consumer uses any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_release_unused() {
     release_unused();
 }
 
-/// Writes the dtype's name, and gives the number of axes; their lengths are written, too.
+/// Writes the dtype's name and the lengths of the axes, and returns the number of axes.
 ///
 /// # Safety
-/// `x` is an array of this library; `dtype` has room for 16 characters, `shape` for 8 lengths.
+/// `x` must be an array of this library; `dtype` must have room for 16 bytes, `shape` for 8 lengths.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut i64) -> usize {
     // SAFETY: the caller's promise.
@@ -163,10 +165,10 @@ pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut 
     })
 }
 
-/// Writes the elements in C order; null is failure.
+/// Writes the elements in C order; returns null on failure.
 ///
 /// # Safety
-/// `x` is an array of this library, and there is room for its elements.
+/// `x` must be an array of this library, and `to` must have room for its elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 {
     fn write<B: Arrays>(b: &B, x: &DynArray<B>, to: *mut u8) -> Result<*mut u8> {
@@ -181,10 +183,10 @@ pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 
     pointer(with!(unsafe { &*x }, b, x => write(b, x, to)))
 }
 
-/// Where the first element is, and the device: its type and its number. 0 where there are no elements.
+/// Address of the first element, or 0 without elements; writes the type and the number of the device.
 ///
 /// # Safety
-/// `x` is an array of this library; there is room for two numbers.
+/// `x` must be an array of this library, and `device` must have room for two numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize {
     // SAFETY: the caller's promise.
@@ -196,10 +198,10 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
     })
 }
 
-/// Whether the array is the only handle of its memory: a tensor that is given by value can then be written to.
+/// Converts an array by value. If it was the only handle to its memory, the tensor is writable.
 ///
 /// # Safety
-/// `x` is an array of this library, which is not used again.
+/// `x` must be an array of this library, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_into_dlpack(x: *mut Held) -> *mut DLManagedTensorVersioned {
     fn given<B: Arrays>(b: &B, x: DynArray<B>) -> Result<*mut DLManagedTensorVersioned> {
@@ -221,20 +223,20 @@ fn mode(copy: i32) -> CopyMode {
     }
 }
 
-/// The array as a tensor. `copy` is 0, 1, or -1 for what is needed.
+/// Exports the array as a tensor. `copy` is 0 for never, 1 for always, -1 for only if needed.
 ///
 /// # Safety
-/// `x` is an array of this library.
+/// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_dlpack(x: *const Held, copy: i32) -> *mut DLManagedTensorVersioned {
     // SAFETY: the caller's promise.
     pointer(with!(unsafe { &*x }, b, x => x.to_dlpack(b, mode(copy)).map(ManagedTensor::into_raw)))
 }
 
-/// The array as a tensor from before DLPack 1.0.
+/// Like `array_dlpack`, as a tensor of the layout before DLPack 1.0.
 ///
 /// # Safety
-/// `x` is an array of this library.
+/// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_dlpack_legacy(x: *const Held, copy: i32) -> *mut DLManagedTensor {
     // SAFETY: the caller's promise.
@@ -252,10 +254,10 @@ fn from(backend: &str, tensor: Result<ManagedTensor>, copy: i32) -> Result<Held>
     )
 }
 
-/// An array of a tensor, which is taken.
+/// Imports a tensor, which is consumed.
 ///
 /// # Safety
-/// As for [`ManagedTensor::from_raw`]; the name ends in NUL.
+/// See [`ManagedTensor::from_raw`]; the name must end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_from(
     backend: *const c_char,
@@ -266,10 +268,10 @@ pub unsafe extern "C" fn array_from(
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw(tensor), copy)) }
 }
 
-/// The same from before DLPack 1.0.
+/// Like [`array_from`], for a tensor of the layout before DLPack 1.0.
 ///
 /// # Safety
-/// As for [`array_from`].
+/// See [`array_from`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_from_legacy(
     backend: *const c_char,
@@ -280,45 +282,46 @@ pub unsafe extern "C" fn array_from_legacy(
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw_legacy(tensor), copy)) }
 }
 
-/// `PyCapsule_IsValid`.
+/// Type of `PyCapsule_IsValid`.
 type IsValid = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
 
-/// `PyCapsule_GetPointer`.
+/// Type of `PyCapsule_GetPointer`.
 type GetPointer = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
-/// Two functions of Python, to which this library is not linked.
+/// Two functions of Python, given at run time because this library is not linked to Python.
 static CAPSULES: OnceLock<(IsValid, GetPointer)> = OnceLock::new();
 
-/// Takes these functions, before any capsule is made.
+/// Sets the functions of Python; must be called before the first capsule is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
     CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
-/// The pointer in a capsule that still has the name of one that nobody took.
+/// Pointer of a capsule that has not been consumed, which its name tells.
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
     // SAFETY: Python calls destructors with the capsule, and holds its lock.
     unsafe { (is_valid(capsule, name.as_ptr()) != 0).then(|| get_pointer(capsule, name.as_ptr())) }
 }
 
-/// The destructor of a capsule: frees the tensor if nobody took it. It is in C, as it runs where an exception of Python may be on its way.
+/// Destructor of a capsule: frees the tensor if no consumer took it. It is written in C ABI because it may run while a
+/// Python exception is pending.
 ///
 /// # Safety
-/// Python calls it.
+/// Only Python may call it, with a capsule.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_unused(capsule: *mut c_void) {
-    // SAFETY: nobody took the tensor.
+    // SAFETY: no consumer took the tensor, so the capsule still owns it.
     unused(capsule, dlpack::CAPSULE).into_iter().for_each(|x| drop(unsafe { ManagedTensor::from_raw(x.cast()) }));
 }
 
-/// The same from before DLPack 1.0.
+/// Like `array_unused`, for a tensor of the layout before DLPack 1.0.
 ///
 /// # Safety
-/// Python calls it.
+/// Only Python may call it, with a capsule.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_unused_legacy(capsule: *mut c_void) {
     let tensor = unused(capsule, dlpack::LEGACY_CAPSULE).into_iter();
-    // SAFETY: nobody took the tensor.
+    // SAFETY: no consumer took the tensor, so the capsule still owns it.
     tensor.for_each(|x| drop(unsafe { ManagedTensor::from_raw_legacy(x.cast()) }));
 }

@@ -1,4 +1,4 @@
-//! The examples of the guide `docs/files.md` are tests of this crate, which has the crates that they need.
+//! Runs the examples of the guide `docs/files.md` as doctests, with the crates that they need.
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/files.md")]

@@ -1,4 +1,4 @@
-//! Arrays and dtypes in what serde writes, and what is refused of what others wrote.
+//! Arrays and dtypes through serde, and refusal of data from elsewhere that does not fit.
 
 use backends::{
     prelude::*,
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 
 const B: Numpyish = Numpyish::new();
 
-/// In a format for people and in a binary one, and back.
+/// Serializes a value as JSON and in a binary format, and checks that both give it back.
 fn both<V: Serialize + DeserializeOwned + PartialEq + Debug>(value: &V) -> (String, Vec<u8>) {
     let (text, bytes) = (serde_json::to_string(value).unwrap(), postcard::to_allocvec(value).unwrap());
     assert_eq!(&serde_json::from_str::<V>(&text).unwrap(), value);
@@ -118,7 +118,8 @@ fn what_is_no_array_is_refused() {
     }
 }
 
-/// Whatever bytes come, they are an array or an error, and no memory is asked for that they do not hold: that would end the test.
+/// Any bytes give an array or an error. No allocation is larger than the bytes could fill: such an allocation would end
+/// the test.
 #[test]
 fn damaged_bytes_are_errors() {
     let whole = postcard::to_allocvec(&ArrayData::of(&B, B.arange(0.0_f64, 40.0, 1.0).unwrap()).unwrap()).unwrap();
@@ -129,7 +130,7 @@ fn damaged_bytes_are_errors() {
         for byte in 0..=255 {
             let mut changed = whole.clone();
             changed[at] = byte;
-            // what remains may be another array
+            // the changed bytes may be another valid array
             if let Ok(data) = postcard::from_bytes::<ArrayData>(&changed) {
                 let value = data.value(&B).unwrap();
                 let bytes = value.as_array().unwrap().to_bytes(&B).unwrap();
