@@ -1,13 +1,14 @@
-//! Arrays between any two devices of this machine, and in and out of it by DLPack, with the backend chosen at run time.
+//! Arrays between any two backends of this machine, and through DLPack, with backends chosen at run time.
 
 use backends::{dlpack::CopyMode, ix, prelude::*};
 
-/// Where the elements are.
+/// Address of the first element.
 fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data().addr()
 }
 
-/// An array of one backend on another: in one memory where both are on one device, and a value on both.
+/// Moves arrays between two backends: they share memory if both are on one device, and a change on one is not seen on
+/// the other.
 fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
     let pair = format!("{} on {} to {} on {}", from.name(), from.device(), to.name(), to.device());
     let one_memory = from.dlpack_device() == to.dlpack_device();
@@ -21,7 +22,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         let copied =
             to.name() == "torch" && from.to_dlpack_with(x, CopyMode::Never)?.strides().iter().any(|stride| *stride < 0);
         assert!(!one_memory || copied || address(to, &y) == address(from, x), "{pair}: an element was copied");
-        // what is done with one handle is not seen by the other
+        // a change through one handle is not seen by the other
         let z = to.negative(y.clone())?;
         to.set(&mut y, ix![0, 0], T::from_i64(77))?;
         assert!(
@@ -34,7 +35,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         drop(changed);
         assert_eq!(to.to_ndarray(&y)?, wanted, "{pair}");
     }
-    // the first handle goes
+    // the source's handle is dropped first
     let y = {
         let x = from.full([100, 100], T::from_i64(3))?;
         from.to_backend(&x, to)?

@@ -1,4 +1,4 @@
-//! Lists of indices on every backend: kinds in one list, in place, errors, backends around others.
+//! Index lists on every backend: items of several kinds, assignment in place, errors, and backends around others.
 
 use backends::{
     expr,
@@ -9,7 +9,7 @@ use backends::{
     slices,
 };
 
-/// Nothing is annotated, whatever the backend and the dtype.
+/// Generic code needs no type annotations for index lists.
 fn corners<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -30,7 +30,7 @@ fn everywhere<B: Backend>(b: &B) {
     let got = corners(b, &x, &rows, &keep).unwrap();
     assert_eq!(b.to_ndarray(&got).unwrap(), ndarray::arr2(&[[1, 7, 0], [4, 4, 1]]).into_dyn());
 
-    // arrays that are computed, slices of `slices!`, lists that are kept
+    // arrays computed in the list, `slices!` without arrays, and lists in a variable
     assert_eq!(b.shape(&b.get(&x, ix![b.greater(&x, 2).unwrap()]).unwrap()), [4]);
     assert_eq!(b.shape(&b.get(&x, slices![0, 1..]).unwrap()), [2]);
     let list = ix![..., &rows];
@@ -38,7 +38,7 @@ fn everywhere<B: Backend>(b: &B) {
     assert_eq!(b.shape(&b.get(&x, &list[..1]).unwrap()), [2, 3]);
 }
 
-/// No other handle sees a change, wherever handles come from.
+/// No other handle sees a change, whether it is a clone, a view, a broadcast array or the host's.
 fn values<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().into_iter().collect::<Vec<_>>();
     let mut x = b.asarray([1.0, 2.0, 3.0, 4.0]).unwrap();
@@ -48,29 +48,29 @@ fn values<B: Backend>(b: &B) {
         (host(&x), host(&copy), host(&view)),
         (vec![1.0, 9.0, 3.0, 4.0], vec![1.0, 2.0, 3.0, 4.0], vec![2.0, 3.0, 4.0])
     );
-    // old values are read: `x[1:] += x[:-1]`
+    // the old values are read: `x[1:] += x[:-1]`
     let before = b.get(&x, ix![..-1]).unwrap();
     b.add_at(&mut x, ix![1..], &before).unwrap();
     assert_eq!(host(&x), [1.0, 10.0, 12.0, 7.0]);
-    // a handle whose elements have no places of their own
+    // a broadcast array, whose elements share one place in memory
     let mut wide = b.broadcast_to(b.asarray([5.0]).unwrap(), [3]).unwrap();
     b.set(&mut wide, ix![0], 1.0).unwrap();
     assert_eq!(host(&wide), [1.0, 5.0, 5.0]);
-    // memory of the host that somebody else holds
+    // an ndarray of which the caller holds another handle
     let theirs = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
     let mut ours = b.from_ndarray(theirs.clone()).unwrap();
     b.set(&mut ours, ix![..], 0.0).unwrap();
     assert_eq!((host(&ours), theirs.into_iter().collect::<Vec<_>>()), (vec![0.0, 0.0], vec![1.0, 2.0]));
-    // what is refused changes nothing
+    // a refused assignment changes nothing
     let far = b.asarray([0_i64, 4]).unwrap();
     let refused = b.set(&mut x, ix![&far], 0.0).and_then(|()| b.to_ndarray(&x).map(|_| ()));
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
-/// A function of an array, whose gradient is taken.
+/// A function of an array, to take the gradient of.
 type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
 
-/// Masks without elements choose nothing from axes of any length: shapes of NumPy's results, and what NumPy refuses.
+/// Empty masks select nothing from axes of any length: the shapes are NumPy's, and so are the refused cases.
 fn masks_of_length_0<B: Backend>(b: &B) {
     let none = |shape: &[usize]| b.zeros::<bool>(shape).unwrap();
     for (x, mask, result) in [
@@ -113,7 +113,7 @@ fn masks_of_length_0<B: Backend>(b: &B) {
             gradient(&|d, x| d.boolean_mask(x, d.constant(mask.clone())));
         }
     }
-    // with other items: the axes of the mask are where they are
+    // with other items, the axes of the mask stay in place
     let x = b.ones::<f64>([2, 3, 4]).unwrap();
     assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[0])]).unwrap()), [2, 0, 4]);
     assert_eq!(b.shape(&b.get(&x, ix![0, .., &none(&[0])]).unwrap()), [0, 3]);
@@ -122,7 +122,7 @@ fn masks_of_length_0<B: Backend>(b: &B) {
     assert!(b.get(&x, ix![&none(&[0]), &b.asarray([1_i64, 2]).unwrap()]).is_err());
 }
 
-/// Parts in formulas, and parts that are assigned to.
+/// Index lists in formulas, as operands and as targets of assignments.
 fn formulas<B: Backend, T: Real>(b: &B, x: &B::Array<T>, i: &B::Array<i64>, scale: T) -> Result<B::Array<T>> {
     let y = expr!(b, 2.0 * x[1.., i] + x[..;-1, NewAxis, 0][1.., 0])?;
     let mut z = x.clone();
@@ -154,7 +154,7 @@ fn on_numpyish() {
     masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
-    // the only handle keeps its memory
+    // an array with a single handle keeps its memory
     let mut x = b.zeros::<f64>([3]).unwrap();
     let start = x.as_ptr();
     b.set(&mut x, ix![1..], 2.0).unwrap();

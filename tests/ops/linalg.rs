@@ -1,9 +1,9 @@
-//! Linear algebra by its definitions, on every library that can be had: factors multiply to the matrix, larger ones and batches too,
-//! and what has no answer is an error in the same words.
+//! Linear algebra by its definitions, on every library of this machine: the factors multiply to the matrix (also large
+//! ones and batches), and cases without an answer are errors with the same text.
 
 use backends::{prelude::*, runtime::available};
 
-/// Numbers that look random.
+/// Normally distributed numbers, with an imaginary part if `T` is complex.
 fn noise<B: Backend, T: WideFloat>(b: &B, seed: u64, shape: &[usize]) -> B::Array<T> {
     let host = Numpyish::new();
     host.seed(seed);
@@ -27,7 +27,7 @@ fn adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> B::Array<T> {
     b.conj(b.matrix_transpose(x).unwrap()).unwrap()
 }
 
-/// The two arrays are the same to the precision of the dtype, relative to the largest element.
+/// Asserts that two arrays agree to the precision of the dtype, relative to the largest element.
 fn near<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, y: &B::Array<T>, what: &str) {
     assert_eq!(b.shape(x), b.shape(y), "{what}");
     let tolerance = if matches!(T::DTYPE, DType::Float32 | DType::Complex64) { 2e-4 } else { 1e-11 };
@@ -43,7 +43,7 @@ fn real<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T::Real>) -> B::Array<T> {
     b.astype::<T, _>(x).unwrap()
 }
 
-/// Matrices of several sizes, batches of them, and one that is a view backwards.
+/// Shapes of matrices of several sizes, and of batches.
 fn shapes() -> Vec<Vec<usize>> {
     [&[1, 1][..], &[4, 4], &[6, 3], &[3, 6], &[40, 40], &[30, 65], &[2, 3, 5, 4], &[2, 34, 33], &[300, 3, 3]]
         .map(<[usize]>::to_vec)
@@ -88,7 +88,7 @@ fn square<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, identity: &B::Array<
     let ratio = b.divide(&b.det(x).unwrap(), &det).unwrap();
     near(b, &ratio, &b.ones_like(&ratio).unwrap(), what);
 
-    // a Hermitian matrix above 0
+    // a positive definite Hermitian matrix
     let h = b.add(&b.matmul(x, adjoint(b, x)).unwrap(), identity).unwrap();
     let EighResult { eigenvalues, eigenvectors } = b.eigh(&h).unwrap();
     let scaled = b.multiply(&eigenvectors, &b.expand_dims(real::<B, T>(b, &eigenvalues), -2).unwrap()).unwrap();
@@ -115,7 +115,7 @@ fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
 }
 
 fn least_squares<B: Backend, T: WideFloat>(b: &B) {
-    // of more unknowns than equations the solution is exact, and that of the smallest norm
+    // with more unknowns than equations, the solution is exact and has the smallest norm
     let (x, y) = (noise::<B, T>(b, 4, &[3, 5]), noise::<B, T>(b, 5, &[3]));
     let LstsqResult { solution, rank, .. } = b.lstsq(&x, &y).unwrap();
     near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
@@ -124,7 +124,7 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     // a matrix of rank 2
     let x = b.matmul(noise::<B, T>(b, 6, &[4, 7, 2]), noise::<B, T>(b, 7, &[2, 6])).unwrap();
     assert_eq!(b.to_vec(b.matrix_rank(&x).unwrap()).unwrap(), [2; 4]);
-    // the exponential of a skew-Hermitian matrix is unitary, and that of its half squared
+    // the exponential of a skew-Hermitian matrix is unitary, and equals the square of its half's exponential
     let x = noise::<B, T>(b, 8, &[3, 6, 6]);
     let skew = b.subtract(&x, &adjoint(b, &x)).unwrap();
     let power = b.expm(&skew).unwrap();
@@ -134,7 +134,7 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     near(b, &b.matmul(&half, &half).unwrap(), &power, "half");
 }
 
-/// What is asked for, as the error that comes.
+/// Text of the error; panics if there is none.
 fn error<V>(result: Result<V>) -> String {
     result.map(drop).unwrap_err().to_string()
 }
@@ -156,7 +156,7 @@ fn refusals<B: Backend>(b: &B) {
     assert_eq!((b.to_vec(sign).unwrap(), b.to_vec(logabsdet).unwrap()), (vec![0.0; 2], vec![f64::NEG_INFINITY; 2]));
     assert!(error(b.solve(&sides, &sides)).starts_with("solve: shape [3]"));
 
-    // nothing hangs, and what is decided by NaN has no answer
+    // a matrix with NaN or infinite elements gives an error, or a result, but no endless loop
     for unknown in [f64::NAN, f64::INFINITY] {
         let mut x = b.eye::<f64>(3).unwrap();
         b.set(&mut x, [Index::Slice(1.into()), Index::Slice(0.into())], unknown).unwrap();
@@ -171,19 +171,19 @@ fn refusals<B: Backend>(b: &B) {
         assert_eq!(error(b.cholesky(&x)), "cholesky: a matrix is not positive definite");
         b.qr(&x).unwrap();
         b.expm(&x).map_or_else(|why| assert_eq!(why.op(), Some("expm")), drop);
-        // of a Hermitian matrix only the lower triangle is read
+        // `eigh` reads only the lower triangle
         assert!(b.eigh(&b.matrix_transpose(&x).unwrap()).is_ok());
     }
 }
 
-/// The two lists are the same but for rounding.
+/// Asserts that two lists agree to a relative tolerance.
 #[track_caller]
 fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     let is_near = |x: f64, y: f64| x == y || (x - y).abs() <= tolerance * y.abs();
     assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
 }
 
-/// Matrices at the ends of the range have the factors of those near 1, scaled.
+/// Factors of very small and very large matrices are those of matrices near 1, scaled.
 fn ends<B: Backend>(b: &B) {
     let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
@@ -209,7 +209,7 @@ fn ends<B: Backend>(b: &B) {
     alike(&list(b.pinv(&same)), &[1.0 / 4.68e154; 4], 1e-13, "equal elements");
 }
 
-/// Shapes of what least squares leave over, and tolerances of single matrices.
+/// Shapes of `lstsq` residuals, and a tolerance for each matrix of a stack.
 fn stacks<B: Backend>(b: &B) {
     let tall = noise::<B, f64>(b, 5, &[5, 3]);
     let wide = noise::<B, f64>(b, 6, &[3, 5]);
@@ -245,7 +245,7 @@ fn stacks<B: Backend>(b: &B) {
     assert_eq!(both, "matrix_rank: `rtol` and `rtols` are both given");
 }
 
-/// Cholesky factors in the place of their matrices: vectors, several right sides and stacks.
+/// `cholesky_solve` with vectors, several right sides and stacks agrees with `solve`.
 fn factors_of_systems<B: Backend, T: WideFloat>(b: &B) {
     for shape in [&[1, 1][..], &[4, 4], &[2, 3, 3]] {
         let (n, x) = (shape[shape.len() - 1], noise::<B, T>(b, 8, shape));
@@ -266,7 +266,7 @@ fn factors_of_systems<B: Backend, T: WideFloat>(b: &B) {
     assert_eq!(refused, "cholesky_solve: shapes [2, 2] and [3] do not fit");
 }
 
-/// A test for each library.
+/// Tests for each library.
 macro_rules! on_every_library {
     ($($name:ident: $backend:expr;)*) => {$(
         mod $name {

@@ -1,4 +1,4 @@
-//! Ops on every library of this machine, beyond their rows' cases.
+//! Ops on every library of this machine, beyond the rows' test cases.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

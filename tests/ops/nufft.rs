@@ -6,13 +6,13 @@ use backends::{NufftPlan, NufftType};
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 
-/// Complex numbers from the last axis (real, imaginary).
+/// Complex numbers from a last axis of length 2 (real, imaginary).
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
     let last = Axis(parts.ndim() - 1);
     parts.map_axis(last, |z| Complex::new(z[0], z[1]))
 }
 
-/// As [`near`], for complex numbers.
+/// Like [`near`], for complex numbers and in the Euclidean norm.
 #[track_caller]
 fn near_complex(what: &str, x: &ArrayD<Complex<f64>>, expected: &ArrayD<Complex<f64>>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
@@ -23,18 +23,18 @@ fn near_complex(what: &str, x: &ArrayD<Complex<f64>>, expected: &ArrayD<Complex<
 
 struct Case {
     name: String,
-    /// One row of coordinates per axis.
+    /// One list of coordinates per axis.
     points: Vec<Vec<f64>>,
     c: ArrayD<Complex<f64>>,
     f: ArrayD<Complex<f64>>,
 }
 
-/// Numbers between -1 and 1 that look random.
+/// A deterministic, evenly scattered number between -1 and 1.
 fn scattered(i: usize, seed: f64) -> f64 {
     (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0) * 2.0 - 1.0
 }
 
-/// Of one axis.
+/// A case with one axis.
 fn line(modes: usize, points: usize) -> Case {
     let complex = |i: usize| Complex::new(scattered(7 * i, 0.3), scattered(5 * i, 0.8));
     Case {
@@ -54,7 +54,7 @@ fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
 
-/// `exp(i sign k.x)` of a centred mode and a point.
+/// `exp(i sign k.x)` of a mode, with frequencies centred around 0, and a point.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
     let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
@@ -128,7 +128,7 @@ fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
 }
 
-/// Points around a place and frequencies around another, along each of some axes.
+/// Coordinates of points and of frequencies, one list per axis, each scattered around an offset.
 fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
         let one =

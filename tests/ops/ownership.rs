@@ -27,7 +27,8 @@ fn nested<B: Backend>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// By value or by reference, the result is one, whatever other handles there are; and no other handle sees a change.
+/// An op gives the same result by value and by reference, whether or not other handles exist; no other handle sees a
+/// change.
 fn values_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 100_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -39,7 +40,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // one handle: of a part of its memory, of all of it
+        // a single handle, to a part of its memory or to all of it
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;
@@ -69,7 +70,7 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
-/// Results that go to an array that is there: its own handle has them, and no other does.
+/// Results written to an existing array with `out`: the array's own handle changes, and no other.
 fn written_to<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -96,7 +97,7 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         assert_eq!(b.to_ndarray(&flags)?, host.mapv(|v| v < 3.0).into_dyn());
         b.out(&mut y).abs(b.complex(&x, 0.0)?)?;
         assert_eq!(b.to_ndarray(&y)?, host.clone().into_dyn());
-        // other rows, with options too
+        // ops that are not elementwise, also with options
         b.out(&mut y).flip(&x, 0)?;
         assert_eq!(b.to_ndarray(&y)?.first(), Some(&7.0));
         b.out(&mut y).sum_with(b.reshape(&x, [1, -1])?, 0, SumOptions::new())?;
@@ -106,14 +107,14 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         assert_eq!(b.item(&index)?, n as i64 - 1);
         b.out(&mut y).ones([n])?;
         assert_eq!(b.item(b.sum(&y, ..)?)?, n as f64);
-        // a handle and a view keep what they show
+        // another handle and a view keep their elements
         let (handle, view) = (y.clone(), b.flip(&y, 0)?);
         b.out(&mut y).exp(&x)?;
         assert!(b.to_vec(&handle)?.iter().chain(&b.to_vec(&view)?).all(|v| *v == 1.0));
         let handle = y.clone();
         b.out(&mut y).square(&handle)?;
         assert_eq!(b.to_ndarray(&y)?, b.to_ndarray(&b.square(&handle)?)?);
-        // a result of another shape, and arrays that do not fit, change nothing
+        // a result of another shape and operands that do not fit are errors and change nothing
         let before = b.to_ndarray(&y)?.to_owned();
         let row = b.zeros::<f64>([2, 1])?;
         let refused = b.out(&mut y).add(&x, &row).unwrap_err().to_string();
@@ -155,7 +156,7 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
     let AnyArray::Numpyish(mut y) = z else { unreachable!() };
     assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
-    // a handle is left, then a view
+    // another handle exists, then a view
     let handle = y.clone();
     b.out(&mut y).exp(&x)?;
     assert!(y.as_ptr() != start && handle.as_ptr() == start && handle[[0]] == 0.5_f64.sqrt());
@@ -171,7 +172,7 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     Ok(())
 }
 
-/// Operands that broadcast to the shape of one given by value, in layouts of all kinds, beside it, before and behind it.
+/// Operands of all layouts that broadcast to the shape of an operand given by value, which comes before or after.
 #[test]
 fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
     let b = Numpyish::new();
@@ -187,11 +188,11 @@ fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
         let memory = [first.as_ptr(), second.as_ptr()];
         let by_value = [b.subtract(first, other)?, b.subtract(other, second)?];
         assert_eq!(by_value, by_reference, "{:?}", other.strides());
-        // a result would be laid out as the transposed operand is where that comes first
+        // if the transposed operand comes first, the result takes its layout, so only one of the two keeps its memory
         let kept = by_value.each_ref().map(|x| memory.contains(&x.as_ptr()));
         assert!(kept.iter().filter(|kept| **kept).count() >= 1, "{:?} {kept:?}", other.strides());
     }
-    // three operands, a sine, whose arguments are looked at in blocks, and a result that is larger than what was given
+    // three operands; a sine, which works block by block; and a result larger than the array given by value
     let by_reference = b.clip(&fresh(0.5)?, &row, &column)?;
     assert_eq!(b.clip(fresh(0.5)?, &row, column.clone())?, by_reference);
     let plain = expr!(&b, sin(whole) * row + column)?;

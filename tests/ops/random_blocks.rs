@@ -1,4 +1,4 @@
-//! Random numbers by blocks: arrays made in parts, each from the block of its first element, have the numbers of the whole.
+//! Random numbers by blocks: an array made in parts, each seeded at the block of its first element, equals the whole.
 
 use crate::common::*;
 use backends::{
@@ -6,10 +6,11 @@ use backends::{
     prelude::*,
 };
 
-/// What makes the numbers of a shape.
+/// A function that makes random numbers of a given shape.
 type Maker<B, T> = fn(&B, &[usize]) -> Result<<B as Arrays>::Array<T>>;
 
-/// Holds arrays made in two parts, cut at a block, to those made by one call. `per_block` numbers, or rows of what is made, come of a block.
+/// Compares arrays made in two parts, cut at a block boundary, with arrays made in one call. A block gives `per_block`
+/// numbers.
 fn parts<B: Backend, T: Element>(b: &B, of: &str, per_block: usize, shape: &[usize], make: Maker<B, T>) -> Checked {
     let [first, others @ ..] = shape else { return Err("a shape without axes".into()) };
     let row = others.iter().product::<usize>().max(1);
@@ -45,7 +46,8 @@ fn numbers<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// The same as `seed` where the block is the first, also after numbers that are made before; and it goes on.
+/// `seed_at` with block 0 equals `seed`, also after other numbers were made; block 3 continues the stream after six
+/// numbers.
 fn the_first_block<B: Backend>(b: &B) -> Checked {
     let next = || b.to_ndarray(&b.random_uniform::<f64>([6])?);
     b.seed(5);
@@ -57,7 +59,7 @@ fn the_first_block<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// The only test of the streams that all share who ask for a backend.
+/// The only test of the streams that all handles of a backend share.
 #[test]
 fn parts_have_the_numbers_of_the_whole() {
     on_every_backend!(numbers);
@@ -68,7 +70,7 @@ fn backends_that_wrap_others_pass_it_on() {
     fn check<B: Backend>(name: &str, b: &B) {
         the_first_block(b).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
-    let b = Numpyish::seeded(1); // with a stream of its own
+    let b = Numpyish::seeded(1); // has its own stream
     check("AnyBackend", &AnyBackend::from(b.clone()));
     let watched = Profile::new().watch(b.clone());
     check("Watched", &watched);

@@ -1,14 +1,14 @@
-//! What every backend refuses, in the same words, and what it does not refuse though it has no elements.
+//! Arguments that every backend refuses, with the same error text, and empty arrays that no backend refuses.
 
 use crate::common::*;
 use backends::prelude::*;
 
-/// The words of an error.
+/// Text of an error.
 fn said<T>(outcome: Result<T>) -> String {
     outcome.err().map_or("no error".into(), |why| why.to_string())
 }
 
-/// The words of an error that the device may tell when it is waited for.
+/// Text of an error that the device may report only when it is waited for.
 fn told<B: Backend, T>(b: &B, outcome: Result<T>) -> String {
     said(outcome.and_then(|_| b.synchronize()))
 }
@@ -27,7 +27,7 @@ fn refusals<B: Backend>(b: &B) -> Checked {
     assert_eq!(said(b.argmax(&nothing, 0)), format!("argmax: {empty}"));
     let half = b.asarray(0.5)?;
     assert_eq!(said(b.quantile(&nothing, &half, 0)), format!("quantile: {empty}"));
-    // the first of the indices that are outside, neither the largest nor the smallest
+    // the first out-of-range index is reported, not the largest or the smallest
     let indices = b.asarray([1_i64, 7, -100, 100])?;
     assert_eq!(told(b, b.take(&x, &indices, 1)), "take: index 7 is out of range for axis 1 of length 3");
     let values = b.zeros::<i32>([2, 4])?;
@@ -49,7 +49,7 @@ fn bad_calls_are_refused_in_the_same_words() {
     on_every_backend!(refusals);
 }
 
-/// The value that was given comes first, then what must hold.
+/// Error texts name the given value first, then the requirement.
 fn sentences<B: Backend>(b: &B) -> Checked {
     let x = b.reshape(b.arange(0.0_f64, 6.0, 1.0)?, [2, 3])?;
     let images = b.reshape(b.arange(0.0_f64, 16.0, 1.0)?, [1, 1, 4, 4])?;
@@ -132,7 +132,7 @@ fn arguments_of_one<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.shape(&b.pad(&x, (1, 2))?), [5, 6]);
     assert_eq!(b.shape(&b.pad(&x, [(1, 2)])?), [5, 6]);
     assert_eq!(said(b.pad(&x, [(1, 0), (2, 3), (0, 0)])), "pad: shape [2, 3] needs 1, 2 or 4 widths, but 6 were given");
-    // the value is exact in the array's dtype, or refused
+    // the padding value must be exact in the array's dtype
     let fill = |value: Number| PadOptions::new().value(value);
     let wide = (1_i64 << 53) + 1;
     let whole = b.pad_with(&b.asarray([1_i64])?, (0, 1), fill(wide.into()))?;
@@ -162,7 +162,7 @@ fn few_elements_or_none_are_no_mistake() {
     on_every_backend!(results);
 }
 
-/// What lies between infinite and very large elements, and bins of any width.
+/// Statistics of infinite and very large elements, and bins of any width.
 fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     let infinity = f64::INFINITY;
     let median = |x: &[f64]| b.median(b.asarray(x.to_vec())?, ..).and_then(|x| b.item(x));
@@ -199,7 +199,7 @@ fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Points that are nowhere.
+/// NaN and infinite coordinates are refused.
 fn points<B: Backend>(b: &B) -> Checked {
     let (fine, values) = (b.asarray([0.5, 1.0])?, b.ones::<Complex<f64>>([2])?);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -214,7 +214,7 @@ fn points<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Integers and doubles to 16-bit floats, at halfway cases and beside them.
+/// Conversion of integers and doubles to 16-bit floats is rounded once, at halfway cases and next to them.
 fn rounded_once<B: Backend>(b: &B) -> Checked {
     let mut integers = vec![0_i64, 1, -1, i64::MAX, i64::MIN, 65519, 65520, 2049, 2051, -65520];
     for e in 8..63 {
@@ -223,7 +223,7 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
         integers.extend((e > 11).then(|| (1_i64 << e) + (1 << (e - 11)) + 1));
     }
     let near = |x: i128, digits: u32| {
-        // to so many digits, halves to even
+        // rounds to `digits` binary digits, ties to even
         let lost = (128 - x.unsigned_abs().leading_zeros()).saturating_sub(digits);
         let (unit, rest) = (1_u128 << lost, x.unsigned_abs() & ((1 << lost) - 1));
         let down = x.unsigned_abs() - rest;
@@ -259,7 +259,8 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     beside_a_tie::<B, bf16>(b, 8)
 }
 
-/// Numbers of float64 beside halfway cases of a dtype with so many digits, on every way into an array of it.
+/// Conversion of float64 numbers at and next to a tie of a dtype with `digits` binary digits, by every op that makes an
+/// array.
 fn beside_a_tie<B: Backend, T: Real>(b: &B, digits: i32) -> Checked {
     let (tie, bit) = (1.0 + 2_f64.powi(-digits), 2_f64.powi(-40));
     for (x, near) in [(tie + bit, 1.0 + 2_f64.powi(1 - digits)), (tie - bit, 1.0), (tie, 1.0)] {

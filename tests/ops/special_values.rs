@@ -1,5 +1,5 @@
-//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests leave signs of zero, and the parts
-//! of results without a finite value, to this one.
+//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests do not check
+//! signs of zeros or the parts of results that are not finite; these tests do.
 
 mod slopes;
 
@@ -13,12 +13,12 @@ const NAN: f64 = f64::NAN;
 /// An argument and the result.
 type Case = ((f64, f64), (f64, f64));
 
-/// The number in either precision.
+/// The complex number in either precision.
 fn number<T: ComplexFloat>(x: (f64, f64)) -> T {
     T::from_parts(T::Real::of(x.0), T::Real::of(x.1))
 }
 
-/// Whether a part is the one expected: NaN is NaN, zeros have a sign, and others may differ in the last digits.
+/// Returns whether a part is as expected: NaN for NaN, zeros with the same sign, and others within 1e-6.
 fn is_part(got: f64, want: f64) -> bool {
     match want {
         w if w.is_nan() => got.is_nan(),
@@ -27,7 +27,7 @@ fn is_part(got: f64, want: f64) -> bool {
     }
 }
 
-/// Compares the results of an op with the table. Beside NaN the sign of the other part is not specified.
+/// Compares the results of an op with the table. If one part is NaN, the sign of the other is not compared.
 fn check<B: Backend, T: ComplexFloat>(b: &B, op: &str, cases: &[Case], got: &B::Array<T>) -> Result<()> {
     let parts = |x: &B::Array<T>| -> Result<Vec<(f64, f64)>> {
         let (re, im) = (b.to_ndarray(&b.real(x)?)?, b.to_ndarray(&b.imag(x)?)?);
@@ -50,7 +50,7 @@ fn arguments<B: Backend, T: ComplexFloat>(b: &B, cases: &[Case]) -> Result<B::Ar
     b.asarray(cases.iter().map(|&(x, _)| number(x)).collect::<Vec<T>>())
 }
 
-/// NumPy's signs: the conjugate over the square of the magnitude. Of infinities 0, as in C99.
+/// Signs as in NumPy: the conjugate over the squared magnitude. The reciprocal of infinity is 0, as in C99.
 const RECIPROCAL: &[Case] = &[
     ((0.0, 0.0), (NAN, NAN)),
     ((2.0, 0.0), (0.5, -0.0)),
@@ -71,7 +71,7 @@ const RECIPROCAL: &[Case] = &[
     ((1.0, NAN), (NAN, NAN)),
 ];
 
-/// The table of the Array API.
+/// The table of the Array API standard.
 const EXPM1: &[Case] = &[
     ((0.0, 0.0), (0.0, 0.0)),
     ((0.0, -0.0), (0.0, -0.0)),
@@ -99,7 +99,7 @@ const EXPM1: &[Case] = &[
     ((NAN, NAN), (NAN, NAN)),
 ];
 
-/// C99, and NumPy with it.
+/// The table of C99, which NumPy follows.
 const ACOS: &[Case] = &[
     ((0.0, 0.0), (PI / 2.0, -0.0)),
     ((0.0, -0.0), (PI / 2.0, 0.0)),
@@ -135,7 +135,7 @@ macro_rules! of_one_argument {
 }
 of_one_argument! { reciprocal RECIPROCAL expm1 EXPM1 acos ACOS }
 
-/// What lies at the ends of the range of numbers, in double precision.
+/// Reciprocals of the smallest and largest numbers, in double precision.
 fn of_the_smallest_and_largest<B: Backend>(b: &B) -> Checked {
     let small = &[
         ((0.0, 5e-324), (0.0, -INF)),
@@ -153,7 +153,7 @@ fn reciprocals_neither_overflow_nor_vanish_between() {
     on_every_backend!(of_the_smallest_and_largest);
 }
 
-/// NumPy: 1 to the power of 0; 0 where the exponent's real part is positive; else NaN.
+/// 0 to a complex power, as in NumPy: 1 for the power 0; 0 if the exponent's real part is positive; else NaN.
 const POWERS_OF_ZERO: &[Case] = &[
     ((0.0, 0.0), (1.0, 0.0)),
     ((-0.0, -0.0), (1.0, 0.0)),

@@ -1,4 +1,4 @@
-//! Small programs of the source systems on every library of this machine, against the numbers of PyEPRI, PyTorch and Phi-ML.
+//! Small programs on every library of this machine, against the results of PyEPRI, PyTorch and Phi-ML.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

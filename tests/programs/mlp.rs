@@ -1,4 +1,4 @@
-//! A small neural network, trained by gradient descent written over the ops of any backend.
+//! A small neural network trained by gradient descent, written with the ops of any backend.
 
 use crate::common::*;
 use backends::{expr, grad, prelude::*};
@@ -13,7 +13,7 @@ struct Network<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Network<B, T> {
-    /// One for each of the four parameters.
+    /// Combines each of the four parameters with the same parameter of `other`.
     fn map(
         &self,
         other: &Self,
@@ -32,7 +32,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
     }
 }
 
-/// The mean binary cross entropy of the network's answers to `x`, and nothing of gradients.
+/// Mean binary cross entropy of the network's answers to `x`, without any code for gradients.
 fn loss<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,
@@ -46,7 +46,7 @@ fn loss<B: Backend, T: Precision>(
     expr!(b, -mean(y * log(p + eps) + (1 - y) * log(1 - p + eps), ..))
 }
 
-/// The mean binary cross entropy of the network's answers to `x`, the answers, and the loss's gradient.
+/// The loss (mean binary cross entropy), the answers to `x`, and the loss's gradient.
 #[allow(clippy::type_complexity)] // loss, probabilities, gradients: named where they are taken apart
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
@@ -119,7 +119,7 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     Ok(())
 }
 
-/// The same training, its gradients by the record of the loss.
+/// The same training, with gradients from a tape.
 fn train_by_grad<B: Backend>(b: &B) -> Checked {
     let data = data("mlp_4_16_1");
     let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);

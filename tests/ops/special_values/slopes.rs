@@ -1,4 +1,5 @@
-//! Gradients where squares and counts are beyond the dtype, and where a slope beside them is none: of every library, forwards and backwards.
+//! Gradients where squares or counts leave the range of the dtype, and at special values: on every library, in reverse
+//! and forward mode.
 
 #![allow(clippy::type_complexity, reason = "each type of a function under test is written once")]
 
@@ -13,7 +14,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// The gradient of the sum of what a function gives, in float64.
+/// The gradient of the sum of `f(x)`, as float64.
 fn slopes<B: Backend, T: Real>(
     b: &B,
     x: &[f64],
@@ -30,7 +31,7 @@ fn near(got: &[f64], want: &[f64], tolerance: f64) {
     assert!(got.len() == want.len() && got.iter().zip(want).all(is_near), "{got:?} is not {want:?}");
 }
 
-/// Ops and formulas of one argument, and the slope at a point.
+/// Checks ops of one argument, and formulas of them, against the derivative at a point.
 macro_rules! of_one {
     ($b:ident, $T:ty, $tolerance:expr, $($op:ident($x:expr) = $want:expr),* $(,)?) => {$(
         near(&slopes::<B, $T>($b, &[$x], |d, x| d.$op(x))?, &[$want], $tolerance);
@@ -61,7 +62,7 @@ fn squares<B: Backend>(b: &B) -> Checked {
     let approximate = GeluOptions::new().approximate(true);
     near(&slopes::<B, f16>(b, &[300.0, -300.0], |d, x| d.gelu_with(x, approximate))?, &[1.0, 0.0], 0.0);
     near(&slopes::<B, f16>(b, &[300.0], |d, x| expr!(d, gelu(x, approximate = true)))?, &[1.0], 0.0);
-    // the first one goes along with x, the second one is 300
+    // `d` ranges over the first argument of `atan2`, then over the second; the other is 300
     let of_two = |d: &Diff<B>, x: &Var<B, f16>| d.atan2(x, f16::of(300.0));
     near(&slopes::<B, f16>(b, &[400.0], of_two)?, &[0.0012], 3e-3);
     near(&slopes::<B, f16>(b, &[400.0], |d, x| d.atan2(f16::of(300.0), x))?, &[-0.0012], 3e-3);
@@ -80,7 +81,7 @@ fn squares<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f32>(b, &[3e25, -4e25, 0.0], |d, x| d.vector_norm(x))?, &[0.6, -0.8, 0.0], 1e-6);
     let cubic = VectorNormOptions::new().ord(3.0);
     near(&slopes::<B, f32>(b, &[1e-25, 1e-25], |d, x| d.vector_norm_with(x, cubic))?, &[0.629_960_5; 2], 1e-6);
-    // the density of a gamma distribution of order n at n is about 1 / sqrt(2 pi n)
+    // at n, the density of a gamma distribution of order n is about 1 / sqrt(2 pi n)
     near(&slopes::<B, f16>(b, &[300.0], |d, x| d.gammainc(f16::of(300.0), x))?, &[0.023_026_6], 1e-3);
     near(&slopes::<B, f32>(b, &[1e12], |d, x| d.gammaincc(1e12_f32, x))?, &[-3.989_423e-7], 1e-5);
     near(
@@ -97,9 +98,9 @@ fn whose_squares_are_beyond_the_dtype() {
     on_every_backend!(squares);
 }
 
-/// By mpmath, with 60 digits.
+/// Derivatives that are differences of nearly equal numbers; expected values by mpmath, with 60 digits.
 fn differences<B: Backend>(b: &B) -> Checked {
-    // i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), of numbers that are nearly equal where x is large
+    // i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly equal for large x
     of_one!(b, f64, 3e-14, i0e(0.5) = -0.488_614_467_264_278_4, i0e(5.0) = -0.019_568_545_664_785_996);
     of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_113e-4, i0e(-41.0) = 7.669_230_573_007_253e-4);
     of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
@@ -110,7 +111,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
     of_one!(b, f32, 4e-6, i1e(9.5) = -5.954_170_804e-3, i1e(10.5) = -5.198_915_887e-3, i1e(1e4) = -1.994_486_985e-7);
     of_one!(b, f16, 1e-3, i0e(5.0) = -0.019_568_546, i1e(-5.0) = -0.013_225_908, i0e(10.5) = -6.094_004_6e-3);
-    // digamma(a) - digamma(a + b), and that times beta(a, b)
+    // digamma(a) - digamma(a + b), and its product with beta(a, b)
     let of = |a: f64, b2: f64, of_beta: f64, of_log: f64| -> Checked {
         let second = b.asarray([b2])?;
         let one = |d: &Diff<B>| Ok::<_, Error>(d.constant(second.clone()));
@@ -133,7 +134,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f32>(b, &[1e-25], |d, x| d.betaln(x, 1e-25_f32))?, &[-5e24], 1e-6);
     near(&slopes::<B, f32>(b, &[3e38], |d, x| d.betaln(x, 3e38_f32))?, &[-2_f64.ln()], 1e-6);
     near(&slopes::<B, f16>(b, &[6e4], |d, x| d.beta(x, f16::of(1e-3)))?, &[-1.647_486_5e-5], 4e-3);
-    // a logarithm of a quotient near 1
+    // the logarithm of a quotient near 1
     near(&slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| d.kl_div(x, 1.0))?, &[1.192_092_8e-7], 1e-6);
     near(
         &slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| expr!(d, 2.0 * kl_div(1.0, x)))?,
@@ -148,9 +149,9 @@ fn that_are_differences_of_equals() {
     on_every_backend!(differences);
 }
 
-/// Sums, products and exponents that leave the dtype where the slope, and often the value, is within it.
+/// Sums, products and exponents that overflow the dtype, while the derivative (and often the value) does not.
 fn within<B: Backend>(b: &B) -> Checked {
-    // an exponent whose predecessor the dtype does not hold: odd, where it is even
+    // an exponent n for which n - 1 is odd, but rounded to an even number in the dtype
     fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
         let exponent = b.asarray([T::of(n)])?;
         let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };
@@ -169,13 +170,13 @@ fn within<B: Backend>(b: &B) -> Checked {
     powers::<B, f64>(b, 0.0, 1.0, 1.0)?;
     powers::<B, f64>(b, 3.0, 0.0, 0.0)?;
     powers::<B, f64>(b, -2.0, 3.0, 12.0)?;
-    // the power is beyond the dtype
+    // the power itself overflows
     near(&slopes::<B, f16>(b, &[12000.0], |d, x| d.pow(f16::of(1.0 + 2_f64.powi(-10)), x))?, &[119.232], 1e-3);
-    // squares of distances beyond the dtype
+    // squares of distances overflow
     for size in [1e-25, 1.0, 1e25] {
         let x = [size, NAN, -size, size, -size];
         near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
-        // x against (0, 1, 2): the slope of a correlation goes with one over the size
+        // x against (0, 1, 2): the slope of a correlation is inversely proportional to the size
         let x = b.asarray([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]].map(|row| row.map(|x| (x * size) as f32)))?;
         let r = b.to_vec(b.flatten(b.corrcoef(&x)?)?)?;
         let want = 0.654_653_670_707_977_1_f64;
@@ -185,7 +186,7 @@ fn within<B: Backend>(b: &B) -> Checked {
         near(&found, &[0.218_217_89, -0.436_435_78, 0.218_217_89, -0.280_565_86, 0.187_043_91, 0.093_521_95], 1e-5);
     }
     near(&slopes::<B, f32>(b, &[2.0, 2.0], |d, x| d.nanstd(x, ..))?, &[0.0, 0.0], 0.0);
-    // sums and products in float16
+    // sums and products of large float16 numbers
     near(&slopes::<B, f16>(b, &[6e4, 6e4, -6e4], |d, x| d.trapezoid(x))?, &[0.5, 1.0, 0.5], 0.0);
     let y = b.asarray([6e4, 6e4, -6e4].map(f16::of))?;
     assert_eq!(b.item(b.trapezoid(&y)?)?.to_f64(), 60_000.0);
@@ -231,9 +232,9 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // as near as the logarithm is, which is rounded at 11
+        // as accurate as the logarithm, which is rounded near 11
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
-        // sums that go to one place, in a row and by columns
+        // sums of many elements into one place, in a row and by columns
         let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);
         let sum = T::of(0.25 * n as f64).to_f64();
         assert_eq!(read(b.segment_sum(&halves, &to, 1)?)?, sum);
@@ -276,7 +277,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
     of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
     of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
-    // a deviation that is taken for 1, and a place of nothing
+    // a standard deviation of 0, which is taken as 1; and a center of mass with all elements below the cutoff
     of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     fn above() -> CenterOfMassOptions {
@@ -286,7 +287,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
     of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
-    // a second derivative where the first has a choice: the product of the others
+    // a second derivative of a product, whose first derivative depends on the zeros: the product of the other elements
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
     assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);
@@ -302,7 +303,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&bend(|d, x| d.asinh(x))?, &[0.0, 0.0, 0.0, -0.094_868_329_805_051_38], 1e-14);
     near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);
     near(&bend(|d, x| d.sinc(x))?, &[-3.289_868_133_696_453, 0.0, 0.0, 0.222_222_222_222_222_2], 1e-13);
-    // forwards as backwards
+    // forward mode equals reverse mode
     let along =
         |x: &[f64], f: fn(&Jvp<B>, &<Jvp<B> as Arrays>::Array<f64>) -> Result<<Jvp<B> as Arrays>::Array<f64>>| {
             let x = b.asarray(x.to_vec())?;
