@@ -1,4 +1,4 @@
-//! Minima that are known, the evaluations that SciPy takes, steps as PyTorch's, and functions that have no minimum.
+//! Known minima, numbers of evaluations as in SciPy, optimizer steps as in PyTorch, and functions without a minimum.
 
 use backends::{
     grad::{Params, grad},
@@ -29,7 +29,7 @@ fn beale<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     expr!(b, (1.5 - x + x * y) * *2 + (2.25 - x + x * y * *2) * *2 + (2.625 - x + x * y * *3) * *2)
 }
 
-/// Four minima, and no convex surroundings at the start.
+/// Himmelblau's function: four minima, and not convex around the start.
 fn himmelblau<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let (x, y) = (b.getitem(x, slices![0])?, b.getitem(x, slices![1])?);
     expr!(b, (x * *2 + y - 11) * *2 + (x + y * *2 - 7) * *2)
@@ -44,7 +44,8 @@ fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn finds_the_valley<B: Backend>(b: &B, starts: usize) -> Result<()> {
-    // the evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0 45, 27, 159; trust-ncg 30, 20, 132
+    // evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0 45, 27, 159; trust-ncg
+    // 30, 20, 132
     let all = [vec![-1.2, 1.0], vec![1.3, 0.7, 0.8, 1.9, 1.2], [-1.2, 1.0].repeat(10)];
     let scipy = [[39, 45], [30, 27], [184, 159]];
     for (start, scipy) in all.into_iter().zip(scipy).take(starts) {
@@ -98,7 +99,7 @@ fn other_functions() -> Result<()> {
     let b = Numpyish::new();
     for method in METHODS {
         let long = || Minimize::new().method(method).gtol(1e-4).max_iter(20_000);
-        // so steep far away that a fixed rate has to be small
+        // Beale's function is so steep far from its minimum that a fixed rate must be small
         let method =
             if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.01 } } else { method };
         let found = minimize(&b, beale, &b.ones([2])?, long().method(method))?;
@@ -126,7 +127,7 @@ fn nelder_and_mead_go_as_scipy() -> Result<()> {
     let found = nelder_mead(&b, beale, &b.ones([2])?, Minimize::new())?;
     assert_eq!((found.iterations + 1, found.evaluations), (56, 107));
     near(&b.to_vec(&found.x)?, &[3.00002489, 0.50000749], 1e-8);
-    // half of the plane is not a number
+    // NaN where either unknown is negative
     let f = |b: &Numpyish, x: &HostArray<f64>| b.sum(b.square(b.log(x)?)?, ..);
     let found = nelder_mead(&b, f, &b.asarray([0.1, 3.0])?, Minimize::new())?;
     near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-3);
@@ -197,7 +198,7 @@ fn complex_unknowns_go_downhill() -> Result<()> {
     let b = Numpyish::new();
     let start = b.asarray([Complex::new(1.0, 1.0), Complex::new(-2.0, 0.5)])?;
     for method in METHODS {
-        // |z^2 - i|^2 has minima at the roots of i
+        // |z^2 - i|^2 has minima at the square roots of i
         let found = minimize(
             &b,
             |d, z| {
@@ -227,7 +228,7 @@ fn single_precision() -> Result<()> {
         let found = minimize(&b, valley, &start, Minimize::new().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
         assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 2e-3), "{method:?}: {}", found.x);
-        // more than the precision has: it says so, and ends
+        // with a gtol beyond the precision the method ends soon
         let found = minimize(&b, valley, &start, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 500, "{method:?}: {} evaluations", found.evaluations);
     }
@@ -244,22 +245,22 @@ fn where_there_is_no_minimum() -> Result<()> {
     let start = b.asarray([1.0, 2.0])?;
     for method in METHODS {
         let options = || Minimize::new().method(method).max_iter(3000);
-        // NaN at the start, and on the way
+        // NaN at the start
         let found = minimize(&b, |d, x| d.sum(d.sqrt(d.negative(x)?)?, ..), &start, options())?;
         assert!(found.diverged && !found.converged && found.iterations == 0, "{method:?}: {}", found.message);
-        // without a bound
+        // functions without a lower bound
         let found = minimize(&b, |d, x| d.sum(x, ..), &start, options())?;
         assert!(!found.converged && found.value < -200.0, "{method:?}: {} {}", found.message, found.value);
-        // steps of a fixed length do not get far enough to know
+        // steps of a fixed length do not go far enough to find out
         let is_fixed = matches!(method, Method::GradientDescent { .. } | Method::Adam { .. });
         assert_eq!(found.diverged, !is_fixed, "{method:?}: {} {}", found.message, found.value);
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &start, options())?;
         assert!(!found.converged && found.value < -1e3, "{method:?}: {} {}", found.message, found.value);
-        // a gradient of 0 at the start: a maximum, too
+        // a gradient of 0 at the start, which is a maximum
         let zero = b.zeros::<f64>([2])?;
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &zero, options())?;
         assert!(found.converged && found.iterations == 0 && found.evaluations == 1, "{method:?}: {}", found.message);
-        // nothing to do, or nothing to be done
+        // no iterations allowed, no unknowns, few evaluations
         let found = minimize(&b, valley, &start, options().max_iter(0))?;
         assert!(!found.converged && found.evaluations == 1 && found.x == start && found.value == 100.0, "{method:?}");
         let none = b.zeros::<f64>([0, 3])?;
@@ -275,7 +276,7 @@ fn where_there_is_no_minimum() -> Result<()> {
     assert!(found.converged && found.iterations == 0);
     let found = trust_region(&b, |d, x| d.sum(d.sqrt(d.negative(x)?)?, ..), &start, Minimize::new())?;
     assert!(found.diverged, "{}", found.message);
-    // a logarithm of what a step may make negative: the search comes back
+    // a step may make the logarithm's argument negative; the line search shortens the step
     for method in [Method::Bfgs, Method::Lbfgs { memory: 10 }, Method::AdaptiveDescent { rate: 8.0 }] {
         let f = |d: &backends::grad::Diff<Numpyish>, x: &_| expr!(d, sum(x - 2 * log(x), ..));
         let found = minimize(&b, f, &b.asarray([0.01, 9.0])?, Minimize::new().method(method))?;
@@ -302,7 +303,7 @@ fn what_is_told_meanwhile() -> Result<()> {
     assert_eq!(found.trajectory[0], start);
     assert_eq!(found.trajectory[5], found.x);
     assert!(values.windows(2).all(|v| v[1] < v[0]), "{values:?}");
-    // other ends
+    // the other stopping criteria
     let by_value = minimize(&b, valley, &start, Minimize::new().gtol(0.0).ftol(1e-9))?;
     assert!(by_value.converged && by_value.message.contains("ftol"), "{}", by_value.message);
     let by_step = minimize(&b, valley, &start, Minimize::new().gtol(0.0).xtol(1e-6))?;
@@ -334,7 +335,8 @@ fn mistakes_are_errors() -> Result<()> {
     Ok(())
 }
 
-/// Five steps of torch.optim (PyTorch 2.11) on a function of real and complex parameters.
+/// Five steps of each optimizer equal those of torch.optim (PyTorch 2.11), on a function of real and complex
+/// parameters.
 #[test]
 fn steps_are_those_of_pytorch() -> Result<()> {
     type Pair = (HostArray<f64>, HostArray<Complex<f64>>);
@@ -415,7 +417,8 @@ fn norms_of_gradients() -> Result<()> {
     Ok(())
 }
 
-/// The log likelihood of a Gaussian process with a kernel of squared exponentials, negative: the unknowns are the logarithms of its height and length.
+/// Negative log likelihood of a Gaussian process with a squared exponential kernel. The unknowns are the logarithms of
+/// the kernel's height and length.
 fn likelihood<B: Backend, T: Precision>(b: &B, unknowns: &B::Array<T>, noise: f64) -> Result<B::Array<T>> {
     let n = 50;
     let x = b.linspace(T::ZERO, T::of(5.0), n)?;
@@ -429,7 +432,7 @@ fn likelihood<B: Backend, T: Precision>(b: &B, unknowns: &B::Array<T>, noise: f6
     expr!(b, 0.5 * sum(y * weights, ..) + sum(logs, ..))
 }
 
-/// Values of SciPy 1.17.1, whose methods take 7 to 13 iterations and 9 to 19 evaluations from these starts.
+/// Expected values by SciPy 1.17.1, whose methods take 7 to 13 iterations and 9 to 19 evaluations from these starts.
 #[test]
 fn a_gaussian_process_ends() -> Result<()> {
     let b = Numpyish::new();
@@ -444,14 +447,14 @@ fn a_gaussian_process_ends() -> Result<()> {
             println!("{method:?} {start:?}: {} {} {}", found.iterations, found.evaluations, found.message);
             assert!(found.converged && found.evaluations <= 40, "{method:?} {start:?}: {}", found.message);
             near(&b.to_vec(&found.x)?, &[0.5560286, 0.0813981], 1e-5);
-            // less than rounding leaves
+            // with gtol = 0, which rounding makes unreachable
             let found = at(0.0)?;
             println!("{method:?} {start:?}: {} {} {}", found.iterations, found.evaluations, found.message);
             assert!(!found.diverged && found.evaluations <= 400, "{method:?} {start:?}: {}", found.evaluations);
             assert!(found.converged || found.message.contains("no lower value"), "{}", found.message);
             near(&b.to_vec(&found.x)?, &[0.5560286, 0.0813981], 1e-5);
         }
-        // in single precision the gradient has fewer digits than gtol asks for
+        // in single precision the gradient is less accurate than gtol requires
         let start = b.asarray([0.0_f32, 0.0])?;
         let found = minimize(&b, |d, x| likelihood(d, x, 0.01), &start, Minimize::new().method(method))?;
         println!("{method:?} f32: {} {} {}", found.iterations, found.evaluations, found.message);
@@ -462,11 +465,12 @@ fn a_gaussian_process_ends() -> Result<()> {
     Ok(())
 }
 
-/// Without noise most steps make the matrix singular; `x < 0` has no factor either.
+/// A failed factorization shortens the step: without noise most steps make the matrix singular, and negative unknowns
+/// make it indefinite.
 #[test]
 fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let b = Numpyish::new();
-    /// `x - log(x)` with the square root of x by way of a matrix.
+    /// `x - log(x)`, summed, with the logarithm by way of a Cholesky factor.
     fn barrier<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
         let matrix = b.diag(x)?;
         let logs = b.log(b.diagonal(b.cholesky(matrix)?)?)?;
@@ -487,7 +491,7 @@ fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let found = nelder_mead(&b, barrier, &start, Minimize::new())?;
     assert!(found.converged, "{}", found.message);
     near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-3);
-    // at the start it is an error, and mistakes of the call are errors anywhere
+    // at the start a failed factorization is an error; a wrong call is an error at any point
     let refused = minimize(&b, barrier, &b.asarray([-1.0, 1.0])?, Minimize::new()).unwrap_err().to_string();
     assert!(refused.contains("not positive definite"), "{refused}");
     let mut calls = 0;
@@ -513,12 +517,12 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(!found.diverged && found.evaluations < 300, "{method:?} {scale}: {}", found.evaluations);
             near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-6);
         }
-        // an offset hides the value, but not the gradient
+        // a large offset leaves few digits of the value's changes, but does not affect the gradient
         let f = |d: &backends::grad::Diff<Numpyish>, x: &_| d.add(valley(d, x)?, 1e9);
         let found = minimize(&b, f, &start, Minimize::new().method(method))?;
         assert!(found.evaluations < 300, "{method:?}: {}", found.evaluations);
         near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-2);
-        // squares that single precision does not hold
+        // squares that overflow or underflow in single precision
         for scale in [1e-22, 1e22] {
             let start = b.asarray([3.0_f32, -2.0, 1.0])?;
             let f = |d: &backends::grad::Diff<Numpyish>, x: &_| {
@@ -529,14 +533,14 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(found.converged && found.evaluations < 60, "{method:?} {scale}: {}", found.message);
             assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 1e-3), "{}", found.x);
         }
-        // what is told of a value is rounded to few digits: the search ends soon
+        // the value is rounded to few digits, so the search ends soon
         let rough = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let big = 1e5;
             expr!(d, sum((x - 1) * *2 + big, ..))
         };
         let found = minimize(&b, rough, &b.asarray([3.0_f32, -2.0])?, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 200, "{method:?}: {}", found.evaluations);
-        // a gradient that is not that of the function
+        // a gradient that is not the function's
         let lies = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let fixed = d.stop_gradient(x);
             expr!(d, sum(fixed * *2 + (x - fixed), ..))
@@ -548,7 +552,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
     Ok(())
 }
 
-/// Functions without a bound, of several shapes.
+/// Functions without a lower bound, of several shapes.
 fn falls<B: Backend, T: Real>(b: &B, x: &B::Array<T>, shape: usize) -> Result<B::Array<T>> {
     match shape {
         0 => b.sum(x, ..),

@@ -1,4 +1,5 @@
-//! Sparse matrices against dense ones of small whole numbers, which every dtype has exactly, on every backend.
+//! Sparse matrices against dense ones, on every backend; their elements are small integers, which every dtype
+//! represents exactly.
 
 use backends::{Complex, prelude::*};
 use backends_npz::Npz;
@@ -18,7 +19,7 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Numbers that look random: a linear congruence.
+/// Pseudorandom numbers, by a linear congruential generator.
 struct Dice(u64);
 
 impl Dice {
@@ -31,7 +32,7 @@ impl Dice {
         self.below(7) as i64 - 3
     }
 
-    /// Elements in any order, some of them at one place, some 0. Odd rows are left empty.
+    /// Elements in random order, with duplicates and zeros. Odd rows are empty.
     fn elements(&mut self, [rows, columns]: [usize; 2], count: usize) -> Vec<(usize, usize, i64)> {
         let count = if rows * columns == 0 { 0 } else { count };
         (0..count).map(|_| (2 * self.below(rows.div_ceil(2)), self.below(columns), self.value())).collect()
@@ -50,7 +51,7 @@ fn dense(elements: &[(usize, usize, i64)], shape: [usize; 2]) -> Array2<i64> {
     x
 }
 
-/// The shapes, with how many elements.
+/// Shapes of matrices, with the number of elements.
 const MATRICES: &[([usize; 2], usize)] =
     &[([0, 0], 0), ([0, 3], 0), ([3, 0], 0), ([1, 1], 0), ([1, 1], 2), ([4, 6], 9), ([7, 3], 40), ([5, 5], 8)];
 
@@ -102,7 +103,7 @@ fn conversions<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         full(of_csr.to_dense(b));
         full(of_csc.to_dense(b));
         full(of_dia.to_dense(b));
-        // what a conversion gives has its columns ascending and single, and the arrays are those of a matrix
+        // the columns of each row are ascending and without duplicates, and `new` accepts the arrays
         let again = Csr::new(b, csr.values().clone(), csr.indices().clone(), csr.indptr().clone(), shape)?;
         let (indptr, indices) = (b.to_vec(again.indptr())?, b.to_vec(again.indices())?);
         for row in indptr.windows(2) {
@@ -134,7 +135,7 @@ fn products<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         for width in [None, Some(0), Some(1), Some(3), Some(17)] {
             let x = dice.matrix([shape[1], width.unwrap_or(1)]);
             let y = dice.matrix([shape[0], width.unwrap_or(1)]);
-            // a vector is a matrix of one column without its axis
+            // without a width, the operand is a vector: the only column
             let shaped = |x: &Array2<i64>| {
                 let (len, x) = (x.nrows(), x.clone().into_dyn());
                 if width.is_none() { x.into_shape_with_order(IxDyn(&[len])).unwrap() } else { x }
@@ -212,7 +213,7 @@ fn sums_and_parts<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         assert_eq!(sparse.nnz(), x.iter().filter(|&&x| x != 0).count());
         c.same(sparse.to_dense(b), x.into_dyn());
     }
-    // columns that are neither in order nor single
+    // columns out of order and with duplicates
     let (values, indices) = (c.array::<T>(&arr1(&[1, 2, 3]).into_dyn()), b.asarray([2_i64, 0, 2])?);
     let a = Csr::new(b, values, indices, b.asarray([0_i64, 3, 3])?, [2, 3])?;
     c.same(a.to_dense(b), arr2(&[[2, 0, 4], [0, 0, 0]]).into_dyn());
@@ -244,7 +245,7 @@ fn batches<B: Backend, T: Numeric>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// All of it, in one dtype.
+/// All checks in one dtype.
 fn in_dtype<B: Backend, T: Numeric>(b: &B) -> Result<()> {
     conversions::<B, T>(b)?;
     products::<B, T>(b)?;
@@ -261,7 +262,7 @@ fn in_double_precision() {
     on_every_backend!(in_f64);
 }
 
-/// Fewer dtypes than there are: the ops have their own tests of each.
+/// A sample of dtypes is enough, because the ops' own tests cover every dtype.
 #[test]
 fn in_other_dtypes() {
     fn check<B: Backend>(b: &B) -> Result<()> {
@@ -335,7 +336,7 @@ fn refusals<B: Backend>(b: &B) -> Result<()> {
     assert!(matches!(a.get(b, 2, 0), Err(Error::Index { index: 2, axis: 0, len: 2, .. })));
     assert!(matches!(a.get(b, 0, 3), Err(Error::Index { index: 3, axis: 1, len: 3, .. })));
     assert!(matches!(a.sum(b, 2), Err(Error::Axis { axis: 2, ndim: 2, .. })));
-    #[allow(clippy::reversed_empty_ranges)] // that is the mistake
+    #[allow(clippy::reversed_empty_ranges)] // a reversed range is the mistake under test
     let backwards = a.rows(b, 2..1);
     assert!(matches!(backwards, Err(Error::Argument { .. })));
     assert!(matches!(a.columns(b, 0..4), Err(Error::Argument { .. })));

@@ -1,4 +1,5 @@
-//! Gradients through sparse matrices: those of the same functions of dense ones, and differences.
+//! Gradients through sparse matrices, compared with gradients of the same functions of dense matrices and with finite
+//! differences.
 
 use backends::{
     Complex, expr,
@@ -10,13 +11,13 @@ use backends_solvers::sparse::{Coo, Csr, kron};
 
 type Matrix<T = f64> = Csr<Numpyish, T>;
 
-/// [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]], with the element 2 in two parts.
+/// [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]], with the element 2 stored in two parts.
 fn matrix(b: &Numpyish) -> Matrix {
     let elements = [(2, 1, 3.0), (0, 2, 0.5), (0, 0, 1.0), (2, 3, -4.0), (0, 2, 1.5)];
     Coo::from_triplets(b, elements, [3, 4]).unwrap().to_csr(b).unwrap()
 }
 
-/// What a gradient by the full matrix is at the places that are stored.
+/// Elements of a gradient by the full matrix, at the places that the sparse matrix stores.
 fn at_places(b: &Numpyish, a: &Matrix, full: &HostArray<f64>) -> HostArray<f64> {
     let places = a.to_coo(b).unwrap();
     b.get(full, ix![places.row_indices(), places.column_indices()]).unwrap()
@@ -90,7 +91,7 @@ fn products_have_the_gradients_of_dense_ones() {
                 &b.diagonal_with(&by_full, DiagonalOptions::new().offset(offset)).unwrap(),
             );
         }
-        // of a matrix that is a constant
+        // a constant matrix
         let by_dense = grad(
             &b,
             |d, x| {
@@ -101,7 +102,7 @@ fn products_have_the_gradients_of_dense_ones() {
         )
         .unwrap();
         near(&b, &by_dense, &by_x);
-        // and of the transpose
+        // the transposed matrix
         let y = b.matmul(&full, &x).unwrap();
         let (by_full, by_y) = grad(
             &b,
@@ -126,7 +127,7 @@ fn products_have_the_gradients_of_dense_ones() {
     }
 }
 
-/// The gradient by the values, held to central differences.
+/// Checks the gradient with respect to the matrix's values against central differences.
 fn held(
     b: &Numpyish,
     a: &Matrix,
@@ -200,7 +201,7 @@ fn second_derivatives() {
         &v,
     );
     near(&b, &found.unwrap(), &wanted.unwrap());
-    // by the values: the way back of the way back
+    // second derivatives with respect to the values: the gradient of a gradient
     let g = grad(
         &b,
         |d, values| {
@@ -230,7 +231,7 @@ fn second_derivatives() {
                 },
                 a,
             )?;
-            // what is not stored does not count
+            // only stored elements count
             let mask = d.not_equal(d.constant(full.clone()), 0.0)?;
             let g = d.r#where(mask, by_a, 0.0)?;
             expr!(d, sum(g * *2, ..))

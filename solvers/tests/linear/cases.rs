@@ -1,4 +1,4 @@
-//! Dtypes, batches, and what goes wrong.
+//! Linear solves in several dtypes, of batches and of grids, and solves that fail.
 
 use crate::{common::*, on_every_backend, on_every_backend_and_cuda};
 use backends::{expr, prelude::*};
@@ -19,7 +19,7 @@ fn needs_hermitian(method: Method) -> bool {
     matches!(method, Method::Cg | Method::CgAdaptive)
 }
 
-/// All methods, in a dtype.
+/// All methods in one dtype, compared with the dense solve.
 fn methods<B: Backend, T: WideFloat>(b: &B, rtol: f64, tolerance: f64) -> Checked {
     let n = 9;
     let (plain, definite) = (matrix::<B, T>(b, n, 1)?, definite::<B, T>(b, n, 2)?);
@@ -54,7 +54,7 @@ fn batches<B: Backend>(b: &B) -> Checked {
     let n = 7;
     let (plain, definite) = (matrix::<B, f64>(b, n, 11)?, definite::<B, f64>(b, n, 12)?);
     let y = vector::<B, f64>(b, &[2, 3, n], 13)?;
-    // one is solved before it begins, one is larger, one is no number
+    // right sides of different sizes: one is zero (solved at the start), one is large, one is NaN
     let scale = b.reshape(b.asarray([1.0, 0.0, 1e6, 1.0, f64::NAN, 1e-6])?, [2, 3, 1])?;
     let y = b.multiply(y, scale)?;
     for method in ITERATIVE {
@@ -79,7 +79,7 @@ fn batches<B: Backend>(b: &B) -> Checked {
         let why = found.checked().unwrap_err().to_string();
         assert!(why.contains("diverged") && why.contains("system 4 of 6"), "{why}");
     }
-    // many matrices, each with its right sides
+    // a stack of matrices, each with its own right sides
     let stack = b.stack([&plain, &definite])?;
     let y = vector::<B, f64>(b, &[2, n], 14)?;
     let direct = Solve::new().solve(b, &stack, &y)?.into_x()?;
@@ -96,7 +96,7 @@ fn every_system_of_a_batch_is_its_own() {
 
 fn grids<B: Backend>(b: &B) -> Checked {
     use GridBoundary::{Neumann, Periodic, Zero};
-    // by hand: the operator of three dimensions, mixed boundaries and distances, against loops
+    // a three-dimensional operator with mixed boundaries and spacings, against explicit loops
     let a = Laplacian::new([Zero, Periodic, Neumann]).spacing(&[0.5, 1.0, 2.0])?.shift(0.25);
     let v = numbers(&[2, 3, 4, 5], 21);
     let found = host(b, &a.apply(b, &b.asarray(v.clone())?)?);
@@ -118,7 +118,7 @@ fn grids<B: Backend>(b: &B) -> Checked {
         let expected = part(1, 0.5) + part(2, 1.0) + part(3, 2.0) - 0.25 * v[at];
         assert!((value - expected).abs() < 1e-13, "{at:?}: {value} and {expected}");
     }
-    // its matrix
+    // the operator's matrix
     let csr = a.to_csr::<B, f64>(b, &[3, 4, 5])?;
     let rows = b.reshape(b.asarray(v.clone())?, [2, 60])?;
     let product = b.reshape(csr.apply(b, &rows)?, [2, 3, 4, 5])?;
@@ -131,7 +131,7 @@ fn grids<B: Backend>(b: &B) -> Checked {
     }
     assert!(a.to_csr::<B, f64>(b, &[3]).is_err() && a.apply(b, &b.zeros::<f64>([3])?).is_err());
     assert!(Laplacian::new([Zero]).spacing(&[0.0]).is_err() && Laplacian::new([Zero]).spacing(&[1.0, 1.0]).is_err());
-    // a batch of grids, begun at the solution: nothing to do
+    // a batch of grids; the second solve starts at the solution, so it takes no iterations
     let y = b.asarray(numbers(&[2, 3, 4, 5], 22))?;
     let solve = || Solve::new().rtol(1e-9);
     let first = solve().solve(b, &a, &y)?.checked()?;
@@ -147,21 +147,21 @@ fn grids_of_three_dimensions() {
     on_every_backend!(grids);
 }
 
-/// Periodic Poisson: the constants are lost.
+/// Poisson equation with periodic and Neumann boundaries, which is singular: constants are in its null space.
 fn singular<B: Backend>(b: &B) -> Checked {
     let a = Laplacian::new([GridBoundary::Periodic, GridBoundary::Neumann]);
     let y = b.asarray(numbers(&[8, 6], 31))?;
     let mean = b.mean(&y, ..)?;
     let free = b.subtract(&y, &mean)?;
     for method in [Method::Cg, Method::CgAdaptive, Method::BiCgStab(2), Method::Gmres] {
-        // consistent as it is
+        // the right side is consistent
         let x = Solve::new().method(method).rtol(1e-9).solve(b, &a, &free)?.into_x()?;
         near(b, "A x", &a.apply(b, &x)?, &free, 1e-7);
-        // made so
+        // the right side is made consistent by `mean_free`
         let found = Solve::new().method(method).rtol(1e-9).mean_free(true).solve(b, &a, &y)?.checked()?;
         near(b, "A x", &a.apply(b, &found.x)?, &free, 1e-7);
         assert!(b.item(b.mean(&found.x, ..)?)?.abs() < 1e-12);
-        // not so: no solution
+        // an inconsistent right side has no solution
         let lost = Solve::new().method(method).rtol(1e-9).max_iter(200).solve(b, &a, &y)?;
         assert!(!lost.is_converged(), "{}", lost.method);
         assert!(lost.into_x().is_err());
@@ -180,7 +180,7 @@ fn hard<B: Backend>(b: &B) -> Checked {
     let y = vector::<B, f64>(b, &[n], 42)?;
     for method in ITERATIVE {
         let solve = || Solve::new().method(method);
-        // no iterations
+        // no iterations are allowed
         let found = solve().max_iter(0).solve(b, &a, &y)?;
         assert_eq!((found.converged[0], found.diverged[0], found.iterations[0]), (false, false, 0));
         assert_eq!(b.to_vec(&found.x)?, vec![0.0; n]);
@@ -189,19 +189,19 @@ fn hard<B: Backend>(b: &B) -> Checked {
             why.starts_with("Solve: ") && why.contains("did not converge") && why.contains("after 0 iterations"),
             "{why}"
         );
-        // a right side of zeros: also where the tolerances are 0
+        // a right side of zeros, with tolerances of 0
         let zeros = b.zeros::<f64>([n])?;
         let found = solve().rtol(0.0).solve(b, &a, &zeros)?.checked()?;
         assert_eq!((found.iterations[0], b.to_vec(found.x)?), (0, vec![0.0; n]));
-        // the same from elsewhere: it has to come back
+        // the same from another start: the iteration must return to zero
         let found = solve().rtol(0.0).atol(1e-9).x0(&y).solve(b, &a, &zeros)?.checked()?;
         assert!(b.item(b.max(b.abs(found.x)?, ..)?)? < 1e-8 && found.iterations[0] > 0);
-        // an operator of zeros, and of NaN
+        // an operator of zeros, and one of NaN
         let found = solve().max_iter(20).solve(b, &b.zeros::<f64>([n, n])?, &y)?;
         assert!(!found.is_converged() && !b.any(b.isnan(found.x)?, ..).and_then(|x| b.item(x))?, "{}", found.method);
         let found = solve().solve(b, &b.full::<f64>([n, n], f64::NAN)?, &y)?;
         assert!(found.diverged[0], "{}", found.method);
-        // nothing at all
+        // no unknowns, and an empty batch
         let nothing = b.zeros::<f64>([0, 0])?;
         let found = solve().solve(b, &nothing, &b.zeros::<f64>([0])?)?.checked()?;
         assert_eq!(found.x.shape(), [0]);
@@ -213,7 +213,7 @@ fn hard<B: Backend>(b: &B) -> Checked {
         assert!(why.contains("not square"), "{why}");
         let why = solve().solve_matrix_free(b, |b, x| b.get(x, ix![1..]), &y).err().map(|why| why.to_string());
         assert!(why.is_some_and(|why| why.contains("[4]") || why.contains("conjugate transpose")));
-        // of wrong sizes
+        // arguments of wrong sizes, and invalid tolerances
         let why = solve().solve(b, &a, &b.zeros::<f64>([n + 1])?).unwrap_err();
         assert_eq!(why, Error::shapes("Solve", &[n, n], &[n + 1]));
         let why = solve().x0(&b.zeros::<f64>([n + 1])?).solve(b, &a, &y).unwrap_err();
@@ -239,11 +239,11 @@ fn what_goes_wrong_is_said() {
 }
 
 fn diverging<B: Backend>(b: &B) -> Checked {
-    // conjugate gradients of what is not symmetric
+    // conjugate gradients with a matrix that is not symmetric
     let a = b.asarray([[0.0, 1.0, 0.0], [-1.0, 0.0, 3.0], [0.0, -3.0, 0.01]])?;
     let found = Solve::new().method(Method::Cg).rtol(1e-12).solve(b, &a, &b.asarray([1.0, 2.0, 3.0])?)?;
     assert!(!found.is_converged() && found.into_x().is_err());
-    // biCG-stab(2) and GMRES take it
+    // methods for general matrices solve the system
     for method in [Method::BiCgStab(2), Method::Gmres, Method::BiCg] {
         let found = Solve::new().method(method).rtol(1e-10).solve(b, &a, &b.asarray([1.0, 2.0, 3.0])?)?;
         near(b, &found.method, &found.x, &b.solve(&a, b.asarray([1.0, 2.0, 3.0])?)?, 1e-6);
@@ -286,13 +286,13 @@ fn least_squares<B: Backend>(b: &B) -> Checked {
         let adjoint = b.matrix_transpose(a)?;
         let free = MatrixFree::new(|b: &B, x| b.matmul(a, x)).adjoint(|b: &B, y| b.matmul(&adjoint, y));
         let found = Solve::new().method(Method::LeastSquares).rtol(1e-12).solve(b, &free, &y)?.checked()?;
-        // that of the least norm, too: it began with zeros
+        // the solution of least norm, because the iteration starts at zero
         near(b, "least squares", &found.x, &dense.x, 1e-9);
         assert!((found.residual[0] - dense.residual[0]).abs() < 1e-9, "{:?} {:?}", found.residual, dense.residual);
         let why = Solve::new().method(Method::LeastSquares).solve_matrix_free(b, |b, x| b.matmul(a, x), &y);
         assert!(why.unwrap_err().to_string().contains("conjugate transpose"));
     }
-    // grids to fewer numbers, in a batch
+    // an operator from grids to single numbers, in a batch
     let operator = MatrixFree::new(|b: &B, x: &B::Array<f64>| b.sum(x, -1)).adjoint(|b: &B, y: &B::Array<f64>| {
         let y = b.expand_dims(y, -1)?;
         let [m, n] = [y.shape()[0], y.shape()[1]];
@@ -311,7 +311,7 @@ fn least_squares_by_both_ways() {
     on_every_backend!(least_squares);
 }
 
-/// What runs on the software device, too: a few iterations of each method.
+/// A few iterations of most methods, small enough for the software device.
 fn reduced<B: Backend>(b: &B) -> Checked {
     let a = definite::<B, f64>(b, 4, 61)?;
     let y = vector::<B, f64>(b, &[2, 4], 62)?;

@@ -1,10 +1,10 @@
-//! What the tests share.
+//! Shared helpers of the linear solver tests.
 
 use backends::prelude::*;
 use backends_npz::Npz;
 use ndarray::{ArrayD, IxDyn};
 
-/// Runs a generic function on the backends with all of the tests.
+/// Runs a generic function on the CPU backends, which run all tests.
 #[macro_export]
 macro_rules! on_every_backend {
     ($check:path) => {
@@ -15,7 +15,7 @@ macro_rules! on_every_backend {
     };
 }
 
-/// The same, with Cuda: in software where there is no GPU, so that only small cases run there.
+/// Like `on_every_backend`, and on Cuda: without a GPU it runs on the slow software device, so only small cases use it.
 #[macro_export]
 macro_rules! on_every_backend_and_cuda {
     ($check:path) => {
@@ -28,13 +28,13 @@ macro_rules! on_every_backend_and_cuda {
 
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// A file of the workspace's `tests/data`.
+/// Opens a file of the workspace's `tests/data`.
 pub fn data(name: &str) -> Npz {
     let root = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
     Npz::open(format!("{root}/../tests/data/{name}.npz")).unwrap()
 }
 
-/// Numbers that look random, from -1 to 1.
+/// Pseudorandom numbers from -1 to 1.
 pub fn numbers(shape: &[usize], seed: u64) -> ArrayD<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = || {
@@ -51,7 +51,7 @@ pub fn host<B: Backend>(b: &B, x: &B::Array<f64>) -> ArrayD<f64> {
     b.to_ndarray(x).unwrap().to_owned()
 }
 
-/// The largest difference, as a part of the largest number.
+/// Largest absolute difference, relative to the largest expected element.
 pub fn error<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, expected: &B::Array<T>) -> f64 {
     assert_eq!(x.shape(), expected.shape());
     let largest = |x: &B::Array<T>| {
@@ -70,7 +70,7 @@ pub fn near<B: Backend, T: WideFloat>(b: &B, what: &str, x: &B::Array<T>, expect
     assert!(error <= tolerance, "{what}: relative error {error:.3e}, allowed {tolerance:.0e}");
 }
 
-/// A dense matrix of reals or complex numbers, with a large diagonal.
+/// A dense, real or complex matrix with a dominant diagonal.
 pub fn matrix<B: Backend, T: WideFloat>(b: &B, n: usize, seed: u64) -> Result<B::Array<T>> {
     let [re, im] = [numbers(&[n, n], seed), numbers(&[n, n], seed + 7)];
     let elements = re.iter().zip(&im).enumerate().map(|(k, (&re, &im))| {

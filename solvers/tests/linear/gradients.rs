@@ -1,4 +1,4 @@
-//! Gradients of solutions, against those of the dense solve and against differences.
+//! Gradients of solutions, compared with those of the dense solve and with finite differences.
 
 use crate::{common::*, on_every_backend};
 use backends::{
@@ -18,7 +18,7 @@ const METHODS: [Method; 7] = [
     Method::Direct,
 ];
 
-/// The solution by a method; the matrix is made symmetric for those that need it.
+/// Solves by an iterative method, or by the dense solve for `None`; `a` is made symmetric for methods that need it.
 fn solved<B: Backend, T: WideFloat>(
     b: &B,
     method: Option<Method>,
@@ -81,7 +81,7 @@ fn gradients_are_those_of_the_dense_solve() {
     on_every_backend!(real_and_complex);
 }
 
-/// A grid whose equation has a field in it: `laplace(x) - field x = y`.
+/// The sum of cubes of the solution of `laplace(x) - field x = y` on a grid.
 fn energy<B: Backend>(b: &B, field: &B::Array<f64>, y: &B::Array<f64>, preconditioned: bool) -> Result<B::Array<f64>> {
     let laplacian = Laplacian::new([GridBoundary::Zero, GridBoundary::Periodic]);
     let mut solve = Solve::new().method(Method::Cg).rtol(1e-12);
@@ -127,7 +127,7 @@ fn second<B: Backend>(b: &B) -> Checked {
     let y = vector::<B, f64>(b, &[3], 122)?;
     let u = vector::<B, f64>(b, &[3], 123)?;
     for method in METHODS {
-        // by a number that scales part of the matrix, and the right side
+        // second derivatives by two numbers: `s` scales part of the matrix, `t` part of the right side
         let along = |d: &grad::Diff<grad::Diff<B>>, z: &grad::Var<grad::Diff<B>, f64>, method: Option<Method>| {
             let constant = |x: &B::Array<f64>| d.constant(d.within().constant(x.clone()));
             let (a, y, u) = (constant(&a), constant(&y), constant(&u));
@@ -190,7 +190,7 @@ fn mean_free<B: Backend>(b: &B) -> Checked {
         expr!(d, sum(x * x * x, ..))
     };
     let g = grad(b, f, &y)?;
-    // without the gradients, by the eigenvalues
+    // the exact gradient, from the eigenvalues of the Laplacian
     let waves =
         |n: usize| (0..n).map(|k| 2.0 * (std::f64::consts::TAU * k as f64 / n as f64).cos() - 2.0).collect::<Vec<_>>();
     let eigenvalues: Vec<f64> = waves(4).iter().flat_map(|x| waves(6).into_iter().map(move |y| x + y)).collect();

@@ -1,4 +1,4 @@
-//! Systems without a solution, and methods that have more directions than a system.
+//! Systems without a solution, and matrices with few different eigenvalues.
 
 use crate::{common::*, on_every_backend};
 use backends::{expr, prelude::*};
@@ -7,7 +7,8 @@ use backends_solvers::{
     sparse::{Coo, Csr},
 };
 
-/// A symmetric matrix `A` with `lost` eigenvalues of 0, others of both signs from 1 to 2, and the projection of `y` on its range.
+/// A symmetric matrix `A` with `lost` eigenvalues of 0 (the others are of both signs, between 1 and 2), and the
+/// projection of `y` onto its range.
 fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let mut vectors: Vec<Vec<f64>> = vec![];
@@ -35,7 +36,8 @@ fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>)
     (a, of_range)
 }
 
-/// MINRES ends with a least-squares solution, whose product with `A` is the part of `y` in the range of `A`; no method says that it has solved the system.
+/// Checks that MINRES returns a least-squares solution, whose product with `A` is the part of `y` in the range of `A`,
+/// and that no method reports the system as solved.
 fn checked<B: Backend, T: WideFloat>(
     b: &B,
     what: &str,
@@ -139,7 +141,7 @@ fn of_a_batch_each_system_has_its_reason() {
     near(&b, "A x", &a.apply(&b, &found.x).unwrap(), &free, 1e-6);
 }
 
-/// Matrices with few different eigenvalues: `S D S^-1` with a triangular `S`.
+/// A matrix with few different eigenvalues: `S D S^-1` with a triangular `S`.
 fn few_eigenvalues(n: usize, different: usize, seed: u64) -> Vec<f64> {
     let m = numbers(&[n, n], seed);
     let s = |i: usize, j: usize| match i.cmp(&j) {
@@ -185,7 +187,7 @@ fn bicgstab_with_more_directions_than_the_system_has() {
     on_every_backend!(exhausted_in_all_dtypes);
 }
 
-/// An operator whose matrix is another one than that of its products.
+/// An inconsistent operator: its products have a factor that its matrix and its adjoint lack.
 struct Wrong<'a, B: Backend>(&'a B::Array<f64>, f64);
 
 impl<B: Backend> LinearOperator<B, f64> for Wrong<'_, B> {
@@ -225,7 +227,7 @@ fn judged<B: Backend>(b: &B) -> Checked {
         near(b, "lines", &found.x, &lines, 1e-12);
         let wrong = solve().solve_operator(b, &Wrong::<B>(&a, 2.0), &y)?;
         assert_eq!((wrong.reason.clone(), wrong.is_converged()), (vec![Reason::Singular; 2], false), "{wrong:?}");
-        // of rank 1, and a right side that nothing gives
+        // a matrix of rank 1, with a right side outside its range
         let ones = b.full([3, 2], scale)?;
         let found = solve().solve(b, &ones, &b.asarray([1.0, 2.0, 6.0])?)?.checked()?;
         near(b, "of rank 1", &found.x, &b.full([2], 1.5 / scale)?, 1e-12);

@@ -1,4 +1,4 @@
-//! Linear solvers: against recorded results of Phi-ML and SciPy, against dense solves, and where things go wrong.
+//! Linear solvers, against recorded results of Phi-ML and SciPy, against dense solves, and on systems that fail.
 
 mod cases;
 mod common;

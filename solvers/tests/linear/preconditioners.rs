@@ -1,4 +1,4 @@
-//! Fewer iterations, and the same solutions.
+//! Preconditioners give the same solutions in fewer iterations.
 
 use crate::{common::*, on_every_backend, sparse::Triplets};
 use backends::{expr, prelude::*};
@@ -112,7 +112,7 @@ fn incomplete_factors_and_jacobi() {
     on_every_backend!(of_every_kind);
 }
 
-/// Of matrices whose factors have no further elements the incomplete factors are complete.
+/// For a band matrix the factors have no fill-in, so the incomplete factors are the complete ones.
 #[test]
 fn incomplete_factors_of_a_band_are_complete() {
     let b = Numpyish::new();

@@ -1,10 +1,10 @@
-//! Results that Phi-ML and SciPy gave.
+//! Linear solves against recorded results of Phi-ML and SciPy.
 
 use crate::{common::*, on_every_backend};
 use backends::prelude::*;
 use backends_solvers::linear::{GridBoundary, Laplacian, LinearOperator, Method, Solve};
 
-/// The systems of the files: `laplace(v) - shift v`, all distances 1.
+/// The systems of the recorded files, `laplace(v) - shift v` with spacing 1, and their tolerances.
 fn grids() -> [(&'static str, Laplacian, f64); 3] {
     use GridBoundary::{Periodic, Zero};
     [
@@ -25,18 +25,18 @@ fn cg<B: Backend>(b: &B) -> Checked {
         let y = array("y");
         let found = solve(Method::Cg, tolerance).solve(b, &a, &y)?.checked()?;
         assert_eq!(found.iterations, [data.scalar("iterations_CG")? as usize], "{name}");
-        // the last product is that of the residual of what was found
+        // one more evaluation than iterations: the last one computes the true residual
         assert_eq!((found.evaluations, found.method.as_str()), (found.iterations[0] + 1, "CG"));
         near(b, name, &found.x, &array("x_CG"), 1e-11);
         near(b, name, &found.x, &array("x_direct"), 1e3 * tolerance);
         let history = data.vector("residual_sq_history_CG")?;
         assert_eq!(found.history[0].len(), history.len());
-        // rounding grows along the way
+        // rounding errors grow with the iterations
         for (k, (r, squared)) in found.history[0].iter().zip(&history).enumerate() {
             let allowed = 1e-13 * (1 << (k / 8).min(24)) as f64;
             assert!((r * r / squared - 1.0).abs() <= allowed, "{name}: {k}: {} and {squared}", r * r);
         }
-        // the reference gives the largest element of the true residual
+        // the file has the largest element of the true residual
         let r = b.subtract(&y, a.apply(b, &found.x)?)?;
         let largest = b.item(b.max(b.abs(r)?, ..)?)?;
         assert!((largest / data.scalar("max_residual_CG")? - 1.0).abs() < 0.01, "{name}: {largest}");
@@ -64,7 +64,7 @@ fn bicgstab<B: Backend>(b: &B) -> Checked {
             let found = solve(Method::BiCgStab(l), tolerance).solve(b, &a, &y)?.checked()?;
             near(b, name, &found.x, &array("x_direct"), 1e4 * tolerance);
             assert!(found.evaluations > 2 * l * found.iterations[0]);
-            // the counts depend on rounding, the more the longer it takes
+            // iteration counts depend on rounding, more so for longer runs
             if let Ok(recorded) = data.scalar(key) {
                 let (n, recorded) = (found.iterations[0] as f64, recorded);
                 let allowed = if recorded < 25.0 { 0.0 } else { 0.08 * recorded };
@@ -102,7 +102,7 @@ fn dense<B: Backend>(b: &B) -> Checked {
     check("biCG-stab(1)", Method::BiCgStab(1), &a, "x_numpy_A", 1e-10)?;
     check("biCG-stab(2)", Method::BiCgStab(2), &a, "x_biCG_stab2", 1e-10)?;
     check("GMRES", Method::Gmres, &a, "x_scipy_GMres", 1e-10)?;
-    // every column of the right sides on its own: rows of a batch
+    // each column of the right sides is a row of the batch
     let found = Solve::new().solve(b, &array("rect"), &b.matrix_transpose(array("rect_b"))?)?.checked()?;
     near(b, "least squares", &b.matrix_transpose(found.x)?, &array("lstsq_x"), 1e-10);
     assert_eq!((found.residual.len(), found.method.as_str()), (2, "least squares"));

@@ -1,4 +1,4 @@
-//! Sparse matrices as operators, and their factors.
+//! Sparse matrices as operators, and their factorizations.
 
 use crate::{common::*, on_every_backend};
 use backends::{
@@ -11,7 +11,7 @@ use backends_solvers::{
     sparse::{Coo, Csr},
 };
 
-/// A sparse matrix by its elements: products by gathering and adding, so that they are recorded for gradients.
+/// A sparse matrix as a list of elements.
 pub struct Triplets<T> {
     n: usize,
     rows: Vec<usize>,
@@ -30,7 +30,8 @@ impl<T: WideFloat> Triplets<T> {
         a
     }
 
-    /// Diffusion on a square of `n` by `n` cells with rows of different sizes, and a stream that makes it unsymmetric.
+    /// Diffusion on a grid of `n` by `n` cells, with rows of different magnitudes and a flow that makes the matrix
+    /// unsymmetric.
     pub fn convection(n: usize, stream: f64) -> Self {
         let mut elements = vec![];
         let size = |k: usize| 1.0 + (k * 7 % 11) as f64;
@@ -57,7 +58,7 @@ impl<T: WideFloat> Triplets<T> {
         Triplets::new(n * n, elements)
     }
 
-    /// A Hermitian band.
+    /// A Hermitian tridiagonal matrix.
     pub fn line(n: usize) -> Self {
         let beside = (1..n).flat_map(|i| [(i, i - 1, Complex::new(1.0, 0.5)), (i - 1, i, Complex::new(1.0, -0.5))]);
         Triplets::new(n, (0..n).map(|i| (i, i, Complex::new(-3.0 - i as f64, 0.0))).chain(beside))
@@ -77,7 +78,7 @@ impl<T: WideFloat> Triplets<T> {
     }
 }
 
-/// All layouts as operators.
+/// Compares products of all sparse layouts, as operators, with the dense matrix.
 fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
     let triplets = Triplets::<T>::convection(4, 0.7);
     let (csr, dense) = (triplets.on(b), triplets.dense(b));
@@ -110,7 +111,7 @@ fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
         let Some(Matrix::Sparse(host)) = a.matrix(b)? else { panic!("{name}") };
         assert_eq!((host.shape(), host.diagonal()[3]), ([16, 16], T::from_complex(Complex::new(4.2 * 11.0, 0.0))));
     }
-    // least squares of a matrix that is not square: its upper half
+    // least squares with the upper part of the matrix, which is not square
     let host = dense_of(b, &csr)?;
     let half = Csr::from_dense(b, &b.get(&host, ix![..7])?)?;
     let y = vector::<B, T>(b, &[2, 7], 96)?;
@@ -135,7 +136,8 @@ fn sparse_matrices_are_operators() {
     on_every_backend!(of_both_kinds);
 }
 
-/// By the right side and by the values of the matrix, with a preconditioner that is transposed on the way back.
+/// Gradients with respect to the right side and the matrix's values, with a preconditioner that the pullback
+/// transposes.
 fn gradients<B: Backend>(b: &B) -> Checked {
     let triplets = Triplets::<f64>::convection(3, 0.4);
     let a = triplets.on(b);
@@ -185,7 +187,7 @@ mod direct {
             near(b, "factors", &found.x, &dense, tolerance);
             assert_eq!((found.iterations.as_slice(), found.method.as_str()), (&[0; 3][..], "direct"));
         }
-        // negative definite, and Hermitian without being definite
+        // a negative definite matrix, and an indefinite Hermitian one
         let line = Triplets::<T>::line(6);
         let y = vector::<B, T>(b, &[6], 92)?;
         let found = Solve::new().method(Method::Direct).hermitian(true).solve(b, &line.on(b), &y)?;

@@ -1,4 +1,4 @@
-//! What a solution says of itself is true: residuals, scales, and why methods end.
+//! The reports of a solution are true: its residual, its convergence at any scale, and its reason for stopping.
 
 use crate::{common::*, on_every_backend};
 use backends::{expr, grad::grad, prelude::*};
@@ -27,7 +27,7 @@ fn csr<B: Backend, T: WideFloat>(b: &B, a: &[&[f64]]) -> Result<Csr<B, T>> {
         .to_csr(b)
 }
 
-/// `|y - A x|` in double precision.
+/// `|y - A x|`, computed in double precision.
 fn distance<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, f64>,
@@ -80,7 +80,7 @@ fn single_precision<B: Backend>(b: &B) -> Checked {
                 assert!(truth < 1.3 * found.tolerance[0], "{} {n}: {truth} of {:?}", found.method, found.tolerance);
             }
         }
-        // more than the dtype can give ends soon
+        // a tolerance below the dtype's precision ends soon, with stagnation
         let found = Solve::new().method(Method::Cg).rtol(1e-12).max_iter(100_000).solve(b, &a, &y)?;
         assert_eq!(found.reason, [Reason::Stagnation]);
         assert!(found.iterations[0] < 30 * n, "{:?}", found.iterations);
@@ -101,7 +101,7 @@ fn scaled<B: Backend, T: WideFloat>(b: &B, scales: &[f64], tolerance: f64) -> Ch
             for (of_a, of_y) in [(1.0, size), (size, 1.0), (size, size)] {
                 let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|v| v * of_a).collect()).collect();
                 let a = csr::<B, T>(b, &scaled.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-                // a batch, whose other system is of another size
+                // a batch, whose second right side has another scale
                 let y = b.from_iter([of_y, 2.0 * of_y, 1.0 / of_a.clamp(1e-3, 1.0), 0.0].map(number))?;
                 let y = b.reshape(y, [2, 2])?;
                 let found = Solve::new().method(method).rtol(1e-6).solve(b, &a, &y)?;
@@ -161,7 +161,7 @@ fn breakdowns<B: Backend>(b: &B) -> Checked {
         let zeros = MatrixFree::new(|b: &B, x| b.multiply(x, 0.0)).hermitian();
         let found = Solve::new().method(method).max_iter(1000).solve(b, &zeros, &y)?;
         if method == Method::LeastSquares {
-            // no x is better than another
+            // every x has the same residual
             assert!(found.is_converged());
             continue;
         }
@@ -173,7 +173,7 @@ fn breakdowns<B: Backend>(b: &B) -> Checked {
         let why = found.into_x().err().map(|why| why.to_string()).unwrap_or_default();
         assert!(why.contains("did not converge ("), "{why}");
     }
-    // a cyclic shift: biCG-stab has no step from a unit vector
+    // a cyclic shift, for which biCG-stab finds no step from a unit vector
     let n = 50;
     let shift = MatrixFree::new(|b: &B, x| b.roll(x, 1, -1));
     let unit = b.from_iter((0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }))?;
@@ -191,7 +191,7 @@ fn breakdowns_end_at_once() {
 fn indefinite<B: Backend, T: WideFloat>(b: &B, rtol: f64) -> Checked {
     let n = 12;
     let a = definite::<B, T>(b, n, 5)?;
-    // eigenvalues of both signs
+    // shifted, so that there are eigenvalues of both signs
     let middle = T::from_real(T::Real::of(30.0));
     let a = b.subtract(&a, b.multiply(b.eye::<T>(n)?, middle)?)?;
     let y = vector::<B, T>(b, &[2, n], 6)?;
@@ -209,7 +209,7 @@ fn minres<B: Backend>(b: &B) -> Checked {
     indefinite::<B, f64>(b, 1e-10)?;
     indefinite::<B, f32>(b, 1e-5)?;
     indefinite::<B, Complex<f64>>(b, 1e-10)?;
-    // singular, with a right side that it gives
+    // a singular matrix, with a right side in its range
     let a = Laplacian::new([GridBoundary::Periodic]);
     let y = b.asarray(numbers(&[30], 8))?;
     let free = expr!(b, y - mean(y, ..))?;

@@ -1,4 +1,4 @@
-//! Events and dense output, beside SciPy's (1.17.1).
+//! Events and dense output, against SciPy 1.17.1.
 
 use crate::near;
 use backends::prelude::*;
@@ -38,7 +38,7 @@ fn a_ball_that_hits_the_ground() -> Result<()> {
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     assert_eq!(sol.times(), [0.0, found.t[6]]);
     near(&b.to_vec(sol.at(&b, 1.0)?)?, &[5.095, 0.19], 1e-13);
-    // the last step was longer than what is left of it
+    // the dense output ends at the event, although the last step was longer
     assert!(sol.at(&b, 2.1).unwrap_err().to_string().contains("t is 2.1, but must be between 0 and 2.03"));
     Ok(())
 }
@@ -59,7 +59,7 @@ fn crossings_of_a_pendulum() -> Result<()> {
         near(&found.t_events[1], &[crossings[1], crossings[3]], tolerance);
         near(&found.t_events[2], &[12.5], 1e-14);
         assert_eq!((found.status, found.t[found.steps]), (Status::Finished, 17.0));
-        // the second one downward ends it
+        // the second downward crossing is terminal
         let found = ivp([0.0, 20.0])
             .event(Event::new().terminal_after(2).direction(-1), |b, _, y| element(b, y, 0))
             .event(Event::new(), |b, _, y| element(b, y, 0))
@@ -67,7 +67,7 @@ fn crossings_of_a_pendulum() -> Result<()> {
         near(&found.t_events[0], &[crossings[0], crossings[2]], tolerance);
         assert!((2..=3).contains(&found.t_events[1].len()));
         assert_eq!((&found.t[..], found.y.len(), found.success), (&[1.0, 8.0][..], 2, true));
-        // backward in time the sign changes in the other order
+        // backward in time, the sign changes the other way
         let found = ivp([20.0, 0.0])
             .event(Event::new(), |b, _, y| element(b, y, 0))
             .event(Event::new().direction(1), |b, _, y| element(b, y, 0))
@@ -92,7 +92,7 @@ fn zeros_at_the_ends_of_steps() -> Result<()> {
             .event(event, move |_, t, _| Ok(t - zero))
             .solve(SolveIvp::new().first_step(0.25).max_step(0.25))
     };
-    // exactly at the end of a step: SciPy counts it twice
+    // a zero exactly at the end of a step is found once; SciPy counts it twice
     let found = solve(Event::new(), 0.5)?;
     assert_eq!((&found.t[..], &found.t_events[0][..]), (&[0.0, 0.25, 0.5, 0.75, 1.0][..], &[0.5][..]));
     assert_eq!(found.y_events[0][0], found.y[2]);
@@ -100,7 +100,7 @@ fn zeros_at_the_ends_of_steps() -> Result<()> {
     assert_eq!((&found.t[..], found.steps), (&[0.0, 0.25, 0.5][..], 2));
     let found = solve(Event::new().terminal_after(2), 0.5)?;
     assert_eq!((found.status, found.t_events[0].len()), (Status::Finished, 1));
-    // at the start and at the end
+    // a zero at the start, and one at the end
     let found = solve(Event::new(), 0.0)?;
     assert_eq!((&found.t_events[0][..], &found.y_events[0][0]), (&[0.0][..], &y0));
     let found = solve(Event::new().direction(-1), 0.0)?;
@@ -150,7 +150,7 @@ fn dense_output_is_as_exact_as_the_steps() -> Result<()> {
             assert!(sol.at(&b, -0.1 * end).is_err() && sol.at(&b, 1.1 * end).is_err());
         }
     }
-    // no time at all
+    // an interval of length 0
     let found = solve_ivp(&b, |_, _, y| Ok(y.clone()), [1.0, 1.0], &y0, SolveIvp::new().dense_output(true))?;
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     assert_eq!(sol.at(&b, 1.0)?, y0);

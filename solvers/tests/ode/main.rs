@@ -1,4 +1,4 @@
-//! Solutions beside those of SciPy's solve_ivp (1.17.1), with the same steps, and beside exact ones.
+//! Solutions of initial value problems, against SciPy's solve_ivp (1.17.1) with the same steps, and against exact ones.
 
 mod events;
 mod failures;
@@ -7,7 +7,7 @@ mod stiff;
 use backends::{grad::grad, prelude::*, runtime::available};
 use backends_solvers::ode::{SolveIvp, Step, solve_fixed, solve_ivp, step};
 
-/// Prey and predators.
+/// Lotka-Volterra equations of prey and predators.
 pub(crate) fn lotka_volterra<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
     let (x, y) = (b.getitem(y, slices![..1])?, b.getitem(y, slices![1..])?);
     b.concat([expr!(b, 1.5 * x - x * y)?, expr!(b, x * y - 3 * y)?])
@@ -27,7 +27,7 @@ fn goes_as_scipy<B: Backend>(b: &B) -> Result<()> {
     let found = solve([0.0, 10.0], SolveIvp::new())?;
     assert_eq!((found.t.len(), found.steps, found.evaluations, found.success), (39, 38, 314, true));
     near(&found.t[..4], &[0.0, 0.055737167803990975, 0.2007981716291002, 0.342904642457644], 1e-12);
-    // rounding goes into the lengths of the steps, and these into the states
+    // rounding errors of the step lengths affect the states
     near(&b.to_vec(&found.y[2])?, &[2.7613596789508916, 9.33337999047419], 1e-10);
     near(&b.to_vec(&found.y[38])?, &[0.25656938153408765, 0.5039054707316548], 1e-8);
     let found = solve([0.0, 10.0], SolveIvp::new().rtol(1e-8).atol(1e-10))?;
@@ -77,7 +77,7 @@ fn complex_states_and_single_precision() -> Result<()> {
     let last = b.to_vec(&found.y[10])?;
     near(&[last[0].re, last[0].im], &[-0.20989371234139298, -0.9779822657269253], 1e-10);
     near(&[last[1].re, last[1].im], &[-1.3977696904097092, -1.7460708191124583], 1e-10);
-    // tolerances beyond the precision end, and are as exact as it is
+    // tolerances below the precision of float32: the solve ends, as exact as float32 allows
     let y0 = b.asarray([10.0_f32, 5.0])?;
     let found =
         solve_ivp(&b, |b, _, y| lotka_volterra(b, y), [0.0, 1.0], &y0, SolveIvp::new().rtol(1e-12).atol(1e-12))?;
@@ -90,7 +90,7 @@ fn complex_states_and_single_precision() -> Result<()> {
 #[test]
 fn orders_of_fixed_steps() -> Result<()> {
     let b = Numpyish::new();
-    // y' = cos(t) y from 1: exp(sin(t)), an array of two axes
+    // y' = cos(t) y from y = 1 has the solution exp(sin(t)); the state has two axes
     let y0 = b.ones::<f64>([1, 2])?;
     let f = |b: &Numpyish, t: f64, y: &HostArray<f64>| b.multiply(y, t.cos());
     for (how, order) in [(Step::Euler, 1), (Step::Midpoint, 2), (Step::Rk4, 4)] {
@@ -111,7 +111,7 @@ fn orders_of_fixed_steps() -> Result<()> {
 
 #[test]
 fn gradients_go_through_the_steps() -> Result<()> {
-    /// What is left of 2 after a time of 1.5, at a rate.
+    /// Sum of the solution of y' = -rate y, y(0) = 2, at the times 0.7 and 1.5.
     fn decayed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
         let options = SolveIvp::new().rtol(1e-9).atol(1e-12).t_eval(&[0.7, 1.5]);
         let found = solve_ivp(b, |b, _, y| expr!(b, -rate * y), [0.0, 1.5], &b.asarray(2.0)?, options)?;

@@ -1,4 +1,5 @@
-//! Stiff problems by BDF, beside SciPy's (1.17.1) steps, Radau's solutions to rtol 1e-11, and exact ones.
+//! Stiff problems by BDF, against the numbers of SciPy's steps (1.17.1), Radau's solutions to rtol 1e-11, and exact
+//! ones.
 
 use crate::{lotka_volterra, near};
 use backends::{
@@ -12,7 +13,7 @@ fn bdf(rtol: f64, atol: f64) -> SolveIvp {
     SolveIvp::new().method(Method::Bdf).rtol(rtol).atol(atol)
 }
 
-/// At most half as many again, which is where rounding may lead.
+/// Allows half as many again as SciPy, because rounding may lead to other steps.
 #[track_caller]
 fn like_scipy(found: [usize; 3], scipy: [usize; 3]) {
     for (x, y) in found.into_iter().zip(scipy) {
@@ -20,7 +21,7 @@ fn like_scipy(found: [usize; 3], scipy: [usize; 3]) {
     }
 }
 
-/// Robertson's reactions, with rates from 0.04 to 3e7.
+/// Robertson's chemical reactions, with rates from 0.04 to 3e7.
 fn robertson<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
     let (x, y, z) = (b.getitem(y, slices![0])?, b.getitem(y, slices![1])?, b.getitem(y, slices![2])?);
     let (slow, middle, fast) = (expr!(b, 0.04 * x)?, expr!(b, 1e4 * y * z)?, expr!(b, 3e7 * y * y)?);
@@ -49,7 +50,7 @@ fn robertson_in_as_many_steps_as_scipy() -> Result<()> {
         assert!(found.success, "{}", found.message);
         like_scipy([found.steps, found.evaluations, found.factorizations], scipy);
         let by_differences = solve_ivp(&b, |b, _, y| robertson(b, y), times, &y0, bdf(rtol, atol))?;
-        // SciPy does not count what differences take
+        // SciPy does not count the evaluations for finite-difference Jacobians
         let evaluations = by_differences.evaluations - 4 * by_differences.jacobians;
         like_scipy([by_differences.steps, evaluations, by_differences.factorizations], scipy);
         for found in [found, by_differences] {
@@ -62,7 +63,7 @@ fn robertson_in_as_many_steps_as_scipy() -> Result<()> {
     Ok(())
 }
 
-/// Van der Pol's oscillator, stiff between its jumps.
+/// Van der Pol's oscillator, which is stiff between its jumps.
 fn van_der_pol<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
     let (x, y) = (b.getitem(y, slices![..1])?, b.getitem(y, slices![1..])?);
     b.concat([y.clone(), expr!(b, 1000 * (1 - x * x) * y - x)?])
@@ -99,7 +100,7 @@ fn robertson_in_single_precision() -> Result<()> {
     Ok(())
 }
 
-/// Decay at rates 1 and 1999, in a state of two axes.
+/// A linear system with decay rates 1 and 1999; the state has two axes.
 fn decay<B: Backend>(b: &B, y: &B::Array<f64>) -> Result<B::Array<f64>> {
     let swapped = b.flip(y, 1)?;
     expr!(b, -1000 * y + 999 * swapped)
@@ -147,7 +148,7 @@ fn complex_states() -> Result<()> {
     let found = solve_ivp(&b, f, [0.0, 2.0], &y0, bdf(1e-6, 1e-9))?;
     like_scipy([found.steps, found.evaluations, found.factorizations], [123, 251, 27]);
     let last = b.to_vec(&found.y[found.y.len() - 1])?;
-    // (1 + i/2) exp((i - 1) t)
+    // exact solution: (1 + i/2) exp((i - 1) t)
     let exact = Complex::new(1.0, 0.5) * Complex::new(-2.0, 2.0).exp();
     near(&[last[0].re, last[0].im, last[1].re, last[1].im], &[exact.re, exact.im, exact.re, exact.im], 2e-6);
     Ok(())
@@ -168,7 +169,7 @@ fn settings_of_scipy_go_as_scipy() -> Result<()> {
     let found = solve(SolveIvp::new().dense_output(true))?;
     assert_eq!((found.steps, found.t.len()), (166, 167));
     like_scipy([found.evaluations, found.jacobians, found.factorizations], [442, 7, 35]);
-    // SciPy begins with the Jacobian at the start, which is another one than that of the first step
+    // SciPy begins with the Jacobian at the start, not with that of the first step
     near(&b.to_vec(&found.y[166])?, &[0.2980644694705975, 0.4349247117896606], 2e-3);
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     near(&b.to_vec(sol.at(&b, 3.3)?)?, &[4.11063214, 0.02135738], 2e-3);
@@ -197,7 +198,7 @@ fn jacobians_of_any_shape_and_no_elements() -> Result<()> {
     assert_eq!(solve(&[2, 2])?.t, solve(&[1, 2, 1, 2])?.t);
     let why = solve(&[4]).unwrap_err().to_string();
     assert!(why.contains("[4]") && why.contains("must be [2, 2]"), "{why}");
-    // one number, and none
+    // a state that is a single number, and an empty one
     let found = solve_ivp(&b, |b, _, y| expr!(b, -50 * y), [0.0, 1.0], &b.asarray(1.0)?, bdf(1e-6, 1e-9))?;
     near(&[b.item(&found.y[found.steps])?], &[(-50.0_f64).exp()], 1e-7);
     let none = b.zeros::<f64>([0, 3])?;
@@ -206,7 +207,7 @@ fn jacobians_of_any_shape_and_no_elements() -> Result<()> {
     Ok(())
 }
 
-/// What is left after a time of 1 of what decays at a rate, fast, and what it feeds.
+/// Sum of the states at the times 0.5 and 1: a component that decays fast, fed by one that decays at `rate`.
 fn fed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| {
         let (x, z) = (b.getitem(y, slices![0])?, b.getitem(y, slices![1])?);
@@ -226,21 +227,21 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     let at = |rate: f64| b.item(weighted(&b, fed(&b, &b.asarray(rate)?)?)?);
     let by_differences = (at(0.7 + 1e-3)? - at(0.7 - 1e-3)?) / 2e-3;
     near(&[g], &[by_differences], 2e-5);
-    // z is 1 / (1 + rate t), so that its part is known
+    // the exact part of z, which is 1 / (1 + rate t)
     let z = |b: &_, y| second(b, y);
     let g = b.item(grad(&b, |d, rate| z(d, fed(d, rate)?), &rate)?)?;
     let exact = -0.5 / 1.35_f64.powi(2) - 1.0 / 1.7_f64.powi(2);
     near(&[g], &[exact], 1e-6);
     let (_, forward) = jvp(&b, |j, rate| second(j, fed(j, rate)?), &rate, &b.asarray(1.0)?)?;
     near(&[b.item(forward)?], &[exact], 1e-6);
-    // and of second order
+    // second derivatives
     let g = grad(&b, |d, rate| grad(d, |e, rate| second(e, fed_for(e, rate)?), rate), &rate)?;
     let exact = -0.5 * -2.0 * 0.5 / 1.35_f64.powi(3) - -2.0 / 1.7_f64.powi(3);
     near(&[b.item(g)?], &[exact], 1e-4);
     Ok(())
 }
 
-/// The same for a shorter way to write it, with fewer steps.
+/// Only the component z of `fed`, twice, with fewer steps.
 fn fed_for<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| expr!(b, -rate * y * y);
     let found = solve_ivp(b, f, [0.0, 1.0], &b.asarray([1.0, 1.0])?, bdf(1e-6, 1e-9).t_eval(&[0.5, 1.0]))?;
@@ -258,7 +259,7 @@ fn second<B: Backend>(b: &B, y: B::Array<f64>) -> Result<B::Array<f64>> {
 
 #[test]
 fn events_on_a_stiff_solution() -> Result<()> {
-    // the oscillator jumps; the times are those of Radau to rtol 1e-10
+    // the oscillator jumps; the expected times are Radau's, to rtol 1e-10
     let b = Numpyish::new();
     let y0 = b.asarray([2.0, 0.0])?;
     let found = Ivp::new(&b, |b, _, y| van_der_pol(b, y), [0.0, 3000.0], &y0)
