@@ -1,6 +1,6 @@
-//! Every kernel that is not a row's, and every word that rows are made of, through the real NVRTC.
+//! Compiles every CUDA program that belongs to no row, and every word of the row language, with the real NVRTC.
 //!
-//! In a process of its own: once the compiler was told to be quick, it is so with all it compiles at the same time.
+//! The test has a process of its own: quick compilation, once enabled, applies to everything compiled at the same time.
 
 use backend_runtime::{
     DType, DTypeKind, ElementInfo, KernelInfo, OpInfo, available,
@@ -10,7 +10,7 @@ use backend_runtime::{
     },
 };
 
-/// For checks that the source is right, not that the code is good.
+/// A quick compiler: the tests check that sources compile, not how fast the code is.
 fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0))).map(|_| Target { quick: true, ..Target::named("compute_90") })
 }

@@ -1,4 +1,4 @@
-//! What backends say of memory, in a process that no other test uses: figures that have to hold, and what is freed.
+//! Memory that backends report, in a process without other tests: exact figures, and what is freed.
 
 use backend_runtime::{
     Arrays, Axes, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
@@ -17,13 +17,13 @@ use std::{
 
 const SIZE: usize = 64 << 20;
 
-/// One test at a time: what they look at belongs to the whole process.
+/// Runs one test at a time, because memory figures are those of the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A GPU of which this test has all.
+/// The GPU, with an empty cache and reset peak memory.
 fn gpu() -> Option<Cuda> {
     let b = available("cuda", Cuda::new(0))?;
     b.caching(true).unwrap();
@@ -57,7 +57,7 @@ fn arrays_of_a_gpu_are_counted() {
     let size = SIZE as u64;
     assert_eq!((kept.in_use, kept.peak, kept.cached), (before.in_use, with.peak, size), "{kept}");
     assert_eq!((kept.available, kept.total), (with.available + size, before.total), "{kept}");
-    // what is kept is used again, and is no more than one block
+    // a second array of the size reuses the cached block
     drop(b.from_ndarray(bytes(SIZE)).unwrap());
     assert_eq!(b.memory().unwrap().cached, size);
     b.reset_peak_memory().unwrap();
@@ -68,7 +68,7 @@ fn arrays_of_a_gpu_are_counted() {
     assert!(freed.available >= kept.available && freed.available <= freed.total, "{kept} {freed}");
 }
 
-/// Without reuse a freed block is the driver's at once, and exact sizes are counted.
+/// Without reuse a freed block goes back to the driver at once, and exact sizes are counted.
 #[test]
 fn arrays_that_are_not_kept_are_counted() {
     let _alone = alone();
@@ -83,7 +83,7 @@ fn arrays_that_are_not_kept_are_counted() {
     assert_eq!((after.in_use, after.peak, after.cached), (before, before + 1_000_004, 0), "{after}");
 }
 
-/// Ops of all sorts of libraries: a kernel of our own, a transform, a product, a factorization.
+/// Ops of several libraries: a kernel of this crate, a transform, products, a factorization.
 fn program(b: &Cuda, x: &cuda::CudaArray<f64>) -> Vec<f64> {
     let doubled = cuda::manipulation::flip(b, x, Axes::All).unwrap();
     let product = cuda::linalg::matmul(b, &doubled, x).unwrap();
@@ -131,7 +131,7 @@ fn caches_are_freed_while_other_threads_compute() {
     assert_eq!(program(&b, &x), expected, "everything is made again");
     b.free_cache().unwrap();
     let after = b.memory().unwrap();
-    // what a thread notes of indices is a block until the thread ends
+    // each thread's record of indices takes a block until the thread ends
     assert!(after.cached == 0 && after.in_use <= settled + 3 * 512, "{after}");
 }
 
@@ -148,8 +148,8 @@ fn a_gpu_says_what_it_is() {
     assert!(info.memory.is_some_and(|memory| memory >= total && total > 0), "{info}");
 }
 
-/// Numbers of the process, of which only this is known: what an array has is in RAM while it is there. Linux counts pages by processor,
-/// so that its sums are off by some.
+/// Memory of the process, of which only this is certain: an array is in RAM while it exists. Linux counts pages per
+/// processor, so its sums are slightly off.
 fn process_memory<B: Arrays>(b: &B) {
     let Some(before) = available("memory", b.memory()) else { return };
     let x = b.from_ndarray(bytes(SIZE)).unwrap();
@@ -160,7 +160,7 @@ fn process_memory<B: Arrays>(b: &B) {
     drop(x);
     b.free_cache().unwrap();
     let freed = b.memory().unwrap();
-    // so large a block is the system's again at once, whatever the allocator keeps of small ones
+    // an allocator returns such a large block to the system at once
     assert!(freed.in_use + half < with.in_use && freed.peak + half >= with.in_use, "{with} {freed}");
     match b.reset_peak_memory() {
         Ok(()) => {

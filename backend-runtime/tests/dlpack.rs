@@ -1,4 +1,5 @@
-//! Arrays from and to other libraries by DLPack, on every backend: what is shared, who frees it and how often, and what is refused.
+//! Arrays from and to other libraries by DLPack, on every backend: sharing of memory, who frees it and how often, and
+//! refused tensors.
 
 use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, IntoHost, Result, available, bf16,
@@ -22,15 +23,15 @@ use std::{
     },
 };
 
-/// Tests that count what is freed run one after the other: any of them frees what another has dropped.
+/// Tests that count freed tensors run one at a time, because each of them frees what other tests have dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Another library: it has the memory and counts the calls of its deleter.
+/// Imitates another library: it owns memory, and counts the calls of its deleter.
 struct Peer {
-    /// Room at the front and at the end, so that every alignment and direction is within it.
+    /// Memory with room before and after the elements, for any alignment and direction.
     memory: Vec<u64>,
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -38,11 +39,11 @@ struct Peer {
 }
 
 impl Peer {
-    /// Memory with the elements of an array in C order, 64 bytes from its start.
+    /// Memory with the elements of an array in C order, from byte 64 on.
     fn new<T: Element>(x: &HostArray<T>) -> Peer {
         let mut memory = vec![0_u64; 16 + (x.len() * size_of::<T>()).div_ceil(8)];
         let to = memory[8..].as_mut_ptr().cast::<T>();
-        // SAFETY: there is room for as many elements.
+        // SAFETY: `memory` has room for all elements from `to` on.
         x.iter().enumerate().for_each(|(i, v)| unsafe { to.add(i).write_unaligned(*v) });
         let shape: Vec<i64> = x.shape().iter().map(|&len| len as i64).collect();
         let strides = x.as_standard_layout().strides().iter().map(|&stride| stride as i64).collect();
@@ -65,13 +66,14 @@ impl Peer {
         }
     }
 
-    /// Gives it away, changed by `change`; with the count of the deleter's calls.
+    /// Exports the tensor after `change`; also returns the count of the deleter's calls.
     fn give<T: Element>(
         mut self,
         change: impl FnOnce(&mut DLManagedTensorVersioned),
     ) -> (*mut DLManagedTensorVersioned, &'static AtomicUsize) {
         unsafe extern "C" fn delete(tensor: *mut DLManagedTensorVersioned) {
-            // SAFETY: `give` made both boxes; a second call is what the count is for, so the boxes stay.
+            // SAFETY: `give` made both boxes. They are never freed, so that a second call of the deleter can be
+            // counted.
             let peer = unsafe { &*(*tensor).manager_ctx.cast::<Peer>() };
             peer.deleted.fetch_add(1, Ordering::SeqCst);
         }
@@ -87,10 +89,10 @@ impl Peer {
         (Box::into_raw(made), deleted)
     }
 
-    /// The same without a version.
+    /// Like `give`, for a tensor without a version.
     fn give_legacy<T: Element>(mut self) -> (*mut DLManagedTensor, &'static AtomicUsize) {
         unsafe extern "C" fn delete(tensor: *mut DLManagedTensor) {
-            // SAFETY: as above.
+            // SAFETY: as in `give`.
             let peer = unsafe { &*(*tensor).manager_ctx.cast::<Peer>() };
             peer.deleted.fetch_add(1, Ordering::SeqCst);
         }
@@ -100,9 +102,9 @@ impl Peer {
     }
 }
 
-/// Takes a pointer as a consumer does.
+/// Takes a tensor as a consumer does.
 fn take(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
-    // SAFETY: the tests give each tensor once, with memory that stays.
+    // SAFETY: the tests take each tensor once, and its memory stays.
     unsafe { ManagedTensor::from_raw(tensor) }
 }
 
@@ -111,7 +113,7 @@ fn count(deleted: &AtomicUsize) -> usize {
     deleted.load(Ordering::SeqCst)
 }
 
-/// Numbers that every dtype tells apart, where it has so many.
+/// Numbers that differ as far as the dtype allows.
 fn numbers<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n: usize = shape.iter().product();
     let of = |i: usize| match T::DTYPE {
@@ -134,7 +136,7 @@ macro_rules! on_every_backend {
     };
 }
 
-/// How memory is read: a shape, strides, and where the first element is, of an array of shape [8, 100] in C order.
+/// Layouts of an array of shape [8, 100] in C order: shape, strides, and position of the first element.
 const LAYOUTS: [(&[i64], &[i64], i64); 10] = [
     (&[8, 100], &[100, 1], 0),
     (&[100, 8], &[1, 100], 0),
@@ -148,7 +150,7 @@ const LAYOUTS: [(&[i64], &[i64], i64); 10] = [
     (&[3, 0], &[9, 9], 0),
 ];
 
-/// The elements that a layout shows.
+/// The elements that a layout selects.
 fn shown<T: Element>(x: &HostArray<T>, (shape, strides, first): (&[i64], &[i64], i64)) -> HostArray<T> {
     let shape: Vec<usize> = shape.iter().map(|&len| len as usize).collect();
     let elements = x.as_slice().unwrap();
@@ -160,7 +162,7 @@ fn shown<T: Element>(x: &HostArray<T>, (shape, strides, first): (&[i64], &[i64],
     HostArray::from_shape_fn(shape.clone(), |index| elements[(first + at(&index)) as usize])
 }
 
-/// Every layout, as another library's tensor over memory of this backend.
+/// Imports and exports this backend's memory in every layout.
 fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
     let host = numbers::<T>(&[8, 100]);
     for layout in LAYOUTS {
@@ -168,7 +170,7 @@ fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
             let x = b.from_ndarray(host.clone())?;
             let tensor = b.to_dlpack(&x)?.into_raw();
             let (mut shape, mut strides) = (layout.0.to_vec(), layout.1.to_vec());
-            // SAFETY: nobody else has it; the lists live until it was taken.
+            // SAFETY: no other code has the tensor; the lists live until it is taken.
             unsafe {
                 let dl = &mut (*tensor).dl_tensor;
                 (dl.ndim, dl.shape, dl.strides) = (shape.len() as i32, shape.as_mut_ptr(), strides.as_mut_ptr());
@@ -184,7 +186,7 @@ fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
             let y = y.get::<T>().expect("its dtype");
             drop(x);
             assert_eq!(b.to_ndarray(y)?, shown(&host, layout), "{} {} {layout:?} {copy:?}", B::NAME, T::DTYPE);
-            // and out again, in the layout that it has
+            // exported again, in the array's layout
             let again = take(b.to_dlpack(y)?.into_raw())?;
             assert_eq!(b.to_ndarray(&b.from_dlpack::<T>(again)?)?, shown(&host, layout));
         }
@@ -206,12 +208,12 @@ fn every_dtype_in_every_layout_goes_both_ways() {
     on_every_backend!(every_layout_of);
 }
 
-/// Where the elements of a backend's array are.
+/// Address of the first element of a backend's array.
 fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
 
-/// One memory: both handles show it, neither writes to it, and it is there as long as either.
+/// Memory is shared: two handles see it, neither writes to it, and it lives as long as either of them.
 fn memory_is_shared<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[300, 100]);
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
@@ -224,7 +226,7 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     let mut y = b.from_dlpack_with::<f64>(take(tensor).unwrap(), CopyMode::Never).unwrap();
     assert_eq!(address(b, &y), start);
     assert!(!b.is_alone(&mut x) && !b.is_alone(&mut y));
-    // the first handle goes: the memory stays
+    // the first handle is dropped, and the memory stays
     drop(x);
     assert!(!b.is_alone(&mut y), "it is somebody else's");
     assert_eq!(b.to_ndarray(&y).unwrap(), host);
@@ -233,7 +235,7 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     assert_eq!(b.to_ndarray(&z).unwrap(), host);
     drop(z);
     release_unused();
-    // the tensor goes first: the array is its own again
+    // the tensor is dropped first: the array is the only handle again
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
     drop(b.to_dlpack(&x).unwrap());
     assert!(b.is_alone(&mut x));
@@ -241,15 +243,15 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     drop(y);
     release_unused();
     assert!(b.is_alone(&mut x));
-    // given by value, with no other handle: the consumer may write
+    // an array given by value without another handle: the consumer may write
     let given = b.to_dlpack(x).unwrap();
     assert!(!given.is_read_only() && !given.is_copied());
-    // with another handle, or of a copy
+    // with another handle the tensor is read-only; a copy is not
     let x = b.from_dlpack::<f64>(given).unwrap();
     assert!(b.to_dlpack(x.clone()).unwrap().is_read_only());
     let copied = b.to_dlpack_with(&x, CopyMode::Always).unwrap();
     assert!(copied.is_copied() && !copied.is_read_only() && copied.data() != address(b, &x));
-    // SAFETY: the pointer is used once.
+    // SAFETY: the pointer is taken once.
     let legacy = unsafe { ManagedTensor::from_raw_legacy(copied.into_raw_legacy().unwrap()) }.unwrap();
     assert!(legacy.is_read_only());
     assert_eq!(b.to_ndarray(&b.from_dlpack::<f64>(take(legacy.into_raw()).unwrap()).unwrap()).unwrap(), host);
@@ -267,7 +269,7 @@ fn memory_is_shared_and_no_handle_writes_to_it() {
     on_every_backend!(memory_is_shared);
 }
 
-/// Memory of one library in an array of another, on the host.
+/// Arrays of Numpyish over libtorch's memory, and the reverse, on the host.
 #[test]
 fn backends_of_the_host_share_memory_both_ways() {
     let _alone = alone();
@@ -284,13 +286,13 @@ fn backends_of_the_host_share_memory_both_ways() {
         drop((x, t));
         assert_eq!(back, expected, "the tensor is gone");
     }
-    // the same through pointers, as two libraries do it that know nothing of each other
+    // the same through raw pointers, as between two independent libraries
     let t = torch.from_dlpack::<f32>(take(numpyish.to_dlpack(&host).unwrap().into_raw()).unwrap()).unwrap();
     assert_eq!(t.view().unwrap().as_ptr(), host.as_ptr());
     let back = numpyish.from_dlpack::<f32>(take(torch.to_dlpack(t).unwrap().into_raw()).unwrap()).unwrap();
     assert_eq!((back.as_ptr(), &back), (host.as_ptr(), &host));
     drop(back);
-    // memory that libtorch allocated; it is owned by the arrays over it, views too
+    // memory that libtorch allocated is owned by the arrays over it, and by their views
     let mut t = torch.from_dlpack_with::<f32>(numpyish.to_dlpack(&host).unwrap(), CopyMode::Always).unwrap();
     let start = t.view().unwrap().as_ptr();
     assert!(start != host.as_ptr() && torch.is_alone(&mut t));
@@ -312,12 +314,12 @@ fn backends_of_the_host_share_memory_both_ways() {
     drop(part);
     release_unused();
     assert!(torch.is_alone(&mut t));
-    // small arrays, and such with elements in one place, are copied
+    // small arrays and arrays whose elements share places are copied
     let small = torch.from_ndarray(numbers::<f32>(&[3])).unwrap();
     assert!(torch.to_ndarray(&small).unwrap().is_unique());
 }
 
-/// On one GPU there is one memory; between a GPU and the host there are copies.
+/// Memory on one GPU is shared; between a GPU and the host it is copied.
 #[test]
 fn a_device_shares_its_memory_with_itself() {
     let _alone = alone();
@@ -328,7 +330,7 @@ fn a_device_shares_its_memory_with_itself() {
     assert_eq!(address(&b, &y), address(&b, &x));
     drop(x);
     assert_eq!(b.to_backend(&y, &Numpyish::new()).unwrap(), host);
-    // memory of another library: freed once, after the last array over it
+    // another library's memory is freed once, after the last array over it
     let of_y = |change: &dyn Fn(&mut DLManagedTensorVersioned)| {
         let (tensor, deleted) = Peer::new(&host).give::<i32>(|t| {
             t.dl_tensor.data = ptr::without_provenance_mut(address(&b, &y).addr());
@@ -352,11 +354,11 @@ fn a_device_shares_its_memory_with_itself() {
     let (tensor, deleted) = of_y(&odd);
     let refused = b.from_dlpack::<i32>(tensor).unwrap_err().to_string();
     assert!(refused.contains("must be aligned to their type") && deleted.load(Ordering::SeqCst) == 1, "{refused}");
-    // bools of others may be any bytes
+    // another library's bools may be any bytes
     let bytes = b.from_ndarray(vec![0_u8, 1, 2, 255].into_host().unwrap()).unwrap();
     let as_bools = || {
         let tensor = b.to_dlpack(&bytes).unwrap().into_raw();
-        // SAFETY: nobody else has it.
+        // SAFETY: no other code has the tensor.
         unsafe { (*tensor).dl_tensor.dtype = DLDataType::from(DType::Bool) };
         take(tensor).unwrap()
     };
@@ -368,7 +370,7 @@ fn a_device_shares_its_memory_with_itself() {
     assert_eq!(address(&b, &own), address(&b, &bools));
 }
 
-/// An error frees the tensor, at once and once.
+/// After an error the tensor is freed at once, and only once.
 fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[40, 50]);
     let give = |change: &dyn Fn(&mut DLManagedTensorVersioned)| {
@@ -377,7 +379,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     };
     let on_host = b.dlpack_device().is_host();
     let device = b.dlpack_device();
-    // another dtype; another device
+    // another dtype, then another device
     let (tensor, deleted) = give(&|t| t.dl_tensor.device = device);
     let refused = b.from_dlpack::<f32>(tensor.unwrap()).unwrap_err();
     let why = "from_dlpack: the tensor is of float64, and an array of float32 is asked for";
@@ -389,7 +391,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
         let expected = Error::Device { op: "from_dlpack", expected: b.device(), found: elsewhere.to_string() };
         assert_eq!((refused, count(deleted)), (expected, 1));
     }
-    // nobody takes it
+    // a tensor that is dropped without being imported
     let (tensor, deleted) = give(&|_| {});
     drop(tensor.unwrap());
     assert_eq!(deleted.load(Ordering::SeqCst), 1);
@@ -415,9 +417,9 @@ fn bad_tensors_are_refused_and_freed_once() {
         (|t| t.dl_tensor.dtype.code = 200, "code 200 of 64 bits"),
         (|t| t.dl_tensor.ndim = -2, "a tensor of -2 axes"),
         (|t| t.dl_tensor.shape = ptr::null_mut(), "a tensor of 2 axes without their lengths"),
-        // SAFETY: the list has two numbers.
+        // SAFETY: the shape has two numbers.
         (|t| unsafe { *t.dl_tensor.shape = -1 }, "[-1, 3] is no shape"),
-        // SAFETY: as above.
+        // SAFETY: the strides are two numbers.
         (|t| unsafe { *t.dl_tensor.strides = i64::MAX }, "lead out of memory"),
     ];
     for (change, why) in cases {
@@ -427,21 +429,21 @@ fn bad_tensors_are_refused_and_freed_once() {
         assert_eq!(deleted.load(Ordering::SeqCst), 1, "{why}");
     }
     assert!(take(ptr::null_mut()).is_err());
-    // SAFETY: null is no tensor, and allowed.
+    // SAFETY: null is allowed, and refused.
     assert!(unsafe { ManagedTensor::from_raw_legacy(ptr::null_mut()) }.is_err());
-    // nothing but the deleter of another version is looked at
+    // of a tensor with another major version only the deleter is used
     let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(|t| {
         t.version.major = 9;
         t.dl_tensor.shape = ptr::without_provenance_mut(1);
     });
     assert!(take(tensor).is_err() && deleted.load(Ordering::SeqCst) == 1);
-    // there may be no deleter
+    // a tensor may have no deleter
     let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(|t| t.deleter = None);
     drop(take(tensor).unwrap());
     assert_eq!(deleted.load(Ordering::SeqCst), 0);
 }
 
-/// Memory of another library: shared where it can be, and freed once, after the last array over it.
+/// Another library's memory is shared if possible, and freed once, after the last array over it.
 fn foreign_memory<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[40, 50]);
     for legacy in [false, true] {
@@ -463,7 +465,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
         assert_eq!((b.to_ndarray(&y).unwrap(), count(deleted)), (host.clone(), 0));
         std::thread::scope(|scope| scope.spawn(move || drop(y)).join().unwrap());
         assert_eq!((count(deleted), count(deleted)), (1, 1));
-        // exported again, and taken by itself
+        // exported again, and imported by the same backend
         let (tensor, deleted) = Peer::new(&host).give::<f64>(|_| {});
         let x = b.from_dlpack::<f64>(take(tensor).unwrap()).unwrap();
         let again = take(b.to_dlpack(x).unwrap().into_raw()).unwrap();
@@ -473,13 +475,13 @@ fn foreign_memory<B: Arrays>(b: &B) {
         drop(z);
         assert_eq!(count(deleted), 1);
     }
-    // a copy frees it at once
+    // a copy frees the tensor at once
     let (tensor, deleted) = Peer::new(&host).give::<f64>(|t| t.flags = IS_COPIED);
     let tensor = take(tensor).unwrap();
     assert!(tensor.is_copied());
     let x = b.from_dlpack_with::<f64>(tensor, CopyMode::Always).unwrap();
     assert_eq!((deleted.load(Ordering::SeqCst), b.to_ndarray(&x).unwrap()), (1, host.clone()));
-    // C order without strides; pinned memory of a GPU's host; an offset
+    // no strides (C order), pinned memory of a GPU's host, and an offset
     let change = |t: &mut DLManagedTensorVersioned| {
         t.dl_tensor.strides = ptr::null_mut();
         t.dl_tensor.device = DLDevice::CUDA_HOST;
@@ -491,11 +493,11 @@ fn foreign_memory<B: Arrays>(b: &B) {
     assert_eq!(b.to_ndarray(&x).unwrap(), host);
     drop(x);
     assert_eq!(count(deleted), 1);
-    // elements at odd addresses are copied, or refused
+    // unaligned elements are copied, or refused if copies are not allowed
     let odd = || {
         let mut peer = Peer::new(&host);
         let bytes = peer.first().cast::<u8>();
-        // SAFETY: there is room behind the elements.
+        // SAFETY: there is room after the elements.
         unsafe { ptr::copy(bytes, bytes.add(3), host.len() * 8) };
         let (tensor, deleted) = peer.give::<f64>(|t| t.dl_tensor.byte_offset = 3);
         (take(tensor).unwrap(), deleted)
@@ -507,7 +509,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     let refused = b.from_dlpack_with::<f64>(tensor, CopyMode::Never).unwrap_err().to_string();
     assert!(refused.contains("cannot be shared: its elements must be aligned to their type"), "{refused}");
     assert_eq!(deleted.load(Ordering::SeqCst), 1);
-    // what is no bool
+    // a byte that is not a valid bool
     for (copy, len) in [(CopyMode::IfNeeded, 5000), (CopyMode::Always, 50), (CopyMode::Never, 50)] {
         let mut bytes = vec![1_u8; len];
         bytes[len - 2] = 3;
@@ -530,14 +532,15 @@ fn foreign_memory_is_freed_once_after_the_last_array() {
     }
 }
 
-/// What only one library lacks.
+/// `CopyMode::Never` is an error if one library cannot represent the memory.
 #[test]
 fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let _alone = alone();
     let host = numbers::<f32>(&[40, 50]);
     let backward = || {
         let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
-            // SAFETY: the list has two numbers; the first element is the last of memory along the first axis.
+            // SAFETY: the strides are two numbers; the offset makes the last row the first one, so that all elements
+            // are in memory.
             unsafe { *t.dl_tensor.strides = -50 };
             t.dl_tensor.byte_offset = 39 * 50 * 4;
         });
@@ -547,7 +550,7 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let (tensor, deleted) = backward();
     let x = Numpyish::new().from_dlpack_with::<f32>(tensor, CopyMode::Never).unwrap();
     assert_eq!((x.strides(), &x.view()), (&[-50, 1][..], &expected));
-    // it goes on as it is where the consumer asks for that
+    // `CopyMode::Never` exports the negative stride; the default copies
     let tensor = Numpyish::new().to_dlpack_with(&x, CopyMode::Never).unwrap();
     assert_eq!((tensor.strides(), tensor.data()), (&[-50, 1][..], x.as_ptr().cast()));
     drop(tensor);
@@ -565,9 +568,9 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
         let x = torch.from_dlpack::<f32>(tensor).unwrap();
         assert_eq!((x.view().unwrap(), count(deleted)), (expected, 1));
     }
-    // one row, many times
+    // one row, repeated with a stride of 0
     let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
-        // SAFETY: the list has two numbers.
+        // SAFETY: the strides are two numbers.
         unsafe { *t.dl_tensor.strides = 0 }
     });
     let refused = Numpyish::new().from_dlpack_with::<f32>(take(tensor).unwrap(), CopyMode::Never).unwrap_err();
@@ -575,7 +578,7 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     assert_eq!(count(deleted), 1);
 }
 
-/// Halves, which no literal has.
+/// Elements of float16, which have no literals in Rust.
 #[test]
 fn halves_keep_their_bits() {
     let _alone = alone();

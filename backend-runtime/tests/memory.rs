@@ -1,5 +1,5 @@
-//! Memory that libraries and conversions take by themselves: what `fft::plan_bytes` promises, measured, and that refused
-//! memory is an error and not the end of the process.
+//! Memory that libraries and conversions allocate: it stays within the bound of `fft::plan_bytes`, and refused memory
+//! is an error, not the end of the process.
 
 use backend_runtime::{
     Error, IntoHost, Norm,
@@ -13,16 +13,16 @@ use std::{
 };
 
 thread_local! {
-    /// Bytes that this thread has, at most has had, and may have in one block.
+    /// Bytes that this thread has now, its maximum so far, and the largest block that it may allocate.
     static NOW: Cell<usize> = const { Cell::new(0) };
     static MOST: Cell<usize> = const { Cell::new(0) };
     static BLOCK: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// The system's allocator, counting.
+/// The system's allocator, which counts and can refuse large blocks.
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged, or fails as any allocator may.
+// SAFETY: every call goes to the system's allocator unchanged, or returns null, as any allocator may.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if BLOCK.try_with(Cell::get).is_ok_and(|most| layout.size() > most) {
@@ -46,9 +46,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that `f` has at one time.
+/// The largest number of bytes that `f` has allocated at one time.
 fn most(f: impl FnOnce()) -> usize {
-    // high, so that what it frees of earlier memory does not go below 0
+    // a large start, so that freeing earlier memory does not go below 0
     let before = 1 << 40;
     NOW.set(before);
     MOST.set(before);
@@ -56,7 +56,7 @@ fn most(f: impl FnOnce()) -> usize {
     MOST.get() - before
 }
 
-/// Small lengths, lengths that the measurement found to take most, powers of two and their neighbours, primes.
+/// Small lengths, lengths whose plans take most by measurement, powers of two and their neighbours, primes.
 fn lengths() -> impl Iterator<Item = usize> {
     let near_powers = (6..15).flat_map(|e| [-3_i64, -1, 0, 1, 3].map(|d| ((1_i64 << e) + d) as usize));
     (1..300).chain([1031, 2063, 3461, 3467, 30_011, 41_527]).chain(near_powers)
@@ -85,7 +85,7 @@ fn plans_take_no_more_than_promised() {
 
 const B: Numpyish = Numpyish::new();
 
-/// Runs `f`, which is to fail for want of memory, while this thread gets no block of more than `most` bytes.
+/// Checks that `f` fails with a memory error while this thread may not allocate more than `most` bytes in one block.
 fn refused<R>(most: usize, f: impl FnOnce() -> backend_runtime::Result<R>) {
     BLOCK.set(most);
     let error = f().err();
@@ -114,7 +114,7 @@ fn conversions_of_host_arrays() {
 fn matrix_products() {
     let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
     let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
-    // the result fits, what the library packs does not
+    // the result fits, but the library's packed operands do not
     refused(1 << 16, || linalg::matmul(&B, &x, &y));
     assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
 }
@@ -123,18 +123,18 @@ fn matrix_products() {
 #[cfg(all(feature = "linalg", target_arch = "x86_64"))]
 fn factorizations() {
     let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
-    // the matrix and the block of `gemm` fit, that of the factorizations' products does not
+    // the matrix and the block of `gemm` fit, but the block for the factorization's products does not
     refused(1 << 23, || linalg::cholesky(&B, &x, false));
     assert_eq!(linalg::cholesky(&B, &x, false).unwrap()[[7, 7]], 2.0);
 }
 
 #[test]
 fn plans() {
-    // lengths that no other test of this process has made a plan of
+    // no other test of this process makes plans of these lengths
     for n in [20_011, 20_021, 30_030, 1 << 15] {
         let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
         let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
-        // the result fits, the plan does not
+        // the result fits, but the plan does not
         let most = 17 * n;
         refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
         refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));

@@ -1,5 +1,5 @@
-//! What the CPU's loops do where they can have no threads: in a process that the system refuses any, and in one that was
-//! made by `fork`. Each is a process of its own, which has to end by itself and with the right results.
+//! The CPU's loops without threads: in a process for which the system refuses to start any, and in a forked one. Each
+//! runs in a process of its own, which must end by itself with the right results.
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{
@@ -13,10 +13,10 @@ use std::{env, fs, process::Command};
 /// Enough elements for several tasks in every loop.
 const N: usize = 1 << 21;
 
-/// Set in a process that this file started.
+/// Environment variable that is set in child processes.
 const CHILD: &str = "BACKENDS_TEST_WITHOUT_THREADS";
 
-/// 0, 1, 2 .. in an order that is not sorted.
+/// The numbers 0 to `N - 1`, in a scrambled order.
 fn numbers() -> NdArray<f64> {
     ArrayD::from_shape_fn(vec![N], |i| (i[0].wrapping_mul(7919) % N) as f64).into_shared()
 }
@@ -25,7 +25,7 @@ fn matrix() -> NdArray<f64> {
     ArrayD::from_shape_fn(vec![256, 256], |i| f64::from(i[0] == i[1]) * 2.0).into_shared()
 }
 
-/// Ops that use several threads: their results, checked without any.
+/// Checks the results of ops that use several threads.
 fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
     let b = Numpyish::new();
     let sum = reduction::sum(&b, x, Axes::All, false).expect("sum");
@@ -38,7 +38,7 @@ fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
     assert!(product.indexed_iter().all(|(i, &v)| v == f64::from(i[0] == i[1]) * 4.0));
 }
 
-/// This test alone, in a process of its own with more threads than it may have.
+/// Runs a test alone in a child process with 64 rayon threads.
 fn in_child(test: &str) {
     let program = env::current_exe().expect("the test's own program");
     let mut command = Command::new(program);
@@ -55,11 +55,11 @@ fn loops_run_in_the_calling_thread_where_the_system_gives_no_others() {
         return in_child("loops_run_in_the_calling_thread_where_the_system_gives_no_others");
     }
     let (x, m) = (numbers(), matrix());
-    // room for results, and for the stacks of half of the threads that rayon would start
+    // memory for the results, and for the stacks of half of the threads that rayon would start
     let statm = fs::read_to_string("/proc/self/statm").expect("the size of this process");
     let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
     let limit = pages * 4096 + (64 << 20);
-    // SAFETY: the limit is only of this process, which was started for it.
+    // SAFETY: `setrlimit` reads the given limit; it applies to this child process only.
     let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &libc::rlimit { rlim_cur: limit, rlim_max: limit }) };
     assert_eq!(set, 0);
     check(&x, &m);
@@ -75,10 +75,11 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
     check(&x, &m);
     let torch = available("torch", Torch::cpu());
     let tensor = torch.as_ref().map(|b| b.from_ndarray(x.clone()).expect("an array of libtorch"));
-    // SAFETY: the child calls what this test is about, and leaves by `_exit`; nothing else of this process runs in it.
+    // SAFETY: the child only runs the checks of this test and leaves by `_exit`; no other code of this process runs in
+    // it.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: it only sets a timer, by which a process that waits forever is ended.
+        // SAFETY: this only sets a timer, which ends the child if it waits forever.
         unsafe { libc::alarm(60) };
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             check(&x, &m);
@@ -88,11 +89,11 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
                 assert!(matches!(&error, Error::Unavailable { why, .. } if why.contains("fork")), "{error}");
             }
         }));
-        // SAFETY: it ends this process, without the destructors of what belongs to the parent.
+        // SAFETY: this ends the child without running destructors of objects that belong to the parent.
         unsafe { libc::_exit(i32::from(done.is_err())) };
     }
     let mut status = 0;
-    // SAFETY: the child is this process's own.
+    // SAFETY: the child belongs to this process, and `status` is valid for writing.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0, "a signal or a failed check ended the forked process");
     check(&x, &m);

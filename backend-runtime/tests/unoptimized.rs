@@ -1,11 +1,11 @@
-//! The advice that a program without optimisation gives on stderr: once, at its first large array, and not where it is silenced.
+//! The hint on stderr of a program built without optimization: once, at its first large array, unless it is silenced.
 
 use backend_runtime::{DType, numpyish::buffer::Buffer};
 use std::{env, process::Command};
 
 const CHILD: &str = "BACKENDS_TEST_UNOPTIMIZED";
 
-/// Runs this test as a program of its own, and returns its stderr.
+/// Runs this test as a separate program, and returns its stderr.
 fn said(quiet: bool) -> String {
     let mut command = Command::new(env::current_exe().unwrap());
     command

@@ -1,4 +1,5 @@
-//! An enum of backends that this crate lists, with one of its own: every row of the base table on it, and how arrays are kept apart.
+//! An enum of backends that this crate defines, with one of its own backends: every row of the base table on it, and no
+//! mixing of arrays.
 
 use backends::{expr, ops, prelude::*};
 use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};
@@ -8,7 +9,7 @@ backend_my_ops! { any = Mine, of = [Numpyish, Naive, Counted<Torch>] }
 
 backends::conformance! { backend = Mine::from(Numpyish::new()), type = Mine, dtypes = ["float64", "int64"] }
 
-/// Root of the mean of squares.
+/// Root mean square.
 fn rms<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let n = b.size(x) as f64;
     expr!(b, sqrt(sum(x * x, ..) / n))
@@ -42,7 +43,7 @@ fn arrays_of_two_of_them_are_not_mixed() {
     assert_eq!(one.to_ndarray(&one.add(&x, &moved).unwrap()).unwrap()[[1]], 2.0);
 }
 
-/// The rows of `my_ops.toml` on the enum: each runs on the backend that was chosen.
+/// The rows of `my_ops.toml` on the enum; each runs on the backend chosen at run time.
 mod of_ours {
     use super::*;
     use demo_ops::*;

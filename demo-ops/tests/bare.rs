@@ -1,4 +1,4 @@
-//! The ops of `MyOps` on a backend of another crate: what it has a function for or can compose, and what it lacks.
+//! The ops of `MyOps` on another crate's backend: ops with a function, composed ops, and missing ones.
 
 use backends::prelude::*;
 use bare::Bare;
@@ -7,11 +7,11 @@ use demo_ops::{MyOps, backend_my_ops};
 #[path = "../../tests/ui/shared/bare.rs"]
 mod bare;
 
-/// Its functions.
+/// The backend's functions.
 mod kernels {
     use super::*;
 
-    /// For a row of the base table.
+    /// A row of the base table.
     pub fn multiply<T: Numeric>(_: &Bare, x1: Operand<'_, Bare, T>, x2: Operand<'_, Bare, T>) -> Result<HostArray<T>> {
         let at = |x: &Operand<'_, Bare, T>, i: usize| match x {
             Operand::Array(x) => x.iter().nth(i).copied(),
@@ -26,7 +26,7 @@ mod kernels {
         Ok(HostArray::from_shape_vec(shape, products.collect()).unwrap())
     }
 
-    /// For a row of the other crate's table.
+    /// A row of this crate's table.
     pub fn between<T: Precision>(_: &Bare, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {
         let pairs = x1.iter().zip(x2.iter()).map(|(&a, &b)| a.plus(b.minus(a).times(T::from_f64(t))));
         Ok(HostArray::from_shape_vec(x1.shape(), pairs.collect()).unwrap())
@@ -41,7 +41,7 @@ fn it_has_functions_of_its_own_and_compositions() {
     let b = Bare;
     let (x, y) = (arr([1.0_f32, 4.0]), arr([3.0_f32, 8.0]));
     assert_eq!(b.between(&x, &y).unwrap(), arr([2.0, 6.0]));
-    // a composition that the overlay gives it, in place of the table's
+    // a composition from the overlay, instead of the table's
     assert_eq!(b.threshold(&x, 0.0, 1.0).unwrap(), arr([1.0, 16.0]));
 }
 
@@ -56,7 +56,7 @@ fn what_it_lacks_is_an_error_with_row_and_backend() {
     lacks(b.power_mean(&x, ..).unwrap_err(), "power_mean");
     lacks(b.quantize::<i8, _>(&x).unwrap_err(), "quantize");
     lacks(b.seed_at(1, 2).unwrap_err(), "seed_at");
-    // of a composition the op that is missing in it
+    // the error of a composition names the op that is missing in it
     lacks(b.normal_gate(&x).unwrap_err(), "erf");
     lacks(b.spectral_energy(&x).unwrap_err(), "fft");
 }
@@ -66,7 +66,7 @@ fn by_name_too() {
     let x = Value::array::<f32>(arr([1.0, 4.0]));
     let half = demo_ops::call_my_ops(&Bare, "between", &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(half.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 4.0])));
-    // rows of the base table by the same function
+    // the same function also calls rows of the base table
     let product = demo_ops::call_my_ops(&Bare, "multiply", &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(product.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 16.0])));
     let why = demo_ops::call_my_ops(&Bare, "power_mean", &[x], &[]).unwrap_err();

@@ -1,4 +1,4 @@
-//! The backend around others: every row of the base table on it against NumPy, and what it counts.
+//! A backend around others: every row of the base table on it against NumPy, and its counts of calls.
 
 use backends::{prelude::*, runtime::available};
 use demo_ops::{counted::Counted, naive::Naive, *};
@@ -20,17 +20,17 @@ fn counts_rows<B: Backend>(b: &Counted<B>) {
     for op in ["linspace", "exp", "multiply", "square", "unique_counts", "asarray"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // a composition runs over the wrapper: what it is made of is counted
+    // a composition runs over the wrapper, so its parts are counted
     b.outer(&result, &result).unwrap();
     assert!(!b.calls().contains_key("outer") && b.calls()["multiply"] == 2, "{:?}", b.calls());
 }
 
-/// Rows of `my_ops.toml` run on the backend within, and are counted as well.
+/// Rows of `my_ops.toml` run on the inner backend, and are counted as well.
 fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     let x = b.asarray([1.0_f32, -4.0]).unwrap();
     let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
     assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-    // a power of each library's own
+    // a row that each library implements by its own power
     let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
     assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
     let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
@@ -39,11 +39,11 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     for op in ["between", "leaky", "power_mean"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // what is composed or written over any backend is so over the wrapper
+    // rows that are composed or written over any backend run over the wrapper
     assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
 }
 
-/// What is no op is asked of the backend within.
+/// Calls that are not ops go to the inner backend.
 fn is_the_device_within<B: Backend>(within: &B) {
     let b = Counted::new(within.clone());
     assert_eq!(b.device_info().unwrap(), within.device_info().unwrap());
@@ -87,7 +87,7 @@ fn errors_are_those_of_the_backend_within() {
     let x = b.asarray([1.0, 2.0]).unwrap();
     assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 1);
-    // of a row that is composed, the op that is missing
+    // a composed row names the op that is missing
     assert!(matches!(b.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 2);
 }

@@ -1,4 +1,5 @@
-//! The gradients of the rows of `my_ops.toml` against differences: derived from their expressions, said by the row, or those of their parts.
+//! Gradients of the rows of `my_ops.toml` against differences: derived from expressions, given by the row, or those of
+//! a composition's parts.
 
 use backends::{grad::grad, prelude::*};
 use demo_ops::*;

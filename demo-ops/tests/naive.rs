@@ -1,10 +1,11 @@
-//! The fourth backend: the rows of the base table that it has, against NumPy, and a row of ours that is composed of them.
+//! A fourth backend, `Naive`: the rows of the base table that it has, against NumPy, and a row of this crate composed
+//! of them.
 
 use backends::{expr, prelude::*};
 use demo_ops::naive::Naive;
 
-// functions over any backend ask for ops that Naive has not: tensordot for products and reshapes, index_put for gathers, linear algebra
-// for factorizations, segments for scatters; what the overlay lacks is known from it
+// Functions over any backend call ops that Naive lacks: tensordot for products and reshapes, index_put for gathers,
+// linear algebra for factorizations, segments for scatters. Rows that the overlay lacks are known from the overlay.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -25,7 +26,7 @@ backends::conformance! {
     dtypes = ["float64", "int64"]
 }
 
-/// It says nothing of its device but the name, which is the host's.
+/// Naive reports only its name; the rest of its device information is the host's.
 #[test]
 fn its_device_is_the_host() {
     let (info, host) = (Naive.device_info().unwrap(), Numpyish::new().device_info().unwrap());
@@ -49,12 +50,12 @@ fn formulas_run_over_its_memory() {
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
 
-/// The rows of `my_ops.toml`, by its loops, by compositions, and one by its own.
+/// The rows of `my_ops.toml`: by Naive's loops, by compositions, and one by a function of its own.
 mod of_ours {
     use super::*;
     use demo_ops::*;
 
-    // the functions over any backend ask for ops that Naive has not
+    // functions over any backend call ops that Naive lacks
     backends::conformance! {
         table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
         backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],

@@ -25,7 +25,7 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
 
-/// A reduction of ours, whose number has a default, takes the values of a formula as they are computed.
+/// A reduction of this crate, with a number that has a default, consumes a formula's values as they are computed.
 #[test]
 fn formulas_are_reduced_by_rows_of_ours() {
     let b = Numpyish::seeded(1);

@@ -1,4 +1,5 @@
-//! What a table calls things is no matter of the languages that code is generated in; numbers arrive as they are written.
+//! Names in a table may be keywords of the languages in which code is generated, and numbers arrive as they are
+//! written.
 
 use backends::{
     prelude::*,

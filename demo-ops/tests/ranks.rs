@@ -1,10 +1,11 @@
-//! The rows of `my_ops.toml` on arrays that are split over ranks, and those of the base table on ranks that compute on a backend of this crate.
+//! The rows of `my_ops.toml` on arrays split over ranks, and the base table on ranks that compute with this crate's
+//! backend.
 
 use backends::prelude::*;
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use demo_ops::{counted::Counted, naive::Naive, *};
 
-/// So that the small arrays of the tests are split.
+/// Splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 type Ranks = Sharded<Counted<Numpyish>>;
@@ -22,7 +23,8 @@ backends::conformance! {
     backend = alone(), type = Ranks, ranks = on_ranks, dtypes = ["float32", "float64", "int64"]
 }
 
-/// What each row does follows from what its table says: nothing is gathered where the elements of the result are those of the parts.
+/// The table determines what each row does on ranks: nothing is gathered if the result's elements depend on one part
+/// only.
 #[test]
 fn rows_are_split_as_their_table_says() {
     threads::run(3, |world| {
@@ -36,7 +38,7 @@ fn rows_are_split_as_their_table_says() {
             assert_eq!(counts.get(op), Some(&1), "{op}, by its kernel and not by what it is composed of: {counts:?}");
         }
         assert_eq!((rows.split(), means.split(), b.gathered().count), (Some(0), Some(0), 0));
-        // of all elements: every rank needs them
+        // a reduction of all elements needs them on every rank
         let mean: f32 = b.item(&b.power_mean(&x, ..).unwrap()).unwrap();
         assert!((mean - 25.5_f32.sqrt()).abs() < 1e-6 && b.gathered().count == 1, "{mean}, {:?}", b.gathered());
     });
@@ -44,7 +46,7 @@ fn rows_are_split_as_their_table_says() {
 
 type ShardedOf<T> = backends_sharded::ShardedArray<Counted<Numpyish>, T>;
 
-/// A backend that has only some ops does on ranks what these ask for, and says on all ranks what it lacks.
+/// A backend with only some ops works on ranks, and all ranks report an op that it lacks.
 #[test]
 fn ranks_compute_on_any_backend() {
     let all = threads::run(2, |world| {
