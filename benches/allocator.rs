@@ -1,4 +1,4 @@
-//! The allocator of a program that chooses between `Pages` and the system's when it begins.
+//! An allocator that uses `Pages` or the system's allocator, as the program chooses at its start.
 
 use backends::alloc::Pages;
 use std::{
@@ -14,15 +14,17 @@ static CHOSEN: Chosen = Chosen;
 static PAGES: Pages = Pages::new();
 static KEEPS_PAGES: AtomicBool = AtomicBool::new(false);
 
-/// From here on `Pages` has the memory. To be called before anything large is allocated: small blocks are the system's in both.
+/// Lets `Pages` serve all later allocations. Call it before any large allocation: small blocks are the system's in both
+/// cases.
 pub fn keep_pages() {
     KEEPS_PAGES.store(true, Relaxed);
 }
 
-/// Calls a function of `Pages` or of the system's allocator.
+/// Forwards each function to `Pages` or to the system's allocator.
 macro_rules! by_choice {
     ($($name:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?;)*) => {
-        // SAFETY: both keep the contract, and have the same small blocks; the choice is made while there are no others.
+        // SAFETY: both allocators keep the contract, and small blocks are the system's in both; the choice is made
+        // before any larger block exists.
         unsafe impl GlobalAlloc for Chosen {$(
             #[inline]
             unsafe fn $name(&self, $($arg: $ty),*) $(-> $out)? {

@@ -1,7 +1,8 @@
-//! Formulas beside the same op by op, beside ndarray's loops and libtorch: one line `peer TAB formula TAB elements TAB
-//! nanoseconds` for each, the least of many rounds. `cargo xtask peers` runs it, with NumPy, numexpr and PyTorch beside it.
+//! Formulas against the same computation op by op, ndarray's loops and libtorch. Prints a line `peer TAB formula TAB
+//! elements TAB nanoseconds` for each, the least time of many rounds. `cargo xtask peers` runs it, and NumPy, numexpr
+//! and PyTorch beside it.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS and OMP_NUM_THREADS.
+//! RAYON_NUM_THREADS and OMP_NUM_THREADS set the number of threads.
 
 mod measure;
 
@@ -9,7 +10,7 @@ use backends::{expr, prelude::*};
 use measure::measure;
 use ndarray::{ArrayD, Zip, azip};
 
-/// Op by op, and as formulas, on a backend.
+/// Measures each computation op by op, and as a formula, on a backend.
 fn on<B: Backend>(b: &B, name: &str, n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) -> Result<()> {
     let (ops, fused) = (format!("{name}, ops"), format!("{name}, expr!"));
     let (x, y) = (b.from_ndarray(x.clone().into_shared())?, b.from_ndarray(y.clone().into_shared())?);
@@ -47,7 +48,7 @@ fn on<B: Backend>(b: &B, name: &str, n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>)
     Ok(())
 }
 
-/// ndarray's own loops, on one thread.
+/// Measures ndarray's own loops, on one thread.
 fn with_ndarray(n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) {
     let (mu, s, a) = (0.3, 1.5, 1e-9);
     let name = "ndarray, Zip";
@@ -73,7 +74,7 @@ fn with_ndarray(n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) {
 }
 
 fn main() -> Result<()> {
-    // `cargo bench` says --bench
+    // `cargo bench` passes --bench, which is ignored
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|n| n.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10, 1000, 1_000_000, 10_000_000] } else { sizes };
     let torch = backends::runtime::available("torch", Torch::cpu());

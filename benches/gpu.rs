@@ -1,7 +1,9 @@
-//! Calls on a GPU, in the dtypes and sizes that others are compared in: `xtask/peers_gpu.py` has the same calls, by the same names, in CuPy
-//! and PyTorch. `cargo xtask gpu-bundle` carries this program to a GPU's machine.
+//! Times calls on a GPU, in the dtypes and sizes that other libraries are compared in: `xtask/peers_gpu.py` has the
+//! same calls, by the same names, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine with a
+//! GPU.
 //!
-//! `gpu [--json FILE] [--once] [--small]`: a line of JSON for each call and size; each call once, for a profiler; small sizes alone.
+//! `gpu [--json FILE] [--once] [--small]`: prints a line of JSON for each call and size. `--once` makes each call once,
+//! for a profiler; `--small` measures small sizes only.
 
 use backends::{f16, prelude::*};
 use std::{
@@ -11,14 +13,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A round takes about so long, and all rounds of a call.
+/// Approximate time of one round, and of all rounds of a call.
 const ROUND: Duration = Duration::from_millis(5);
 const TOTAL: Duration = Duration::from_millis(50);
 
 /// A call with its operands ready.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// The calls on operands of 2^24 elements, or of 1024.
+/// The calls, on operands of 2^24 elements if `large`, else of 1024.
 #[allow(clippy::too_many_lines, reason = "it is a list")]
 fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     b.seed(1);
@@ -109,7 +111,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     row!("fft2 4096", |b, z2| b.fft2(&z2));
     row!("conv 3x3 64-64 56x56 b32 f32", |b, ci, cw| b.conv_with(&ci, &cw, ConvOptions::new().padding(1)));
     row!("conv 3x3 64-64 56x56 b32 f16", |b, cih, cwh| b.conv_with(&cih, &cwh, ConvOptions::new().padding(1)));
-    // as the reverse mode calls it: batch and channels change places
+    // as reverse mode calls it: batch and channel axes are swapped
     row!("conv weight gradient f32", |b, ci| {
         let swapped = b.moveaxis(&ci, 0, 1)?;
         b.conv_with(&swapped, &swapped, ConvOptions::new().padding(1))
@@ -126,7 +128,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     Ok(calls)
 }
 
-/// The least time of a call, of rounds with one wait at the end.
+/// Least time of a call. Each round makes many calls and waits for the device at its end.
 fn least(call: &Call, wait: &dyn Fn() -> Result<()>) -> Result<Duration> {
     let round = |calls: u32| {
         let start = Instant::now();
@@ -150,7 +152,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             "--json" => out = Box::new(File::create(args.next().ok_or("--json needs a file")?)?),
             "--once" => once = true,
             "--small" => small = true,
-            // cargo's own
+            // cargo passes this option
             "--bench" => {}
             other => return Err(format!("there is no option `{other}`: gpu [--json FILE] [--once] [--small]").into()),
         }
@@ -158,7 +160,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let b = Cuda::new(0)?;
     let wait = || b.synchronize();
     for (size, large) in [("small", false), ("large", true)] {
-        // a profiler sees the large ones
+        // a profiler is only interested in the large sizes
         if (small && large) || (once && !large && !small) {
             continue;
         }
@@ -169,7 +171,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             match outcome {
                 Ok(None) => {}
                 Ok(Some(time)) => writeln!(out, "{head},\"ns\":{}}}", time.as_nanos())?,
-                // one call that fails does not cost the others
+                // the other calls are measured even if one fails
                 Err(why) => writeln!(out, "{head},\"error\":{:?}}}", why.to_string())?,
             }
             out.flush()?;

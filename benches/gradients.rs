@@ -1,5 +1,5 @@
-//! What recording costs: a chain of a hundred products of ten elements, plainly, recorded, and there and back. And what a derivative along a
-//! direction costs, forward and by going back twice.
+//! Costs of recording: a chain of a hundred products of ten elements, plain, recorded, and with its gradient. And costs
+//! of a derivative along a direction, in forward mode and by reverse mode twice.
 
 use backends::{
     grad::{Diff, grad, jvp, vjp},
@@ -45,7 +45,7 @@ fn recording(c: &mut Criterion) {
     group.finish();
 }
 
-/// The Gaussian of a formula.
+/// A Gaussian plus a sine, as one formula.
 fn gaussian<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     expr!(b, 0.5 * exp(-(x - 0.3) * *2 / 1.7) + sin(x) * x)
 }
@@ -60,7 +60,7 @@ fn along(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("forward", n), |t| t.iter(|| jvp(&b, gaussian, black_box(&x), &v)));
         group.bench_function(BenchmarkId::new("back twice", n), |t| {
             t.iter(|| {
-                // the way back is linear in what it begins with, so its own way back is the way there
+                // the pullback is linear in the cotangent, so its own pullback is the derivative along a direction
                 let pulled = |d: &Diff<Numpyish>, u: &_| {
                     let x = d.constant(black_box(&x).clone());
                     vjp(d, gaussian, &x)?.1.pull(u)
@@ -72,7 +72,7 @@ fn along(c: &mut Criterion) {
     group.finish();
 }
 
-/// The same function op by op.
+/// A Gaussian times x, op by op.
 fn gaussian_by_ops<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let square = b.square(b.subtract(x, 0.3)?)?;
     b.multiply(b.exp(b.negative(b.divide(square, 0.5)?)?)?, x)

@@ -1,4 +1,4 @@
-//! What the machine can do at most: bytes per second by the size of what is gone through, and multiplications with additions.
+//! Limits of the machine: memory bandwidth by size of the working set, and multiply-adds per second.
 
 use std::{
     hint::black_box,
@@ -6,20 +6,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of one thread that are gone through, from what is near the processor to what is only in memory.
+/// Bytes that each thread reads and writes, from sizes that fit a near cache to one that only fits memory.
 const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
 
-/// How often the least time is looked for.
+/// Least number of rounds.
 const ROUNDS: usize = 12;
 
-/// Sums that wait for nobody, in a loop that reads memory: some registers of them.
+/// Independent sums in a loop that reads memory, which fill several registers.
 const LANES: usize = 64;
 
-/// Registers of sums that wait for nobody, in a loop that multiplies: two multiplications begin in a cycle, and one takes four or five. With the two factors they
-/// fit into the 16 registers of AVX2.
+/// Registers of independent sums in a loop of multiply-adds: two start in a cycle, and each takes four or five. With
+/// the two factors they fit the 16 registers of AVX2.
 const REGISTERS: usize = 12;
 
-/// `name value` pairs, one TAB between two: `fma64` and `fma32` in GFLOP/s, and for each size `at BYTES` in GB/s, of all threads.
+/// `name value` pairs separated by TABs: `fma64` and `fma32` in GFLOP/s, and `at BYTES` in GB/s for each size; all for
+/// all threads together.
 pub fn line(threads: usize) -> String {
     let mut found =
         vec![format!("fma64 {:.1}", flops(threads, of_f64)), format!("fma32 {:.1}", flops(threads, of_f32))];
@@ -27,7 +28,8 @@ pub fn line(threads: usize) -> String {
     found.join("\t")
 }
 
-/// The least time of `work` on all threads at once; each prepares first.
+/// Time in seconds of the slowest thread, when all run `work` at once; each thread takes the least of its rounds. Every
+/// thread calls `prepare` first.
 fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P) + Sync) -> f64 {
     let one = || {
         let mut with = prepare();
@@ -44,12 +46,12 @@ fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P
     };
     thread::scope(|scope| {
         let all: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-        // a thread that panicked has measured nothing
+        // a thread that panicked has no measurement
         all.into_iter().filter_map(|thread| thread.join().ok()).fold(0.0, f64::max)
     })
 }
 
-/// The larger of what a triad moves (two arrays read, one written) and what a sum reads, in GB/s.
+/// Bandwidth in GB/s: the larger of a triad's (reads two arrays, writes one) and a sum's (reads).
 fn bandwidth(threads: usize, bytes: usize) -> f64 {
     let n = bytes / 24;
     let again = (1 << 20) / bytes + 1;
@@ -78,10 +80,10 @@ fn bandwidth(threads: usize, bytes: usize) -> f64 {
     (24 * n * again * threads) as f64 / triad.min(read) / 1e9
 }
 
-/// Steps of a loop of multiplications with additions.
+/// Steps of a loop of multiply-adds.
 const STEPS: usize = 100_000;
 
-/// `work` says how many multiplications with additions it has made in each step.
+/// GFLOP/s of `work`, which returns its number of multiply-adds per step.
 fn flops(threads: usize, work: fn() -> usize) -> f64 {
     let time = least(
         threads,
@@ -96,7 +98,7 @@ fn flops(threads: usize, work: fn() -> usize) -> f64 {
 macro_rules! multiply_add {
     ($name:ident, $t:ty) => {
         fn $name() -> usize {
-            /// `LANES` numbers of each of the registers.
+            /// Multiply-adds in registers of `LANES` numbers each.
             #[inline(always)]
             fn text<const LANES: usize>(fused: impl Fn($t, $t, $t) -> $t) -> usize {
                 let (mut sums, a, b) = ([[0.5; LANES]; REGISTERS], black_box(0.999), black_box(0.001));

@@ -1,16 +1,17 @@
-//! The clock of the programs that `cargo xtask peers` runs.
+//! Timing for the programs that `cargo xtask peers` runs.
 
 use std::{
     hint::black_box,
     time::{Duration, Instant},
 };
 
-/// How long a call is measured: at least for so long, and for so many rounds, unless these take longer than the second.
+/// A call is measured for at least `TIME` and `ROUNDS` rounds, but if the rounds take longer, for no more than
+/// `LONGEST`.
 const TIME: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 8;
 
-/// Says the least time of a call, by the clock. Short calls are timed many at once.
+/// Prints the least wall-clock time of a call. Short calls are timed in groups.
 pub fn measure<R>(peer: &str, call: &str, n: usize, mut run: impl FnMut() -> R) {
     let begin = Instant::now();
     black_box(run());

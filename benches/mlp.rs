@@ -1,8 +1,8 @@
-//! A step of training the network of `tests/programs/mlp.rs`: the loss, its gradient, and the change of the parameters. Lines
-//! `peer TAB what TAB batch TAB nanoseconds`, the least of many rounds; `cargo xtask peers mlp` runs it, with PyTorch, burn and candle beside it. The
-//! arguments are sizes of batches.
+//! A training step of the network of `tests/programs/mlp.rs`: the loss, its gradient, and the update of the parameters.
+//! Prints lines `peer TAB what TAB batch TAB nanoseconds`, the least time of many rounds. `cargo xtask peers mlp` runs
+//! it, and PyTorch, burn and candle beside it. The arguments are batch sizes.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS.
+//! RAYON_NUM_THREADS sets the number of threads.
 
 mod measure;
 
@@ -25,7 +25,7 @@ struct Network<B: Backend> {
     b2: B::Array<f32>,
 }
 
-/// The mean binary cross entropy.
+/// Mean binary cross entropy.
 fn loss<B: Backend>(b: &B, network: &Network<B>, x: &B::Array<f32>, y: &B::Array<f32>) -> Result<B::Array<f32>> {
     let Network { w1, b1, w2, b2 } = network;
     let hidden = expr!(b, maximum(x @ w1 + b1, 0))?;
@@ -33,7 +33,7 @@ fn loss<B: Backend>(b: &B, network: &Network<B>, x: &B::Array<f32>, y: &B::Array
     expr!(b, -mean(y * log(p + EPS) + (1 - y) * log(1 - p + EPS), ..))
 }
 
-/// Numbers that are the same in all programs.
+/// Number `k` of a sequence that is the same in all programs.
 fn number(k: usize) -> f32 {
     ((k * 37 + 11) % 101) as f32 / 101.0 - 0.5
 }

@@ -1,6 +1,6 @@
-//! Numbers in 0..1 that look random, the same in the programs of the peers (`xtask/peers_noise.py`): splitmix64.
+//! Pseudorandom numbers in 0..1 by splitmix64, the same as in the other libraries' programs (`xtask/peers_noise.py`).
 
-/// The `count` numbers of a seed.
+/// The first `count` numbers for a seed.
 pub fn noise(seed: u64, count: usize) -> Vec<f64> {
     let of = |i: u64| {
         let mut z = seed.wrapping_mul(0x632B_E59B_D9B4_E019).wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

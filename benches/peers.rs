@@ -1,9 +1,12 @@
-//! The calls of `peers.txt` on `Numpyish`, as `cargo xtask bench peers` asks for them: it reads the list, and runs this and other libraries' programs in turn.
+//! Times the calls of `peers.txt` on `Numpyish`. `cargo xtask bench peers` reads the list, and sends its calls to this
+//! program and to other libraries' programs in turn.
 //!
-//! A line in, `ARRAYS TAB CALL`; a line out, `NANOSECONDS TAB BYTES`: the least time of a call, and how many bytes it reads and writes at least. Or `! WHY`. `limits`
-//! asks for what the machine can do.
+//! For each input line `ARRAYS TAB CALL` the program prints `NANOSECONDS TAB BYTES`: the least time of a call, and the
+//! number of bytes that it must read and write at least; or `! WHY` for an error. The input `limits` asks for the
+//! limits of the machine.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS. With the argument `pages` large arrays are in memory of `backends::alloc::Pages`.
+//! RAYON_NUM_THREADS sets the number of threads. With the argument `pages` large arrays are allocated by
+//! `backends::alloc::Pages`.
 
 mod allocator;
 mod limits;
@@ -20,20 +23,20 @@ use std::{
 
 type V = Value<Numpyish>;
 
-/// Errors of calls and of texts.
+/// Result with errors of calls and of parsing.
 type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
-/// Elements of the large arrays: the square and the cube of whole numbers.
+/// Number of elements of the large arrays, a square and a cube of integers.
 const N: usize = 1_000_000;
 
-/// The columns of a stencil of 5 places on a grid of rows of 450.
+/// Column indices of a 5-point stencil on a grid with rows of 450.
 fn stencil(b: &Numpyish) -> Result<<Numpyish as Arrays>::Array<i64>> {
     let rows = b.expand_dims(b.arange::<i64>(0, 200_000, 1)?, 1)?;
     let columns = b.add(rows, b.asarray([-450_i64, -1, 0, 1, 450])?)?;
     b.reshape(b.clip(columns, 0, 199_999)?, -1)
 }
 
-/// The arrays that calls name.
+/// The arrays that calls refer to by name.
 fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     let (x, y) = (b.asarray(noise(1, N))?, b.asarray(noise(2, N))?);
     let (a, c) =
@@ -69,7 +72,7 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
         ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
     ];
     let sparse = [
-        // 100 000 rows of 10 elements anywhere, and the 5 diagonals of a stencil of 200 000 places
+        // `r`: 100 000 rows of 10 elements at random columns; `l`: the 5 diagonals of a stencil on 200 000 points
         ("ri", below(&y, 100_000.0)?),
         ("rp", b.arange::<i64>(0, 1_000_001, 10)?),
         ("li", stencil(b)?),
@@ -95,8 +98,9 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }
 
-/// An array of the list: `x float32 1000,1000 100 T`, its elements those of `noise(seed)`. Integers are below the fourth word; the last is `T` of the
-/// transpose of a matrix in C order, the step of a part of the last axis, or `-`.
+/// Makes an array that the list describes, such as `x float32 1000,1000 100 T`, from the elements of `noise(seed)`. The
+/// fourth word is the exclusive bound of integers. The last word is `T` for the transpose of a matrix in C order, a
+/// number for the step of a slice of the last axis, or `-`.
 fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
     let [name, dtype, dims, below, layout] = item.split(' ').collect::<Vec<_>>()[..] else {
         return Err(format!("`{item}` is no array").into());
@@ -138,14 +142,15 @@ fn bytes(b: &Numpyish, x: &V) -> usize {
     }
 }
 
-/// A call that is ready to be made, and is given the result where that is asked for.
+/// A prepared call, which stores its result if a place for it is given.
 type Run = Box<dyn FnMut(Option<&mut V>) -> Result<()>>;
 
 fn no_call() -> Run {
     Box::new(|_| Ok(()))
 }
 
-/// Calls of few elements, where reading a script's variables would be most of the time, and formulas, which no script has.
+/// Calls compiled into this program: those of few elements, where reading a script's variables would dominate the time,
+/// and formulas, which scripts lack.
 fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
     let of = |name: &str| arrays.get(name)?.as_array()?.get::<T>().cloned();
@@ -185,7 +190,7 @@ fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     })
 }
 
-/// The program's state: the arrays of the list, and those of the calls that are asked for.
+/// State of the program: the named arrays, and the arrays and the call of the last request.
 struct Program {
     b: Numpyish,
     named: Variables<Numpyish>,
@@ -196,13 +201,13 @@ struct Program {
     bytes: usize,
 }
 
-/// How long a call is measured: so long, unless it is made but twice in that.
+/// Time for which a call is measured; longer if needed for two rounds.
 const TIME: Duration = Duration::from_millis(15);
 
 impl Program {
     fn prepare(&mut self, items: &str, call: &str) -> Tried<()> {
         if self.items != items || self.arrays.is_empty() {
-            // the memory of the last ones first
+            // free the last arrays first
             (self.arrays, self.run, self.call) = (Variables::new(), no_call(), String::new());
             self.arrays.clone_from(&self.named);
             for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
@@ -216,7 +221,8 @@ impl Program {
             let mut inputs = Vec::new();
             self.run = match native {
                 Some(run) => {
-                    // of the arrays that are made for it: a formula's scalars have names of others
+                    // only arrays made for this call count as inputs, because names of a formula's scalars may be names
+                    // of other arrays
                     let words: Vec<&str> = call.split(|c: char| !c.is_alphanumeric()).collect();
                     let names = items.split(';').filter_map(|item| item.split(' ').next());
                     inputs.extend(names.filter(|name| words.contains(name)).map(str::to_owned));
@@ -245,7 +251,7 @@ impl Program {
         Ok(())
     }
 
-    /// The least time of a call in nanoseconds. Short calls are timed many at once.
+    /// Least time of a call in nanoseconds. Short calls are timed in groups.
     fn least(&mut self) -> Result<f64> {
         let begin = Instant::now();
         (self.run)(None)?;

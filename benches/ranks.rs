@@ -1,9 +1,10 @@
-//! Arrays split over the ranks that an MPI launcher has started, beside `xtask/peers_heat.py`, which has the same rows in Heat: one line
-//! `peer TAB row TAB elements TAB nanoseconds TAB checksum TAB its scale` for each, printed by rank 0. `cargo xtask peers heat` runs both under one
-//! launcher, and compares the checksums. The argument is a part of the rows' names.
+//! Times ops on arrays split over the ranks of an MPI launcher. Rank 0 prints a line `peer TAB row TAB elements TAB
+//! nanoseconds TAB checksum TAB scale` for each row. `xtask/peers_heat.py` has the same rows in Heat; `cargo xtask
+//! peers heat` runs both under one launcher, and compares the checksums. The argument selects rows by part of their
+//! names.
 //!
-//! On one rank the rows run on `Numpyish` without ranks, too, each beside the same on ranks. All are of float32, which is Heat's default. The number
-//! of threads of a rank is that of RAYON_NUM_THREADS.
+//! On a single rank each row also runs on a plain `Numpyish`, next to the run on ranks. All elements are float32, which
+//! is Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
 
 use backends::{Complex, expr, prelude::*, slices};
@@ -16,17 +17,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// As programs with large arrays have it.
+/// The allocator that programs with large arrays use.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// Few elements, of which most of the time is what is around the loop.
+/// Small sizes, for which most of the time is call overhead.
 const FEW: [usize; 2] = [10, 1000];
 
-/// Elements of an array of one axis, or of a matrix.
+/// Number of elements of a large vector or matrix.
 const MANY: usize = 1 << 22;
 
-/// The rows, and how many elements their first array has; `xtask/peers_heat.py` has the same.
+/// The rows, with the numbers of elements of their first array; `xtask/peers_heat.py` has the same rows.
 const ROWS: [(&str, &[usize]); 16] = [
     ("x + y", &FEW),
     ("sum(x)", &FEW),
@@ -46,12 +47,13 @@ const ROWS: [(&str, &[usize]); 16] = [
     ("heat equation, expr!", &[1 << 22]),
 ];
 
-/// How long a call is measured: for so long and at least so many rounds, unless these take longer than the second.
+/// A call is measured for at least `TIME` and `ROUNDS` rounds, but if the rounds take longer, for no more than
+/// `LONGEST`.
 const TIME: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 const ROUNDS: u32 = 8;
 
-/// Measures on all ranks at once.
+/// Measures a row on all ranks at once.
 struct Clock<'w> {
     world: &'w World,
     peer: &'static str,
@@ -60,7 +62,7 @@ struct Clock<'w> {
 }
 
 impl Clock<'_> {
-    /// The time of the slowest rank, which is the same number on all of them.
+    /// The time of the slowest rank, which all ranks return.
     fn slowest(&self, calls: u32, mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
         let failed = |why: backends_sharded::world::Error| Error::library("ranks", "mpi", why.to_string());
         self.world.barrier().map_err(failed)?;
@@ -73,8 +75,8 @@ impl Clock<'_> {
         Ok(Duration::from_nanos(nanos[0]))
     }
 
-    /// The least time of a call, and what it gives. Short calls are timed many at once. All ranks make as many calls: what decides it is the
-    /// time of the slowest.
+    /// Prints the least time of a call, and the checksum of its result. Short calls are timed in groups. All ranks make
+    /// the same number of calls, because the slowest rank's time determines it.
     fn measure<B: Backend, T: Summed>(&self, b: &B, call: impl Fn() -> Result<B::Array<T>>) -> Result<()> {
         let run = || {
             black_box(call()?);
@@ -90,7 +92,7 @@ impl Clock<'_> {
             spent += time;
             rounds += 1;
         }
-        // collective: all ranks fetch it
+        // `to_vec` is collective, so every rank calls it
         let [sum, scale] = checksum(&b.to_vec(call()?)?);
         if self.world.rank() == 0 {
             println!("{}\t{}\t{}\t{}\t{sum}\t{scale}", self.peer, self.row, self.n, least.as_nanos());
@@ -99,7 +101,7 @@ impl Clock<'_> {
     }
 }
 
-/// Elements that a checksum is made of.
+/// Element types that have a checksum.
 trait Summed: Element {
     fn number(self) -> f64;
 }
@@ -116,13 +118,14 @@ impl Summed for Complex<f32> {
     }
 }
 
-/// A sum that is another one where elements are in another order, and the sum of the absolute values, with which its error is compared.
+/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, as the
+/// scale for its error.
 fn checksum<T: Summed>(all: &[T]) -> [f64; 2] {
     let terms = all.iter().enumerate().map(|(k, x)| x.number() * (1.0 + (k % 1009) as f64 / 1009.0));
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
 }
 
-/// Number `k` of a stream of numbers in 0 .. 1 that look random, and are the same in both programs: the last step of MurmurHash3.
+/// Pseudorandom number `k` in 0 .. 1, the same in both programs: the last step of MurmurHash3.
 fn number(k: usize) -> f32 {
     let mut h = k as u32;
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
@@ -134,7 +137,7 @@ fn vector<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     b.asarray((from..from + n).map(number).collect::<Vec<f32>>())
 }
 
-/// A matrix of so many elements, with as many rows as columns, or twice as many.
+/// A matrix of `n` elements that is square, or has twice as many rows as columns.
 fn matrix<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     let columns = 1 << (n.ilog2() / 2);
     let numbers = (from..from + n).map(number).collect();
@@ -142,7 +145,7 @@ fn matrix<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     b.asarray(array.map_err(|why| Error::argument("ranks", why.to_string()))?)
 }
 
-/// The inner elements of a matrix, and those above, below, left and right of them.
+/// The inner elements of a matrix, and their neighbours above, below, left and right.
 fn stencil<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<[B::Array<f32>; 5]> {
     Ok([
         b.getitem(u, slices![1..-1, 1..-1])?,
@@ -164,7 +167,7 @@ fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
-/// Measures a row. An op that gives one number has it in an array, and is measured with that.
+/// Measures a row. Reductions to a single number are measured with their result in an array.
 fn measure<B: Backend>(b: &B, clock: &Clock<'_>) -> Result<()> {
     let n = clock.n;
     let x = || vector(b, 0, n);

@@ -1,7 +1,7 @@
-//! Rows of every kind on every backend that the machine has, side by side: `cargo xtask bench rows` runs this and prints
-//! the ratios to libtorch, on the CPU and on the GPU.
+//! Ops of every kind on every backend of the machine: `cargo xtask bench rows` runs this and prints the ratios to
+//! libtorch, on the CPU and on the GPU.
 //!
-//! The benches of a row and size follow each other, so that what else the machine does falls on all of them.
+//! The benchmarks of a row and size follow each other, so that other load on the machine affects all of them.
 
 use backends::prelude::*;
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -11,18 +11,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One call of a row, with its arguments ready.
+/// One call of a row, with prepared arguments.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// A row on one backend: the backend's name, the call, and what waits for it.
+/// A row on one backend: the backend's name, the call, and a function that waits for its end.
 type OnBackend = (String, Call, Call);
 
-/// The rows, by name and number of elements, on the backends of this machine.
+/// The rows on the backends of this machine, by name and number of elements.
 #[derive(Default)]
 struct Rows(BTreeMap<(&'static str, usize), Vec<OnBackend>>);
 
 impl Rows {
-    /// Adds the rows on a backend, with about `n` elements.
+    /// Adds all rows on a backend, with about `n` elements each.
     fn add<B: Backend>(&mut self, b: &B, n: usize) -> Result<()> {
         let name = format!("{} {}", B::NAME, b.device());
         for (row, call) in calls(b, n)? {
@@ -34,7 +34,7 @@ impl Rows {
     }
 }
 
-/// The rows, each with arguments of about `n` elements.
+/// The rows, each with prepared arguments of about `n` elements.
 fn calls<B: Backend>(b: &B, n: usize) -> Result<Vec<(&'static str, Call)>> {
     b.seed(1);
     let side = n.isqrt();
@@ -97,7 +97,7 @@ fn main() -> Result<()> {
         .measurement_time(Duration::from_millis(600))
         .configure_from_args();
     let mut rows = Rows::default();
-    // the last fills a GPU, whose second cache has up to some 50 MB
+    // the largest size exceeds a GPU's L2 cache, which is up to about 50 MB
     let large = 1 << 24;
     for n in [1_000, 1_000_000, large] {
         if n < large {

@@ -1,8 +1,8 @@
-//! What the abstraction costs on the CPU: the same expressions against the functions of the library, generic over
-//! `B: Backend`, and through `AnyBackend`.
+//! Costs of the abstraction on the CPU: the same expressions written against the library's functions, generic over `B:
+//! Backend`, and through `AnyBackend`.
 //!
-//! `cargo xtask bench zero_cost` times them; `cargo xtask zero-cost` counts their instructions, by running
-//! `zero_cost count NAME CALLS` under callgrind, and fails where the promise is broken.
+//! `cargo xtask bench zero_cost` times them. `cargo xtask zero-cost` counts their instructions by running `zero_cost
+//! count NAME CALLS` under callgrind, and fails if the abstraction costs more than promised.
 
 use backends::{
     AnyArray, expr,
@@ -12,19 +12,19 @@ use backends::{
 use criterion::Criterion;
 use std::{borrow::Cow, hint::black_box};
 
-/// One op, written against the library's function.
+/// One op, by the library's function.
 #[inline(never)]
 fn add_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     each2(b, &ops::add {}, Operand::array(x), Operand::array(y))
 }
 
-/// The same over any backend.
+/// The same op, generic over the backend.
 #[inline(never)]
 fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
     b.add(x, y)
 }
 
-/// Three ops, written against the library's functions: `(x + y) * x - y`.
+/// Three ops, by the library's functions: `(x + y) * x - y`.
 #[inline(never)]
 fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     let sum = each2(b, &ops::add {}, Operand::array(x), Operand::array(y))?;
@@ -32,13 +32,13 @@ fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> R
     each2(b, &ops::subtract {}, Operand::Array(Cow::Owned(product)), Operand::array(y))
 }
 
-/// The same over any backend.
+/// The same three ops, generic over the backend.
 #[inline(never)]
 fn expression_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
     b.subtract(b.multiply(b.add(x, y)?, x)?, y)
 }
 
-/// The same as a formula: one pass.
+/// The same three ops as a formula, in one pass.
 #[inline(never)]
 fn expression_formula<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Result<B::Array<f64>> {
     expr!(b, (x + y) * x - y)
@@ -51,7 +51,7 @@ struct Inputs {
     y: HostArray<f64>,
     any_x: AnyArray<f64>,
     any_y: AnyArray<f64>,
-    /// The elements of `x` in lanes of ten.
+    /// The elements of `x`, ten in each row.
     lanes: HostArray<f64>,
 }
 
@@ -65,7 +65,7 @@ impl Inputs {
         Ok(Inputs { b, any, x, y, any_x, any_y, lanes })
     }
 
-    /// Every way to call, by name.
+    /// Makes the call of the given name.
     fn call(&self, name: &str) -> Result<()> {
         let Inputs { b, any, x, y, any_x, any_y, .. } = black_box(self);
         match name {
@@ -81,7 +81,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Calls that are counted only.
+    /// Calls whose instructions are counted, but whose time is not measured.
     #[inline(never)]
     fn small(&self, name: &str) -> Result<()> {
         let Inputs { b, x, y, lanes, .. } = black_box(self);

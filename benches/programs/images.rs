@@ -1,15 +1,15 @@
-//! Programs on images: filters, a table of brightness, Fourier transforms.
+//! Programs on images: filters, histogram equalization, Fourier transforms.
 
 use backends::{expr, prelude::*};
 
-/// PyTorch's border, which its convolutions have.
+/// The boundary mode `reflect` of PyTorch's convolutions.
 const BORDER: Boundary = Boundary::Mirror;
 
 fn blurred<B: Backend>(b: &B, x: &B::Array<f32>, sigma: f64) -> Result<B::Array<f32>> {
     b.gaussian_filter_with(x, sigma, GaussianFilterOptions::new().mode(BORDER))
 }
 
-/// Sobel's derivatives of the blurred image, along both axes.
+/// Sobel derivatives of the blurred image, along both axes.
 fn slopes<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<[B::Array<f32>; 2]> {
     let x = blurred(b, x, 1.0)?;
     let (difference, mean) = (b.asarray([-1.0, 0.0, 1.0])?, b.asarray([1.0, 2.0, 1.0])?);
@@ -19,7 +19,7 @@ fn slopes<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<[B::Array<f32>; 2]> {
     Ok([down, along(&along(&x, &mean, 0)?, &difference, 1)?])
 }
 
-/// How steep a blurred image is.
+/// Gradient magnitude of the blurred image.
 pub fn edges<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<B::Array<f32>> {
     let [down, right] = slopes(b, x)?;
     b.sqrt(b.add(b.square(down)?, b.square(right)?)?)
@@ -30,7 +30,7 @@ pub fn edges_formulas<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<B::Array<f
     expr!(b, sqrt(square(down) + square(right)))
 }
 
-/// The image with what a blur takes away added once more.
+/// Unsharp masking: adds 1.5 times the difference between the image and its blur.
 pub fn unsharp<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<B::Array<f32>> {
     let details = b.subtract(x, blurred(b, x, 2.0)?)?;
     b.clip(b.add(x, b.multiply(1.5, details)?)?, 0.0, 1.0)
@@ -41,7 +41,7 @@ pub fn unsharp_formulas<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<B::Array
     expr!(b, clip(x + 1.5 * (x - blurred), 0, 1))
 }
 
-/// Brightness by its rank, so that each is equally frequent.
+/// Histogram equalization of brightness levels.
 pub fn equalised<B: Backend>(b: &B, x: &B::Array<u8>) -> Result<B::Array<u8>> {
     let levels = b.astype::<i64, u8>(x)?;
     let counts = b.bincount_with::<i64>(b.flatten(&levels)?, BincountOptions::new().minlength(256))?;
@@ -57,15 +57,15 @@ pub fn equalised_formulas<B: Backend>(b: &B, x: &B::Array<u8>) -> Result<B::Arra
     b.take(table, levels, 0)
 }
 
-/// Frequencies that are kept, of those between 0 and a half.
+/// Width of the low-pass filter, in cycles per pixel (0 to 0.5).
 const PASS: f64 = 0.1;
 
-/// The frequencies along both axes, as a column and a row.
+/// Frequencies along both axes, as a column and a row.
 fn frequencies<B: Backend>(b: &B, n: usize) -> Result<[B::Array<f64>; 2]> {
     Ok([b.expand_dims(b.fftfreq::<f64>(n)?, 1)?, b.rfftfreq::<f64>(n)?])
 }
 
-/// High frequencies made weaker in the Fourier transform of an image.
+/// A Gaussian low-pass filter, by Fourier transform.
 pub fn low_pass<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let [down, right] = frequencies(b, x.shape()[0])?;
     let squares = b.add(b.square(down)?, b.square(right)?)?;
@@ -79,14 +79,14 @@ pub fn low_pass_formulas<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Arra
     expr!(b, irfft2(rfft2(x) * complex(exp(sharp * (square(down) + square(right))), 0)))
 }
 
-/// Where the highest place of a correlation is, and how high.
+/// Row, column and value of a correlation's maximum.
 fn peak<B: Backend>(b: &B, correlation: &B::Array<f32>) -> Result<B::Array<f32>> {
     let places = b.unravel_index(b.argmax(correlation, ..)?, correlation.shape())?;
     let [row, column] = [b.astype::<f32, i64>(&places[0])?, b.astype::<f32, i64>(&places[1])?];
     b.stack([&row, &column, &b.max(correlation, ..)?])
 }
 
-/// By how much one image is shifted against another, from the phases of their transforms.
+/// The shift between two images, by phase correlation.
 pub fn shift<B: Backend>(b: &B, (x, y): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let product = b.multiply(b.rfft2(x)?, b.conj(b.rfft2(y)?)?)?;
     let size = b.maximum(b.abs(&product)?, 1e-6)?;

@@ -1,10 +1,11 @@
-//! Whole small programs, as one writes them from the guides: op by op, and with formulas. `cargo xtask peers programs` runs them beside
-//! `xtask/peers_programs.py`, which has the same in NumPy and PyTorch, and compares the results.
+//! Small complete programs in the style of the guides, op by op and with formulas. `cargo xtask peers programs` runs
+//! them and `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and compares the results.
 //!
-//! A line in, `PROGRAM TAB N TAB FORM`, where the form is `ops` or `expr!`; a line out, `NANOSECONDS TAB CHECKSUM TAB SCALE`: the least time of a run, a sum
-//! of its result with weights, and the same sum of absolute values. Or `! WHY`.
+//! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints `NANOSECONDS TAB
+//! CHECKSUM TAB SCALE`: the least time of a run, a weighted sum of its result, and the sum of the absolute values of
+//! its terms; or `! WHY` for an error.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS.
+//! RAYON_NUM_THREADS sets the number of threads.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
 
 mod grids;
@@ -23,23 +24,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// As programs with large arrays have it.
+/// The allocator that programs with large arrays use.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// How long a program is measured when it is asked for: so long, unless it runs but twice in that.
+/// Time for which a program is measured; longer if needed for two runs.
 const TIME: Duration = Duration::from_millis(30);
 
-/// A program that can be run, and what is known of its result.
+/// A prepared program, with the checksum of its result and the checksum's scale.
 struct Ready<'b> {
     run: Box<dyn FnMut() -> Result<()> + 'b>,
     sums: [f64; 2],
 }
 
-/// A program over data, op by op and as formulas.
+/// The two forms of a program over data `D`: op by op, and with formulas.
 type Forms<B, D, T> = [fn(&B, &D) -> Result<<B as Arrays>::Array<T>>; 2];
 
-/// Runs it once for its checksum.
+/// Prepares a program, and runs it once for its checksum.
 fn ready<'b, B: Backend, D: 'b, T: Element>(
     b: &'b B,
     form: &str,
@@ -56,30 +57,31 @@ fn ready<'b, B: Backend, D: 'b, T: Element>(
     Ok(Ready { run, sums })
 }
 
-/// A sum that is another one where elements are in other places, and that of the absolute values, with which its error is compared.
+/// A sum whose value depends on the places of the elements, and the sum of the absolute values of its terms, as the
+/// scale for its error.
 fn checksum<T: Element>(result: &[T]) -> [f64; 2] {
     let terms = result.iter().zip(noise(99, result.len())).map(|(x, weight)| x.cast::<f64>() * weight);
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
 }
 
-/// Numbers in 0..1.
+/// Pseudorandom numbers in 0..1.
 fn numbers<B: Backend, T: Real>(b: &B, seed: u64, shape: &[usize]) -> Result<B::Array<T>> {
     let numbers: Vec<T> = noise(seed, shape.iter().product()).into_iter().map(T::from_f64).collect();
     b.reshape(b.asarray(numbers)?, shape)
 }
 
-/// Whole numbers below a limit.
+/// Random integers below a limit.
 fn levels<B: Backend>(b: &B, n: usize, limit: f64) -> Result<B::Array<u8>> {
     b.astype::<u8, f64>(b.multiply(numbers::<B, f64>(b, 1, &[n, n])?, limit)?)
 }
 
-/// The part of the complex plane that has the set.
+/// The part of the complex plane that contains the Mandelbrot set.
 fn plane<B: Backend>(b: &B, n: usize) -> Result<B::Array<Complex<f64>>> {
     let (re, im) = (b.linspace(-2.0, 0.5, n)?, b.linspace(-1.25, 1.25, n)?);
     b.complex(re, b.expand_dims(im, 1)?)
 }
 
-/// An image, and the same shifted, with a little noise.
+/// A shifted image with a little noise, and the image.
 fn shifted<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f32>, B::Array<f32>)> {
     let x = numbers::<B, f32>(b, 1, &[n, n])?;
     let noise = b.multiply(numbers::<B, f32>(b, 2, &[n, n])?, 0.1)?;
@@ -87,7 +89,7 @@ fn shifted<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f32>, B::Array<f32>)
     Ok((y, x))
 }
 
-/// A network of layers 784, 256, 128, 10, whose results are far from 0 and 1.
+/// A network with layers of 784, 256, 128 and 10 units, whose outputs are far from 0 and 1.
 fn network<B: Backend>(b: &B, n: usize) -> Result<models::Network<B>> {
     let sizes = [784, 256, 128, 10];
     let layers = sizes.windows(2).zip(2..).map(|(sizes, seed)| {
@@ -100,7 +102,7 @@ fn network<B: Backend>(b: &B, n: usize) -> Result<models::Network<B>> {
     Ok(models::Network { x: numbers(b, 1, &[n, sizes[0]])?, layers: layers.collect::<Result<_>>()? })
 }
 
-/// Features between -1 and 1, and a class that depends on the first two and on chance.
+/// Features between -1 and 1, and classes that depend on the first two features and on chance.
 fn samples<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f64>, B::Array<f64>)> {
     let x = b.subtract(b.multiply(numbers::<B, f64>(b, 1, &[n, 32])?, 2.0)?, 1.0)?;
     let chance = b.subtract(numbers::<B, f64>(b, 2, &[n])?, 0.5)?;
@@ -115,7 +117,7 @@ fn links<B: Backend>(b: &B, n: usize) -> Result<B::Array<f64>> {
     b.divide(x, sums)
 }
 
-/// The program of a name, with data of size `n`.
+/// The program with the given name, with data of size `n`.
 fn program<'b, B: Backend>(b: &'b B, name: &str, n: usize, form: &str) -> Result<Ready<'b>> {
     match name {
         "heat equation" => ready(b, form, numbers(b, 1, &[n, n])?, [grids::heat, grids::heat_formulas]),
@@ -153,7 +155,7 @@ fn program<'b, B: Backend>(b: &'b B, name: &str, n: usize, form: &str) -> Result
     }
 }
 
-/// The least time of a run in nanoseconds. Short runs are timed many at once.
+/// Least time of a run in nanoseconds. Short runs are timed in groups.
 fn least(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     let mut timed = |many: u32| {
         let start = Instant::now();
@@ -173,14 +175,14 @@ fn least(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     Ok(least)
 }
 
-/// What is ready of the program that was asked for last, by form.
+/// The prepared forms of the last program.
 type Kept<'b> = BTreeMap<String, Ready<'b>>;
 
 fn answer<'b, B: Backend>(b: &'b B, line: &str, last: &mut (String, Kept<'b>)) -> Result<String> {
     let wrong = || Error::argument("programs", format!("`{line}` asks for nothing"));
     let (what, form) = line.rsplit_once('\t').ok_or_else(wrong)?;
     if last.0 != what {
-        // the memory of the last one first
+        // free the last program's memory first
         *last = (what.to_owned(), BTreeMap::new());
     }
     if !last.1.contains_key(form) {

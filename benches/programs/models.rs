@@ -1,8 +1,8 @@
-//! Programs of chances and of weights: Monte Carlo, networks, regression, PageRank.
+//! Statistical and learning programs: Monte Carlo, networks, regression, PageRank.
 
 use backends::{expr, prelude::*};
 
-/// Pi by the part of random points that are in a circle.
+/// Pi, from the fraction of random points that lie within a circle.
 pub fn pi<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {
     let (x, y) = (b.random_uniform::<f64>([n])?, b.random_uniform::<f64>([n])?);
     let inside = b.less_equal(b.add(b.square(x)?, b.square(y)?)?, 1.0)?;
@@ -19,10 +19,10 @@ const PRICE: f64 = 100.0;
 const STRIKE: f64 = 105.0;
 const INTEREST: f64 = 0.05;
 const VOLATILITY: f64 = 0.2;
-/// What the price of a year grows by in the mean of its logarithms.
+/// Mean growth of the logarithm of the price in a year.
 const DRIFT: f64 = INTEREST - 0.5 * VOLATILITY * VOLATILITY;
 
-/// The price of a European call, a year before it ends.
+/// The price of a European call option, a year before it expires.
 pub fn option<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {
     let z = b.random_normal::<f64>([n])?;
     let ends = b.multiply(PRICE, b.exp(b.add(b.multiply(VOLATILITY, z)?, DRIFT)?)?)?;
@@ -36,13 +36,13 @@ pub fn option_formulas<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {
     expr!(b, discount * mean(maximum(PRICE * exp(VOLATILITY * z + DRIFT) - STRIKE, 0), ..))
 }
 
-/// What a network is given, and the weights and biases of its layers.
+/// The input of a network, and the weights and biases of its layers.
 pub struct Network<B: Backend> {
     pub x: B::Array<f32>,
     pub layers: Vec<(B::Array<f32>, B::Array<f32>)>,
 }
 
-/// The classes that a network sees: rectified layers, and a softmax of the last.
+/// Class probabilities of a network: layers with ReLU, and a softmax of the last layer.
 pub fn classes<B: Backend>(b: &B, network: &Network<B>) -> Result<B::Array<f32>> {
     let Network { x, layers } = network;
     let [first, second, last] = &layers[..] else { return Err(Error::argument("classes", "there are three layers")) };
@@ -68,7 +68,7 @@ const LEARNING: f64 = 0.5;
 /// Rows of features, and the class of each.
 type Samples<B> = (<B as Arrays>::Array<f64>, <B as Arrays>::Array<f64>);
 
-/// The weights of a logistic regression by steps down the gradient.
+/// Weights of a logistic regression, by gradient descent.
 pub fn logistic<B: Backend>(b: &B, (x, y): &Samples<B>) -> Result<B::Array<f64>> {
     let transposed = b.matrix_transpose(x)?;
     let mut w = b.zeros::<f64>([x.shape()[1]])?;
@@ -93,7 +93,7 @@ pub fn logistic_formulas<B: Backend>(b: &B, (x, y): &Samples<B>) -> Result<B::Ar
 const POWER_STEPS: usize = 20;
 const DAMPING: f64 = 0.85;
 
-/// PageRank by power iteration; columns of `links` have the sum 1.
+/// PageRank by power iteration; the columns of `links` sum to 1.
 pub fn page_rank<B: Backend>(b: &B, links: &B::Array<f64>) -> Result<B::Array<f64>> {
     let n = links.shape()[0];
     let mut rank = b.full::<f64>([n], 1.0 / n as f64)?;

@@ -1,10 +1,10 @@
-//! Programs on points: distances of all pairs, and what is made of them.
+//! Programs on points, which use the distances of all pairs.
 
 use backends::{expr, ix, prelude::*};
 
 const LLOYD_STEPS: usize = 3;
 
-/// Lloyd's iterations: each point goes to the nearest center, each center to the mean of its points.
+/// Lloyd's iterations: each point is assigned to the nearest center, and each center moves to the mean of its points.
 pub fn k_means<B: Backend>(b: &B, (x, start): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let (mut centers, k) = (start.clone(), start.shape()[0]);
     let points = b.expand_dims(x, 1)?;
@@ -26,13 +26,13 @@ pub fn k_means_formulas<B: Backend>(b: &B, (x, start): &(B::Array<f32>, B::Array
 
 const NEIGHBOURS: usize = 5;
 
-/// The distances of the nearest points, the nearest first.
+/// Distances of the nearest points, in ascending order.
 fn nearest<B: Backend>(b: &B, squares: B::Array<f32>) -> Result<B::Array<f32>> {
     let TopkResult { values, .. } = b.topk_with(squares, NEIGHBOURS, TopkOptions::new().largest(false))?;
     b.sqrt(b.maximum(values, 0.0)?)
 }
 
-/// Nearest neighbours of places among points; the squares of all distances come from a product of matrices.
+/// Distances of the nearest neighbours among `points`; the squares of all distances come from a matrix product.
 pub fn neighbours<B: Backend>(b: &B, (places, points): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let of_places = b.sum_with(b.square(places)?, 1, SumOptions::new().keepdims(true))?;
     let both = b.add(of_places, b.sum(b.square(points)?, 1)?)?;
@@ -53,10 +53,10 @@ const BODY_STEPS: usize = 2;
 const SOFTENING: f64 = 1e-3;
 const DT: f64 = 1e-4;
 
-/// Places and masses of bodies.
+/// Positions and masses of bodies.
 type Bodies<B> = (<B as Arrays>::Array<f64>, <B as Arrays>::Array<f64>);
 
-/// Steps of bodies that attract each other, from rest.
+/// Positions of bodies that attract each other, some steps after a start at rest.
 pub fn bodies<B: Backend>(b: &B, (places, masses): &Bodies<B>) -> Result<B::Array<f64>> {
     let (mut at, mut velocity) = (places.clone(), b.zeros_like(places)?);
     for _ in 0..BODY_STEPS {

@@ -1,6 +1,7 @@
-//! A step of training the network of `tests/programs/mlp.rs` in burn and in candle: lines as `benches/mlp.rs` prints them. The arguments are sizes of batches.
+//! A training step of the network of `tests/programs/mlp.rs` in burn and in candle, printed in the format of
+//! `benches/mlp.rs`. The arguments are batch sizes.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS.
+//! RAYON_NUM_THREADS sets the number of threads.
 
 #[path = "../../measure.rs"]
 mod measure;
@@ -11,7 +12,7 @@ const RATE: f64 = 0.5;
 const EPS: f64 = 1e-7;
 const STEP: &str = "step of a 4-16-1 network";
 
-/// As those of `benches/mlp.rs`: numbers that are the same in all programs.
+/// Number `k` of a sequence that is the same in all programs, as in `benches/mlp.rs`.
 fn number(k: usize) -> f32 {
     ((k * 37 + 11) % 101) as f32 / 101.0 - 0.5
 }

@@ -1,11 +1,11 @@
-//! The arrays that calls name, the same as those of `xtask/peers_rows.py`.
+//! The arrays that calls refer to by name, the same as in `xtask/peers_rows.py`.
 
 use crate::noise::noise;
 use half::f16;
 use num_complex::Complex;
 use std::{any::Any, collections::BTreeMap};
 
-/// How an array lies in memory: in C order, as the transpose of one in C order, or as every so-many-th element of the last axis of one.
+/// Layout of an array in memory: C order, the transpose of a C-order array, or every n-th element of its last axis.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Layout {
     C,
@@ -13,22 +13,22 @@ pub enum Layout {
     Step(usize),
 }
 
-/// Elements in C order with the lengths of their axes, and what part or view of that is meant.
+/// An array in C order, and the layout of the view on it.
 struct Made {
-    /// A vector of the elements' type.
+    /// A `Vec` of the elements' type.
     elements: Box<dyn Any>,
     dims: Vec<usize>,
     layout: Layout,
 }
 
-/// The arrays by name: those that are always there, and those of a line of the list.
+/// Arrays by name: the predefined ones, and those of the current line of the list.
 pub struct Arrays {
     named: BTreeMap<String, Made>,
     own: BTreeMap<String, Made>,
 }
 
 impl Arrays {
-    /// Those that are always there.
+    /// Makes the predefined arrays.
     pub fn named() -> Arrays {
         const N: usize = 1_000_000;
         let (x, y) = (noise(1, N), noise(2, N));
@@ -65,7 +65,7 @@ impl Arrays {
         Arrays { named, own: BTreeMap::new() }
     }
 
-    /// Those of a line of the list, `x float32 1000,1000 100 T;..`, in place of the last ones.
+    /// Replaces the arrays of the last line by those of this one, `x float32 1000,1000 100 T;..`.
     pub fn made(&mut self, items: &str) -> Result<(), String> {
         self.own.clear();
         for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
@@ -75,14 +75,15 @@ impl Arrays {
         Ok(())
     }
 
-    /// The elements of that array in C order, if they are of this type, the lengths of their axes, and its layout.
+    /// Elements in C order, lengths of the axes and layout of the named array; `None` if its elements are of another
+    /// type.
     pub fn get<T: Clone + 'static>(&self, name: &str) -> Option<(Vec<T>, Vec<usize>, Layout)> {
         let made = self.own.get(name).or_else(|| self.named.get(name))?;
         Some((made.elements.downcast_ref::<Vec<T>>()?.clone(), made.dims.clone(), made.layout))
     }
 }
 
-/// Of each of the square matrices its product with its transpose, and one on the diagonal.
+/// The product of each square matrix with its transpose, plus the identity.
 fn positive_definite(matrices: &[f64], n: usize) -> Vec<f64> {
     let of = |m: &[f64], i: usize, j: usize| (0..n).map(|k| m[i * n + k] * m[j * n + k]).sum::<f64>();
     let element = |m: &[f64], at: usize| of(m, at / n, at % n) + f64::from(u8::from(at / n == at % n));

@@ -1,11 +1,11 @@
-//! A call of a library as the program times it, and the sum of what it gives.
+//! Calls of a library as the program times them, and sums of their results.
 
 use half::f16;
 use ndarray::{ArrayRef, Dimension};
 use num_complex::Complex;
 use std::hint::black_box;
 
-/// Makes the call, lets its result go, and says the sum of its elements where that is asked for.
+/// Makes the call and drops its result, after storing the sum of its elements if a place for it is given.
 pub type Call = Box<dyn FnMut(Option<&mut f64>)>;
 
 pub fn made<R: Total>(mut make: impl FnMut() -> R + 'static) -> Option<Call> {
@@ -17,7 +17,7 @@ pub fn made<R: Total>(mut make: impl FnMut() -> R + 'static) -> Option<Call> {
     }))
 }
 
-/// The sum of all elements, of complex ones that of both parts.
+/// The sum of all elements; for complex elements, of both parts.
 pub trait Total {
     fn total(&self) -> f64;
 }

@@ -1,9 +1,10 @@
-//! The calls of `benches/peers.txt` in other Rust libraries, as `cargo xtask bench peers` asks for them.
+//! Times the calls of `benches/peers.txt` in other Rust libraries, for `cargo xtask bench peers`.
 //!
-//! A line in, `PEER TAB ARRAYS TAB CALL`; a line out, `NANOSECONDS TAB TOTAL`: the least time of a call, and the sum of its result's elements, by which results of
-//! libraries are compared. `-` where a library has no such call, `! WHY` for a mistake; `versions` asks for those.
+//! For each input line `PEER TAB ARRAYS TAB CALL` the program prints `NANOSECONDS TAB TOTAL`: the least time of a call,
+//! and the sum of its result's elements, by which results of libraries are compared. It prints `-` if a library has no
+//! such call, and `! WHY` for an error. The input `versions` asks for the libraries' versions.
 //!
-//! The number of threads is that of RAYON_NUM_THREADS and MATMUL_NUM_THREADS.
+//! RAYON_NUM_THREADS and MATMUL_NUM_THREADS set the number of threads.
 
 mod arrays;
 mod call;
@@ -25,19 +26,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a call is measured: so long, unless it is made but twice in that.
+/// Time for which a call is measured; longer if needed for two rounds.
 const TIME: Duration = Duration::from_millis(15);
 
-/// A library's call, ready to be made, and the sum of its result.
+/// A library's prepared call, and the sum of its result.
 struct Ready {
     text: String,
     call: Option<Call>,
     total: f64,
 }
 
-/// The arrays that were asked for last, and of each library the call that was.
+/// The arrays of the last request, and each library's last call.
 struct Program {
-    /// That of rstsr, which has threads of its own.
+    /// The device of rstsr, which has its own threads.
     device: DeviceFaer,
     arrays: Arrays,
     items: String,
@@ -47,7 +48,7 @@ struct Program {
 impl Program {
     fn answer(&mut self, peer: &str, items: &str, text: &str) -> Result<String, Box<dyn error::Error>> {
         if self.items != items {
-            // the memory of the last ones first
+            // free the last arrays first
             self.ready.clear();
             self.arrays.made(items)?;
             items.clone_into(&mut self.items);
@@ -76,7 +77,7 @@ impl Program {
     }
 }
 
-/// The least time of a call in nanoseconds. Short calls are timed many at once.
+/// Least time of a call in nanoseconds. Short calls are timed in groups.
 fn least(call: &mut Call) -> f64 {
     let begin = Instant::now();
     call(None);
@@ -94,7 +95,7 @@ fn least(call: &mut Call) -> f64 {
     least.as_nanos() as f64 / f64::from(many)
 }
 
-/// The libraries with the versions that the manifest asks for.
+/// The libraries with the versions in the manifest.
 fn versions() -> String {
     let version = |line: &str| {
         let (name, rest) = line.split_once(" = ")?;

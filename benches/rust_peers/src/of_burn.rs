@@ -1,4 +1,4 @@
-//! Calls of burn on its backend Flex. Its calls take tensors by value; a clone is another handle of the same elements.
+//! Calls of burn on its backend Flex. Calls take tensors by value; a clone is another handle to the same elements.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -16,7 +16,7 @@ impl<const D: usize, K: Basic> Total for Tensor<D, K> {
     }
 }
 
-/// A tensor by its name, if it has so many axes and elements of this kind.
+/// A tensor by its name; `None` if it has another number of axes or another kind of elements.
 trait Named: Sized {
     fn named(arrays: &Arrays, name: &str) -> Option<Self>;
 }
@@ -56,7 +56,7 @@ fn of<T: Element, const D: usize, K: Basic>(arrays: &Arrays, name: &str) -> Opti
     })
 }
 
-/// A call of some tensors; nothing where they are not there, or are others.
+/// A call on named tensors; `None` if one of them is missing or of another type.
 macro_rules! with {
     ($arrays:ident, |$($x:ident: $t:ty),*| $result:expr) => {{
         $(let $x = <$t>::named($arrays, stringify!($x))?;)*
@@ -163,7 +163,7 @@ fn layouts(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// `var` with the whole number of elements.
+/// Standard deviation with the number of elements as divisor.
 fn std<const D: usize>(x: Tensor<D>, axis: usize) -> Tensor<D> {
     x.var_bias(axis).sqrt()
 }
@@ -219,7 +219,7 @@ fn products(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// What moves elements, or puts them in order, of floats, and random ones; those of integers are below.
+/// Copies, sorting, indexing and random numbers, for floats; integers are below.
 fn moved(text: &str, arrays: &Arrays) -> Option<Call> {
     let random = |of: Distribution, dtype: DType| {
         made(move || Tensor::<1>::random([1_000_000], of, (&Device::default(), dtype)))
@@ -252,7 +252,7 @@ fn integers(text: &str, arrays: &Arrays) -> Option<Call> {
         "multiply(x, y)" => with!(arrays, |x: I1, y: I1| x * y),
         "maximum(x, y)" => with!(arrays, |x: I1, y: I1| x.max_pair(y)),
         "equal(x, y)" => with!(arrays, |x: I1, y: I1| x.equal(y)),
-        // a sum of bytes is a byte
+        // burn sums bytes in bytes, which overflows
         "sum(x, ..)" if arrays.get::<u8>("x").is_none() => with!(arrays, |x: I1| x.sum()),
         "sort(x)" => with!(arrays, |x: I1| x.sort(0)),
         "argsort(x)" => with!(arrays, |x: I1| x.argsort(0)),

@@ -1,4 +1,5 @@
-//! Calls of candle. Its tensors know their dtypes at run time, so that a call is there for all of them, or fails when it is first made.
+//! Calls of candle. Its tensors have their dtype at run time, so a call compiles for all dtypes, and may fail when it
+//! is first made.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -15,7 +16,7 @@ impl Total for Tensor {
     }
 }
 
-/// The tensor of this name; truth values are bytes.
+/// The tensor of this name; bools become bytes.
 fn tensor(arrays: &Arrays, name: &str) -> Option<Tensor> {
     of::<f64>(arrays, name)
         .or_else(|| of::<f32>(arrays, name))
@@ -34,7 +35,7 @@ fn of<T: WithDType>(arrays: &Arrays, name: &str) -> Option<Tensor> {
     match layout {
         Layout::C => Some(tensor),
         Layout::Transposed => tensor.t().ok(),
-        // there is no view with a step, but one of the first of so many
+        // candle has no views with a step, but the first element of each group of `step` is a view
         Layout::Step(step) => {
             let (n, last) = (dims[0], dims[1]);
             tensor.reshape((n, last / step, step)).and_then(|x| x.narrow(2, 0, 1)?.squeeze(2)).ok()
@@ -42,7 +43,7 @@ fn of<T: WithDType>(arrays: &Arrays, name: &str) -> Option<Tensor> {
     }
 }
 
-/// A call of some tensors; nothing where they are not there, or where the call fails.
+/// A call on named tensors; `None` if one of them is missing, or if the call fails.
 macro_rules! with {
     ($arrays:ident, |$($x:ident),*| $result:expr) => {{
         $(let $x = tensor($arrays, stringify!($x))?;)*
@@ -126,13 +127,14 @@ fn layouts(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// `var` divides by one less than there are elements.
+/// Standard deviation with the number of elements as divisor; candle's `var` divides by one less.
 fn std(x: &Tensor, axis: usize) -> Result<Tensor> {
     let n = x.dim(axis)? as f64;
     (x.var(axis)? * ((n - 1.0) / n))?.sqrt()
 }
 
-/// The running sum is a product with a matrix of ones, of which there is room for so many.
+/// Cumulative sum, which candle computes by a product with a matrix of ones; refused above 2000 elements, whose matrix
+/// is too large.
 fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
     if x.dim(axis)? > 2000 {
         candle_core::bail!("no room");
@@ -142,7 +144,7 @@ fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
 
 fn reductions(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
-        // a sum of bytes is a byte, and one of halves is made in halves, which many ones do not change
+        // candle sums bytes in bytes, which overflows, and float16 in float16, which loses small terms
         "sum(x, ..)" | "sum(x)" if arrays.get::<u8>("x").is_none() && arrays.get::<f16>("x").is_none() => with!(arrays, |x| x.sum_all()),
         "max(x, ..)" => with!(arrays, |x| x.max_all()),
         "cumulative_sum(x)" => with!(arrays, |x| running(&x, 0)),
@@ -190,7 +192,7 @@ fn products(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// What moves elements, or puts them in order, and random ones.
+/// Copies, sorting, indexing and random numbers.
 fn moved(text: &str, arrays: &Arrays) -> Option<Call> {
     const N: usize = 1_000_000;
     match text {

@@ -23,7 +23,7 @@ impl Total for Llt<f64> {
     }
 }
 
-/// Of a decomposition the values alone: vectors may have either sign.
+/// The sum of a decomposition's values only, because its vectors may have either sign.
 macro_rules! values {
     ($($of:ty)*) => {$(
         impl Total for $of {
@@ -36,7 +36,8 @@ macro_rules! values {
 
 values!(Svd<f64> SelfAdjointEigen<f64> Eigen<f64>);
 
-/// The matrices of an array with so many axes: one of 2 axes, those along the first of 3, and one of a single column where there is 1.
+/// The matrices of an array with `axes` axes: one column for 1 axis, one matrix for 2, a list along the first axis for
+/// 3.
 fn matrices<T: Copy + 'static>(arrays: &Arrays, name: &str, axes: usize) -> Option<Vec<Mat<T>>> {
     let (elements, dims, layout) = arrays.get::<T>(name)?;
     if dims.len() != axes || layout != Layout::C {

@@ -1,4 +1,4 @@
-//! Calls of ndarray, and the loops that one writes where it has none.
+//! Calls of ndarray, and explicit loops for ops that it lacks.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -18,7 +18,7 @@ use std::{cmp::Ordering, fmt::Debug};
 type V<T> = Array1<T>;
 type M<T> = Array2<T>;
 
-/// The array of this name, if it has elements of this type and so many axes.
+/// The array of this name; `None` if it has another element type or number of axes.
 fn array<T: Clone + 'static, D: Dimension>(arrays: &Arrays, name: &str) -> Option<Array<T, D>> {
     let (elements, dims, layout) = arrays.get::<T>(name)?;
     let mut array = ArrayD::from_shape_vec(dims, elements).ok()?;
@@ -33,7 +33,7 @@ fn array<T: Clone + 'static, D: Dimension>(arrays: &Arrays, name: &str) -> Optio
     array.into_dimensionality().ok()
 }
 
-/// A call of some arrays; nothing where they are not there, or are others.
+/// A call on named arrays; `None` if one of them is missing or of another type.
 macro_rules! with {
     ($arrays:ident, |$($x:ident: $t:ty),*| $result:expr) => {{
         $(let $x: $t = array($arrays, stringify!($x))?;)*
@@ -52,7 +52,7 @@ pub fn call(text: &str, arrays: &Arrays) -> Option<Call> {
         .or_else(|| of_booleans(text, arrays))
 }
 
-/// Elements of any kind that have an order and are moved about.
+/// Element types with an order, which are copied and compared.
 trait Ordered: Copy + PartialOrd + Debug + Total + num_traits::Zero + 'static {}
 impl<T: Copy + PartialOrd + Debug + Total + num_traits::Zero + 'static> Ordered for T {}
 
@@ -137,7 +137,7 @@ fn elementwise<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// As one loop each, which is how ndarray has them.
+/// Formulas as one loop each, the way ndarray provides.
 fn formulas<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     let (mu, s, a) = (number::<T>(0.3), number::<T>(1.5), number::<T>(1e-9));
     let (half, two) = (number::<T>(0.5), number::<T>(2.0));
@@ -173,7 +173,7 @@ fn layouts<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// The place of the largest.
+/// Index of the largest element.
 fn argmax<'a, T: PartialOrd + Copy + 'a>(x: impl IntoIterator<Item = &'a T>) -> usize {
     let mut elements = x.into_iter().enumerate();
     let Some((_, &first)) = elements.next() else { return 0 };
@@ -184,7 +184,7 @@ fn argmin<T: PartialOrd + Copy>(x: ArrayView1<T>) -> usize {
     x.iter().enumerate().fold((0, x[0]), |best, (i, &x)| if x < best.1 { (i, x) } else { best }).0
 }
 
-/// By selecting the two in the middle.
+/// The median, by selecting the two middle elements.
 fn median<T: Float>(x: &V<T>) -> T {
     let mut x = x.to_vec();
     let middle = x.len() / 2;
@@ -299,7 +299,7 @@ fn products<T: LinalgScalar + Total>(text: &str, arrays: &Arrays) -> Option<Call
     }
 }
 
-/// Of the arrays that are always there.
+/// Calls on predefined arrays.
 fn named<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
         "copy(permute_dims(w, [2, 0, 1]))" => {
@@ -323,9 +323,9 @@ fn named<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// What moves elements, or puts them in order.
+/// Copies, sorting and indexing.
 fn ordered<T: Ordered + std::ops::AddAssign>(text: &str, arrays: &Arrays) -> Option<Call> {
-    // ndarray's indices are of this type
+    // ndarray indexes with `usize`
     let indices = || Some(array::<i64, ndarray::Ix1>(arrays, "i")?.iter().map(|i| *i as usize).collect::<Vec<_>>());
     let sorted = |x: &V<T>| {
         let mut x = x.to_vec();
@@ -383,7 +383,7 @@ fn of_halves(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
         "add(x, y)" => with!(arrays, |x: V<f16>, y: V<f16>| &x + &y),
         "exp(x)" => with!(arrays, |x: V<f16>| x.exp()),
-        // its `sum` is made in halves, which many ones do not change
+        // ndarray sums float16 in float16, which loses small terms
         _ => None,
     }
 }
@@ -399,7 +399,7 @@ fn of_integers<T: PrimInt + WrappingMul + LinalgScalar + Ordered + Ord + std::op
         }
         "maximum(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| *x.max(y))),
         "equal(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| x == y)),
-        // `sum` is of the elements' type, in which there is no room for so many bytes
+        // ndarray's `sum` has the element type, which overflows for bytes
         "sum(x, ..)" => with!(arrays, |x: V<T>| x.fold(0_i64, |sum, x| sum + AsPrimitive::<i64>::as_(*x))),
         _ => ordered::<T>(text, arrays),
     }

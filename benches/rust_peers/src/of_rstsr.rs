@@ -1,4 +1,4 @@
-//! Calls of rstsr on its device of faer, of which the default features have no linear algebra but products.
+//! Calls of rstsr on its faer device; with the default features its only linear algebra is products.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -13,7 +13,7 @@ impl<E: Total + Clone, D: DimAPI> Total for rt::Tensor<E, DeviceFaer, D> {
     }
 }
 
-/// The tensor of this name, if it has elements of this type and so many axes.
+/// The tensor of this name; `None` if it has another element type or number of axes.
 fn tensor<E: Clone + 'static, D: DimAPI>(
     arrays: &Arrays,
     name: &str,
@@ -29,7 +29,7 @@ fn tensor<E: Clone + 'static, D: DimAPI>(
     tensor.into_dim_f::<D>().ok()
 }
 
-/// A call of some tensors, each with so many axes; nothing where they are not there, or have other elements.
+/// A call on named tensors; `None` if one of them is missing, or has another element type or number of axes.
 macro_rules! with {
     ($from:ident, $t:ty, |$($x:ident: $axes:ty),*| $result:expr) => {{
         $(let $x: rt::Tensor<$t, DeviceFaer, $axes> = tensor($from.0, stringify!($x), $from.1)?;)*
@@ -51,7 +51,7 @@ pub fn call(text: &str, arrays: &Arrays, device: &DeviceFaer) -> Option<Call> {
         .or_else(|| booleans(text, from))
 }
 
-/// What moves elements, or puts them in order.
+/// Copies, sorting and indexing.
 macro_rules! moved {
     ($t:ty) => {
         fn moved(text: &str, from: (&Arrays, &DeviceFaer)) -> Option<Call> {
@@ -79,7 +79,7 @@ macro_rules! moved {
     };
 }
 
-/// Calls of floats: the functions' bounds are of single dtypes.
+/// Calls of floats, as a macro because the functions' bounds are on single dtypes.
 macro_rules! floats {
     ($name:ident, $t:ty) => {
         mod $name {
@@ -234,7 +234,7 @@ macro_rules! integers {
                     "multiply(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x * y),
                     "maximum(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x.maximum(y)),
                     "equal(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x.equal(y)),
-                    // a sum of bytes is a byte
+                    // rstsr sums bytes in bytes, which overflows
                     "sum(x, ..)" if size_of::<$t>() > 1 => with!(from, $t, |x: Ix1| x.sum()),
                     _ => moved(text, from),
                 }
