@@ -1,4 +1,4 @@
-//! Cholesky factors.
+//! Cholesky factorization.
 
 use super::{
     Failure, Result, Scalar,

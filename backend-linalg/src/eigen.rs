@@ -29,7 +29,7 @@ where
         return Ok(());
     }
     real_diagonal(a, n);
-    // of the triangle that is read
+    // only the lower triangle is read
     let exponent = scale::needed(scale::lower_triangle(a, n).map(|x| *x));
     if let Some(e) = exponent {
         scale::lower_triangle(a, n).for_each(|x| *x = scale::scaled(*x, -e));
@@ -55,7 +55,7 @@ where
     Ok(())
 }
 
-/// The real dtype of a scalar, as the library names it.
+/// The real type of a scalar, as faer names it.
 type RealOf<T> = <T as ComplexField>::Real;
 
 pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {
@@ -108,7 +108,7 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
                 j += 1;
                 continue;
             }
-            // a pair of conjugate vectors: the real part in one column, the imaginary part in the next
+            // a conjugate pair of eigenvectors: the real part in one column, the imaginary part in the next
             let parts = column(j).iter().zip(column(j + 1));
             for (i, (&re, &im)) in parts.enumerate() {
                 v[j * n + i] = c64::new(re, im);
@@ -121,7 +121,7 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
     Ok(())
 }
 
-/// Makes every column one of length 1.
+/// Scales every column to length 1.
 fn normalize(v: Option<&mut [c64]>, n: usize) {
     for column in v.into_iter().flat_map(|v| v.chunks_exact_mut(n.max(1))) {
         let largest = column.iter().map(|x| x.magnitude()).fold(0.0, f64::max);

@@ -1,10 +1,9 @@
-//! Factorizations of one matrix in double precision, by [faer]: what the CPU backend runs for each matrix of a batch.
+//! Factorizations of one matrix in double precision, by [faer]: the CPU backend calls them for each matrix of a batch.
 //!
-//! Matrices are slices, column by column. The library is generic; here it is compiled for `f64` and `Complex<f64>`, once, and in a
-//! crate of its own, so that a change of the backends does not compile it again. Elements of single precision are computed in
-//! double.
+//! Matrices are slices in column-major order. faer is generic; this crate compiles it once, for `f64` and
+//! `Complex<f64>`, so that a change of the backends does not compile it again. Single precision is computed in double.
 //!
-//! Every function runs on the thread that calls it, so that results do not depend on the number of threads.
+//! Every function runs on the calling thread, so results do not depend on the number of threads.
 
 #[cfg(feature = "faer")]
 mod cholesky;
@@ -30,25 +29,25 @@ use std::fmt::Debug;
 use without::{cholesky, eigen, lu, qr, svd};
 
 /// A complex number.
-#[allow(non_camel_case_types)] // its name in faer
+#[allow(non_camel_case_types)] // faer's name for it
 pub type c64 = num_complex::Complex<f64>;
 
-/// Why there is no result.
+/// Reason for a missing result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The matrix has no inverse: a pivot is 0.
+    /// The matrix is singular: a pivot is 0.
     Singular,
-    /// A pivot of a Cholesky factorization is not above 0.
+    /// A pivot of a Cholesky factorization is not positive.
     NotPositiveDefinite,
-    /// The iteration came to no end.
+    /// The iteration did not converge.
     NoConvergence,
-    /// So many bytes of memory were refused.
+    /// An allocation of this many bytes failed.
     Memory(usize),
-    /// The library was left out when this was built.
+    /// This crate was built without the feature `faer`.
     NotBuilt,
 }
 
-/// What an operation on one matrix gives.
+/// Result of an operation on one matrix.
 pub type Result<V> = std::result::Result<V, Failure>;
 
 mod sealed {
@@ -57,7 +56,7 @@ mod sealed {
     impl Sealed for super::c64 {}
 }
 
-/// The dtypes that matrices are factorized in: `f64` and `Complex<f64>`.
+/// Element types of the factorized matrices: `f64` and `Complex<f64>`.
 pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// 1
     const ONE: Self;
@@ -80,47 +79,47 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// `self * factor`
     fn by(self, factor: f64) -> Self;
 
-    /// The larger magnitude of the real and the imaginary part; NaN where one is NaN.
+    /// The larger of the magnitudes of the real and the imaginary part; NaN if either is NaN.
     fn largest_part(self) -> f64;
 
-    /// The lower Cholesky factor of an `n` by `n` matrix, in its place; the part above the diagonal and
-    /// imaginary parts on it are not read and become 0.
+    /// Overwrites an `n` by `n` matrix with its lower Cholesky factor. The part above the diagonal and imaginary parts
+    /// on the diagonal are not read, and become 0.
     fn cholesky(a: &mut [Self], n: usize) -> Result<()>;
 
-    /// The solution of `a x = b` for `k` columns, in place of `b`. `a` becomes its factors.
+    /// Solves `a x = b` for `k` columns. Overwrites `b` with the solution, and `a` with its factors.
     fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize) -> Result<()>;
 
-    /// The determinant; `a` becomes its factors.
+    /// The determinant. Overwrites `a` with its factors.
     fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
 
-    /// The solution of `a x = b` for `k` columns, in place of `b`, where `a` is a triangle: the lower or the upper one of the
-    /// matrix, with ones on its diagonal where `unit` says so. What is not read of `a` may be changed.
+    /// Solves `a x = b` for `k` columns, and overwrites `b` with the solution. Of `a` only the lower or the upper
+    /// triangle is read, with ones on its diagonal if `unit`. The rest of `a` may be overwritten.
     fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
 
-    /// Factors of an `m` by `n` matrix: `q` with orthonormal columns, as many as it has room for, and above the diagonal of
-    /// `a` the other one. What is below the diagonal of `a` becomes 0.
+    /// QR factorization of an `m` by `n` matrix: `q` gets as many orthonormal columns as it has room for, and the upper
+    /// triangle of `a` the triangular factor. The part of `a` below the diagonal becomes 0.
     fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
 
-    /// Singular values of an `m` by `n` matrix, the largest first, and its singular vectors where there is room for them: the
-    /// columns of `u`, as many as it has room for, and of `v`.
+    /// Singular values of an `m` by `n` matrix in descending order, and optionally its singular vectors: the columns of
+    /// `u`, as many as it has room for, and of `v`.
     fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
 
-    /// Eigenvalues of a Hermitian matrix, of which the lower triangle is read, the least first, and eigenvectors as the columns
-    /// of `v`. Imaginary parts on the diagonal of `a` become 0.
+    /// Eigenvalues of a Hermitian matrix in ascending order, and eigenvectors as the columns of `v`. Only the lower
+    /// triangle of `a` is read; imaginary parts on its diagonal become 0.
     fn eigh(a: &mut [Self], w: &mut [f64], v: Option<&mut [Self]>, n: usize) -> Result<()>;
 
     /// Eigenvalues of any square matrix, and eigenvectors of length 1 as the columns of `v`.
     fn eig(a: &[Self], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()>;
 }
 
-/// A determinant, also as what does not overflow.
+/// A determinant, and its sign and logarithm, which do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant<T> {
-    /// Itself.
+    /// The determinant.
     pub value: T,
-    /// Itself by its magnitude, or 0.
+    /// The determinant divided by its magnitude; 0 if the determinant is 0.
     pub sign: T,
-    /// The logarithm of its magnitude.
+    /// The natural logarithm of the determinant's magnitude.
     pub log: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Triangular factors with exchanged rows, and what they are for: systems of equations and determinants.
+//! LU factorization with row exchanges, and its uses: systems of equations and determinants.
 
 use super::{
     Determinant, Failure, Result, Scalar,
@@ -11,7 +11,7 @@ use faer::{
     traits::ComplexField,
 };
 
-/// Factorizes in place. Gives the row of `a` that each row of the factors was, and how many rows were exchanged.
+/// Factorizes in place. Returns the original row of each row of the factors, and the number of row exchanges.
 fn factorized<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<(Vec<usize>, usize)> {
     let (mut rows, mut back) = (list(n, 0_usize)?, list(n, 0_usize)?);
     let needed = factor::lu_in_place_scratch::<usize, T>(n, n, Par::Seq, Spec::default());
@@ -22,7 +22,7 @@ fn factorized<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<(Vec<us
     Ok((rows, exchanges))
 }
 
-/// Whether a pivot is 0, or an element of a triangle's diagonal.
+/// Returns whether a pivot, or an element of a triangle's diagonal, is 0.
 fn is_singular<T: Scalar>(a: &[T], n: usize) -> bool {
     (0..n).any(|i| a[i * n + i] == T::default())
 }
@@ -45,21 +45,21 @@ pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize
     Ok(())
 }
 
-/// Brings right sides to the rows of a scaled matrix. Gives the exponents by which they were divided.
+/// Scales right sides like the rows of a balanced matrix. Returns the exponents by which they were divided.
 fn right_sides<T: Scalar>(balance: &Balance, b: &mut [T], n: usize, k: usize) -> Result<Vec<i32>> {
     let mut exponents = list(k, 0)?;
     b.chunks_exact_mut(n.max(1)).zip(&mut exponents).for_each(|(b, e)| *e = balance.right_side(b));
     Ok(exponents)
 }
 
-/// Brings solutions back to the columns of a matrix that was scaled.
+/// Scales solutions of a balanced system back; does nothing without a balance.
 fn solutions<T: Scalar>(balance: Option<&Balance>, exponents: Option<&[i32]>, x: &mut [T], n: usize) {
     let Some((balance, exponents)) = balance.zip(exponents) else { return };
     x.chunks_exact_mut(n.max(1)).zip(exponents).for_each(|(x, &e)| balance.solution(x, e));
 }
 
 pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<Determinant<T>> {
-    // after a pivot 0 the library's factors are no numbers
+    // after a zero pivot, the factors may be NaN
     let finite = a.iter().all(|x| x.magnitude().is_finite());
     let balance = Balance::of(a, n)?;
     let exponent = balance.map_or(0, |balance| balance.of_determinant());
@@ -80,7 +80,7 @@ pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Re
     if is_ordinary {
         return Ok(plain);
     }
-    // a product that leaves the range of doubles on the way may well be within it in the end
+    // a product whose intermediate values overflow or underflow may still be a double
     let value = pivots().fold(Product::new(sign, exponent), Product::times).value();
     Ok(Determinant { value, ..plain })
 }
@@ -96,7 +96,7 @@ pub(crate) fn solve_triangular<T: Scalar + ComplexField>(
     if !unit && is_singular(a, n) {
         return Err(Failure::Singular);
     }
-    // the library multiplies by reciprocals of the diagonal, which may be beyond all numbers
+    // faer multiplies by reciprocals of the diagonal, which may overflow
     let is_ordinary = |x: T| (1e-140..1e140).contains(&x.largest_part());
     let mut balance = None;
     if !unit && !(0..n).all(|i| is_ordinary(a[i * n + i])) {

@@ -1,4 +1,4 @@
-//! Orthonormal and triangular factors.
+//! QR factorization: orthonormal and triangular factors.
 
 use super::{
     Failure, Result, Scalar,
@@ -14,7 +14,7 @@ use faer::{
 
 pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n: usize) -> Result<()> {
     let size = m.min(n);
-    // of no rows there is nothing to factorize, of no columns there are no reflections
+    // without rows or columns there are no reflections, so `q` is part of the identity
     let columns = q.len().checked_div(m).unwrap_or(0);
     for (j, column) in q.chunks_exact_mut(m.max(1)).enumerate() {
         column.fill(T::default());
@@ -23,7 +23,7 @@ pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n
     if size == 0 {
         return Ok(());
     }
-    // the library squares elements: a column beyond ordinary numbers is scaled, which scales that column of the triangle alone
+    // faer squares elements; scaling a column of very large or small numbers scales only that column of the triangle
     let mut scaled = Vec::new();
     for (j, column) in a.chunks_exact_mut(m).enumerate() {
         if let Some(e) = scale::needed(column.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Slices as the library's matrices, and room for what it needs on the way.
+//! Views of slices as faer's matrices, and fallible allocation of workspaces.
 
 use crate::{Failure, Result, Scalar};
 use faer::{
@@ -6,12 +6,12 @@ use faer::{
     dyn_stack::{MemBuffer, MemStack, StackReq},
 };
 
-/// A matrix whose columns lie one after the other.
+/// A matrix view in column-major order.
 pub fn matrix<T>(a: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
     MatRef::from_column_major_slice(a, rows, columns)
 }
 
-/// The same, to be changed.
+/// A mutable matrix view in column-major order.
 pub fn matrix_mut<T>(a: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
     MatMut::from_column_major_slice_mut(a, rows, columns)
 }
@@ -21,13 +21,13 @@ pub fn real_diagonal<T: Scalar>(a: &mut [T], n: usize) {
     (0..n).for_each(|i| a[i * n + i] = a[i * n + i].re());
 }
 
-/// Runs `f` with room for what the library needs on the way.
+/// Runs `f` with a workspace of the needed size.
 pub fn with_room<V>(needed: StackReq, f: impl FnOnce(&mut MemStack) -> V) -> Result<V> {
     let mut room = MemBuffer::try_new(needed).map_err(|_| Failure::Memory(needed.size_bytes()))?;
     Ok(f(MemStack::new(&mut room)))
 }
 
-/// A vector of `n` copies.
+/// A vector of `n` copies of a value; an error if the allocation fails.
 pub fn list<T: Clone>(n: usize, value: T) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<T>())))?;

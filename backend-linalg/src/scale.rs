@@ -1,20 +1,21 @@
-//! Powers of two that bring elements into the middle of the range of doubles, where no square of theirs overflows or vanishes.
+//! Scaling by powers of two into the middle of the range of doubles, where squares of elements neither overflow nor
+//! underflow.
 //!
-//! A multiplication by a power of two is exact, unless the product is beyond the smallest numbers; so results are those of the
-//! matrix itself. Ordinary matrices are left as they are.
+//! Multiplication by a power of two is exact unless the product is subnormal or overflows, so the results are those of
+//! the matrix itself. Ordinary matrices are not scaled.
 
 use super::{Result, Scalar, room::list};
 
-/// Exponents within this distance from 0 need no scaling: fourth powers of such elements are ordinary numbers.
+/// Elements with exponents within this distance from 0 need no scaling: even their fourth powers are normal numbers.
 const ORDINARY: i32 = 200;
 
-/// Exponents of right sides beyond this distance from 0 are at an end of the range.
+/// Right sides are scaled away from the ends of the range if their exponent exceeds this distance from 0.
 const FAR: i32 = 1000;
 
-/// The exponent of an element that is 0.
+/// Stands for the exponent of 0.
 const OF_ZERO: i32 = i32::MIN;
 
-/// The power of two just below a magnitude; [`OF_ZERO`] for 0.
+/// Exponent of the largest power of two that does not exceed a magnitude; [`OF_ZERO`] for 0.
 fn exponent(x: f64) -> i32 {
     let biased = |x: f64| (x.to_bits() >> 52 & 0x7ff) as i32;
     match biased(x) {
@@ -30,14 +31,14 @@ fn exponent_of<T: Scalar>(x: T) -> i32 {
     exponent(x.largest_part())
 }
 
-/// 2 to the power of `e`, of a normal number.
+/// 2 to the power of `e`, which must be a normal number.
 fn pow2(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
 
 /// `x` times 2 to the power of `e`, rounded once.
 pub fn scaled<T: Scalar>(x: T, e: i32) -> T {
-    // a product that is subnormal before the last factor is 0 after it, so that one product alone is rounded
+    // a product that is subnormal before the last factor is 0 after it, so only one product is rounded
     match e {
         -1000..=1000 => x.by(pow2(e)),
         -2000..=2000 => x.by(pow2(e / 2)).by(pow2(e - e / 2)),
@@ -52,18 +53,18 @@ fn is_ordinary(e: i32) -> bool {
     e == OF_ZERO || e.abs() <= ORDINARY
 }
 
-/// The exponent of the largest of some elements, where they need scaling.
+/// Exponent of the largest element, if the elements need scaling; `None` too if one is infinite.
 pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
     Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
 }
 
-/// Multiplies all by 2 to the power of `e`.
+/// Multiplies all elements by 2 to the power of `e`.
 pub fn scale<T: Scalar>(elements: &mut [T], e: i32) {
     elements.iter_mut().for_each(|x| *x = scaled(*x, e));
 }
 
-/// The elements, times 2 to the power of `e`.
+/// A copy of the elements, times 2 to the power of `e`.
 pub fn scaled_copy<T: Scalar>(elements: &[T], e: i32) -> Result<Vec<T>> {
     let mut copy = list(elements.len(), T::default())?;
     copy.iter_mut().zip(elements).for_each(|(copy, &x)| *copy = scaled(x, e));
@@ -75,17 +76,17 @@ pub fn lower_triangle<T>(a: &mut [T], n: usize) -> impl Iterator<Item = &mut T> 
     a.chunks_exact_mut(n.max(1)).enumerate().flat_map(|(j, column)| &mut column[j..])
 }
 
-/// Exponents by which the rows and the columns of a square matrix were divided.
+/// Exponents of the powers of two by which the rows and columns of a square matrix were divided.
 pub struct Balance {
     rows: Vec<i32>,
     columns: Vec<i32>,
 }
 
 impl Balance {
-    /// Makes the largest element of each column, and then of each row, one between 1 and 2, if an element is beyond what is ordinary.
-    /// A matrix with an element that is infinite or NaN stays as it is.
+    /// Scales the largest element of each column, and then of each row, to between 1 and 2, if any element is not
+    /// ordinary. A matrix with an infinite or NaN element is not scaled.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
-        // one pass over ordinary matrices, without a branch for each element
+        // a single branch-free pass for ordinary matrices
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
         let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
         if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {
@@ -110,8 +111,8 @@ impl Balance {
         Ok(Some(Balance { rows, columns }))
     }
 
-    /// Brings a right side to the rows of the scaled matrix, away from the ends of the range. Gives the exponent by which it was
-    /// divided.
+    /// Scales a right side like the rows of the matrix, and away from the ends of the range. Returns the exponent by
+    /// which it was divided.
     pub fn right_side<T: Scalar>(&self, b: &mut [T]) -> i32 {
         let of_rows = b.iter().zip(&self.rows).map(|(&x, row)| (exponent_of(x), row));
         let largest = of_rows.filter(|(e, _)| *e != OF_ZERO).map(|(e, row)| e - row).max().unwrap_or(0);
@@ -120,32 +121,32 @@ impl Balance {
         e
     }
 
-    /// Brings the solution back whose right side was divided by 2 to the power of `e`.
+    /// Scales a solution back, whose right side was divided by 2 to the power of `e`.
     pub fn solution<T: Scalar>(&self, x: &mut [T], e: i32) {
         x.iter_mut().zip(&self.columns).for_each(|(x, column)| *x = scaled(*x, e - column));
     }
 
-    /// The exponent of the factor of the determinant.
+    /// Exponent of the factor by which the balanced matrix's determinant must be multiplied.
     pub fn of_determinant(&self) -> i64 {
         self.rows.iter().chain(&self.columns).map(|&e| i64::from(e)).sum()
     }
 }
 
-/// A product whose exponent is kept apart, so that no part of it overflows or vanishes.
+/// A product with a separate exponent, so that no intermediate value overflows or underflows.
 pub struct Product<T> {
     value: T,
     exponent: i64,
 }
 
 impl<T: Scalar> Product<T> {
-    /// `value` times 2 to the power of `exponent`.
+    /// The product `value * 2^exponent`.
     pub fn new(value: T, exponent: i64) -> Product<T> {
         Product { value, exponent }
     }
 
-    /// Times a factor.
+    /// Multiplies by a factor.
     pub fn times(self, factor: T) -> Product<T> {
-        // both parts of the factor and of the product so far are at most 2
+        // the parts of the scaled factor and of the product so far are at most 2
         let of_factor = exponent_of(factor);
         if of_factor == OF_ZERO || !factor.largest_part().is_finite() {
             return Product { value: self.value.times(factor), ..self };
@@ -156,7 +157,7 @@ impl<T: Scalar> Product<T> {
         Product { value: scaled(value, -e), exponent: self.exponent + i64::from(of_factor) + i64::from(e) }
     }
 
-    /// The product as a number.
+    /// The product as a number, which may overflow or underflow.
     pub fn value(self) -> T {
         scaled(self.value, self.exponent.clamp(-3000, 3000) as i32)
     }

@@ -21,7 +21,7 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
 ) -> Result<()> {
     let size = m.min(n);
     if size == 0 {
-        // vectors of nothing: any orthonormal ones
+        // without elements, any orthonormal vectors do
         let identity = |of: &mut [T], rows: usize| {
             (0..of.len()).for_each(|i| of[i] = if i % (rows + 1) == 0 { T::ONE } else { T::default() })
         };
@@ -31,7 +31,7 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
         });
         return Ok(());
     }
-    // the library squares elements, as LAPACK does: beyond ordinary numbers both scale the matrix
+    // faer squares elements; like in LAPACK, a matrix of very large or small numbers is scaled
     let exponent = scale::needed(a.iter().copied());
     let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
     let a = copy.as_deref().unwrap_or(a);

@@ -1,8 +1,8 @@
-//! Each factorization against its definition, by plain loops.
+//! Each factorization against its definition, computed by plain loops.
 
 use super::*;
 
-/// Numbers that look random, in [-1, 1).
+/// Pseudorandom numbers in [-1, 1).
 fn noise(seed: u64, n: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = |_| {
@@ -46,7 +46,7 @@ fn identity<T: Scalar>(n: usize) -> Vec<T> {
     (0..n * n).map(|place| if place % (n + 1) == 0 { T::ONE } else { T::default() }).collect()
 }
 
-/// Sizes below and above the library's blocks.
+/// Sizes below and above faer's block size.
 const SIZES: [(usize, usize); 8] = [(1, 1), (3, 3), (5, 3), (3, 5), (40, 40), (70, 33), (33, 70), (70, 70)];
 
 macro_rules! of_both {
@@ -78,7 +78,7 @@ mod checks {
         }
     }
 
-    /// A Hermitian matrix above 0.
+    /// A positive definite Hermitian matrix.
     fn positive<T: Field>(make: fn(u64, usize) -> Vec<T>, n: usize) -> Vec<T> {
         let x = make(7, n * n);
         let mut a = product(&x, &adjoint(&x, n, n), n, n, n);
@@ -90,7 +90,7 @@ mod checks {
         for n in [0, 1, 4, 40, 70] {
             let a = positive(make, n);
             let mut l = a.clone();
-            // what is above the diagonal is not read
+            // the part above the diagonal is not read
             (0..n).for_each(|j| l[j * n..j * n + j].fill(T::ONE.over(f64::MIN_POSITIVE)));
             T::cholesky(&mut l, n).unwrap();
             let back = product(&l, &adjoint(&l, n, n), n, n, n);
@@ -224,7 +224,7 @@ mod checks {
     }
 }
 
-/// Matrices far from 1 have the factors of those near 1, scaled.
+/// Very large and very small matrices have the factors of matrices near 1, scaled.
 mod scales {
     use super::*;
 
@@ -236,7 +236,7 @@ mod scales {
         }
     }
 
-    /// The precision of a result whose elements are multiples of the smallest number.
+    /// Relative tolerance for results of this scale, which are rounded to multiples of the smallest double.
     fn tolerance(scale: f64) -> f64 {
         1e-14 + 1e-323 / scale
     }
@@ -262,7 +262,7 @@ mod scales {
             f64::eig(&a, &mut w, None, 2).unwrap();
             all_near(&[w[0].re.max(w[1].re), w[0].re.min(w[1].re)], &expected, near, &what);
 
-            // the same, turned: complex and Hermitian
+            // a complex Hermitian matrix with the same singular values
             let i = c64::new(0.0, scale);
             let a = [c64::new(a[0], 0.0), i, -i, c64::new(a[3], 0.0)];
             c64::svd(&a, &mut values, None, 2, 2).unwrap();
@@ -284,7 +284,7 @@ mod scales {
             for of_b in SCALES {
                 let (a, near) = ([4.0, 1.0, 2.0, 3.0].map(|x| x * scale), tolerance(scale) + tolerance(of_b));
                 let mut b = [1.0, 2.0].map(|x| x * of_b);
-                // what the solution can be, and what is too large or too small
+                // only solutions that are well within the range of doubles
                 let expected = [-0.1, 0.7].map(|x| x * (of_b / scale));
                 if !expected.iter().all(|x| (1e-300..1e300).contains(&x.abs())) {
                     continue;
@@ -345,7 +345,7 @@ mod scales {
     fn orthonormal_and_cholesky_factors() {
         for scale in SCALES.into_iter().skip(1) {
             let (near, what) = (tolerance(scale), format!("{scale}"));
-            // columns of different scales, too
+            // also columns of different scales
             for other in SCALES.into_iter().skip(1) {
                 let near = near + tolerance(other);
                 let (mut r, mut q) = ([3.0 * scale, 4.0 * scale, other, 2.0 * other], [0.0; 4]);

@@ -1,6 +1,6 @@
-//! What there is where the library was left out: functions of the same names, which say so.
+//! Stand-ins for a build without the feature `faer`: functions of the same names, which return an error.
 
-/// Modules of functions that have no result.
+/// Modules of functions that always return `Failure::NotBuilt`.
 macro_rules! modules {
     ($($module:ident { $($function:ident($($t:ty),*) -> $result:ty;)* })*) => {$(
         pub mod $module {

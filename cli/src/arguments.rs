@@ -1,11 +1,11 @@
-//! What the command line says.
+//! Parses the command line.
 
 use crate::{Failure, Outcome};
 use backends::prelude::*;
 use lexopt::prelude::*;
 use std::{path::PathBuf, time::Duration};
 
-/// What is said where nothing else is asked for.
+/// The help text, shown if no command is given.
 pub const USAGE: &str = "\
 backends-cli devices             the libraries and devices that are there, and why others are not
 backends-cli ops [WORDS]         the ops, or those that have the words in their names or in what they do
@@ -25,48 +25,48 @@ of call and run:
 of bench:
   --size N                       elements of arrays that are not given, 1000000 if it is not said";
 
-/// What the program is asked to do.
+/// A command of the program.
 #[derive(Debug)]
 pub enum Command {
-    /// To say what it can do.
+    /// Show the help text.
     Usage,
-    /// To list the devices.
+    /// List the devices.
     Devices,
-    /// To list the ops that have these words.
+    /// List the ops that match these words.
     Ops(String),
-    /// To show the page of an op.
+    /// Show the documentation of an op.
     Help(String),
-    /// To compute.
+    /// Compute the calls of a text.
     Call(String),
-    /// To compute what a file says, or the standard input.
+    /// Compute the calls of a file, or of the standard input for `-`.
     Run(String),
-    /// To measure.
+    /// Measure a call, or an op by its name.
     Bench(String),
 }
 
-/// The arguments of the program.
+/// The parsed arguments of the program.
 #[derive(Debug)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     pub command: Command,
-    /// The variables by name, as they were written.
+    /// Variables: names, and values as written on the command line.
     pub variables: Vec<(String, String)>,
-    /// The name of the backend.
+    /// Name of the backend; `None` for the default (`call`, `run`) or for all of them (`bench`).
     pub backend: Option<String>,
-    /// The precision.
+    /// Precision of numbers whose dtype is not given otherwise.
     pub precision: Option<DType>,
-    /// Where the results go; a name, if one is said.
+    /// Output files, each with the name of its variable if one is given.
     pub out: Vec<(Option<String>, PathBuf)>,
-    /// The least duration of the calls that the profile shows.
+    /// Least duration of the calls in the profile; `None` without a profile.
     pub profile: Option<Duration>,
-    /// Where the trace goes.
+    /// Output file of the trace.
     pub trace: Option<PathBuf>,
-    /// Elements of arrays that are not given.
+    /// Number of elements of arrays that are not given.
     pub size: usize,
 }
 
 impl Arguments {
-    /// Reads them.
+    /// Parses the arguments. Errors are unknown or invalid options, and unknown commands.
     pub fn read(mut parser: lexopt::Parser) -> Outcome<Arguments> {
         let mut words: Vec<String> = Vec::new();
         let mut arguments = Arguments {
@@ -138,7 +138,7 @@ fn command(words: &[String]) -> Outcome<Command> {
     })
 }
 
-/// Whether it can be the name of a variable.
+/// Returns whether a text can be the name of a variable.
 fn is_name(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     begins && text.chars().all(|c| c.is_alphanumeric() || c == '_')

@@ -1,4 +1,4 @@
-//! Times of calls.
+//! Timing of calls.
 
 use crate::{Arguments, Failure, Outcome, call};
 use backends::{
@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long each backend is measured.
+/// Time for which each backend is measured.
 const LONG: Duration = Duration::from_millis(500);
 
-/// The least time of a call on each backend that is there, or on the one that is named.
+/// Least time of a call on each available backend, or on the named one.
 pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
     let _precision = arguments.precision.map(enter_precision).transpose()?;
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -56,7 +56,8 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
     Ok((least, calls))
 }
 
-/// A call of an op over arrays that have no names yet, if its parameters are arrays of its dtype, and axes.
+/// A call of an op with its parameters' names as arguments. Fails unless the required parameters are arrays of the op's
+/// dtype, or axes.
 fn call_of(op: &OpInfo) -> Outcome<String> {
     let mut args = Vec::new();
     for param in op.params.iter().filter(|param| param.default.is_none()) {

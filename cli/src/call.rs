@@ -1,4 +1,4 @@
-//! Calls over files.
+//! Calls on variables from files and numbers.
 
 use crate::{Arguments, Command, Failure, Outcome};
 use backends::{prelude::*, runtime::dispatch};
@@ -9,7 +9,7 @@ use std::{
     io::{self, Read},
 };
 
-/// The backend that the arguments name.
+/// The backend that the arguments name, or the default one.
 pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     Ok(match &arguments.backend {
         Some(name) => name.parse()?,
@@ -17,8 +17,8 @@ pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     })
 }
 
-/// The script of a text, whose lines may have `;` between them. A `;` within brackets is that of a step, one in a text
-/// or a note stands for itself.
+/// Parses a script, in which `;` separates calls like a line break. A `;` within brackets, strings or comments does not
+/// separate.
 pub fn script(text: &str) -> Outcome<Script> {
     let mut lines = String::with_capacity(text.len());
     for line in text.lines() {
@@ -42,7 +42,7 @@ pub fn script(text: &str) -> Outcome<Script> {
     Ok(lines.parse()?)
 }
 
-/// The variables that the arguments give, on a backend.
+/// The variables from the command line, as values on a backend.
 pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<AnyBackend>> {
     let mut variables = Variables::new();
     for (name, text) in &arguments.variables {
@@ -57,13 +57,13 @@ pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<Any
     Ok(variables)
 }
 
-/// Computes a call, writes the results, and gives what is to be shown.
+/// Computes a call, writes the results to files, and returns the text to show.
 pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
     let script = script(text)?;
     computed(arguments, &script, |_| Ok(Variables::new()))
 }
 
-/// The same of a file, or of the standard input: a script as text, or a saved program with its arrays.
+/// Like `call`, for a file or the standard input (`-`): a script as text, or a saved program with its arrays.
 pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     match program(file)? {
         Text::Plain(text) => {
@@ -74,21 +74,21 @@ pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     }
 }
 
-/// What a file holds.
+/// Contents of a file.
 enum Text {
     Plain(String),
     Saved(SavedProgram),
 }
 
-/// How a zip file begins, and so a saved program: as one with members, and as one without.
+/// First bytes of a zip file, such as a saved program: with members, and without.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// A file as errors call it.
+/// Name of a file in error messages.
 fn called(file: &str) -> &str {
     if file == "-" { "the standard input" } else { file }
 }
 
-/// Reads a file, whole where it is text. It may be a pipe.
+/// Reads a file completely, unless it is a saved program. It may be a pipe.
 fn program(file: &str) -> Outcome<Text> {
     let named = |why: io::Error| format!("{}: {why}", called(file));
     let mut bytes = Vec::new();
@@ -114,8 +114,8 @@ fn program(file: &str) -> Outcome<Text> {
     String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
 }
 
-/// Runs a script, writes the results, and gives what is to be shown. The variables of the arguments come before those
-/// of `known`.
+/// Runs a script, writes the results to files, and returns the text to show. Variables from the command line override
+/// those of `known`.
 fn computed(
     arguments: &Arguments,
     script: &Script,
@@ -145,7 +145,7 @@ fn computed(
     if arguments.out.is_empty() {
         match &last {
             Some(value) => out = show(&plain, value)?,
-            // a program from a file names its results
+            // a program from a file shows its results by name
             None if matches!(arguments.command, Command::Run(_)) => {
                 for name in script.last_names() {
                     let value = variables.get(name).map(|value| show(&plain, value)).transpose()?;
@@ -165,7 +165,7 @@ fn computed(
     Ok(out)
 }
 
-/// A value as people read it.
+/// Formats a value for reading.
 fn show(b: &AnyBackend, value: &Value<AnyBackend>) -> Outcome<String> {
     Ok(match value {
         Value::Array(x) => dispatch!(x.dtype(), T => {

@@ -1,9 +1,9 @@
-//! What there is: devices and ops.
+//! Lists of devices and ops.
 
 use backends::prelude::*;
 use std::fmt::Write;
 
-/// The devices with what they are, and the libraries that cannot be used with the reasons.
+/// The devices with their properties, and the reasons for libraries that cannot be used.
 pub fn devices() -> String {
     let mut out = String::new();
     for b in backends::devices() {
@@ -23,7 +23,7 @@ pub fn devices() -> String {
     out
 }
 
-/// A line for each op that has the words, of all where there are none.
+/// A line for each op that matches the words; all ops if there are no words.
 pub fn ops(words: &str) -> String {
     let found = search(words);
     if found.is_empty() {

@@ -21,7 +21,7 @@ use std::{
     process::ExitCode,
 };
 
-/// What stops a command, as a sentence.
+/// An error that ends a command, as a sentence.
 #[derive(Debug)]
 pub struct Failure(String);
 
@@ -39,14 +39,14 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(why)) => {
-            // where nobody reads the errors, the exit status says it
+            // if stderr is closed, the exit status still reports the failure
             let _ = writeln!(io::stderr(), "backends-cli: {why}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs the command, and writes what it says.
+/// Runs the command, and writes its output to `out`.
 fn run(arguments: &Arguments, out: &mut impl Write) -> Outcome {
     let text = match &arguments.command {
         Command::Usage => arguments::USAGE.into(),
@@ -59,7 +59,7 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> Outcome {
     };
     let text = text.trim_end();
     match if text.is_empty() { Ok(()) } else { writeln!(out, "{text}") } {
-        // who reads has read enough
+        // the reader closed the pipe, which is no error
         Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }

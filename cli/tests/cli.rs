@@ -1,4 +1,4 @@
-//! The program as its user runs it.
+//! Runs the program as a user would.
 
 use backends::prelude::*;
 use backends_npz::{NumpyFiles, ProgramFiles};
@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// A folder of the test's own.
+/// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -20,14 +20,14 @@ fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_backends-cli")).args(args).env_remove("BACKENDS_DEFAULT").output().unwrap()
 }
 
-/// What it says, where it succeeds.
+/// Output of the program, which must succeed.
 fn says(args: &[&str]) -> String {
     let output = run(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it complains of.
+/// Error output of the program, which must fail.
 fn fails(args: &[&str]) -> String {
     let output = run(args);
     assert!(!output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
@@ -67,7 +67,7 @@ fn a_call_over_files() {
     assert_eq!(says(&["call", "ones([2])", "--precision", "32"]), "float32 [2]\n[1, 1]\n");
 }
 
-/// What it says, with this on its standard input.
+/// Output of the program for the given standard input; it must succeed.
 fn says_of(args: &[&str], input: &[u8]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_backends-cli"));
     command.args(args).env_remove("BACKENDS_DEFAULT").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -82,7 +82,7 @@ fn says_of(args: &[&str], input: &[u8]) -> String {
 fn a_script_from_a_file_or_the_standard_input() {
     let folder = folder("a_script_from_a_file");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    // longer than a shell takes as arguments
+    // longer than the arguments that a shell accepts
     let lines: String = (0..20_000).map(|k| format!("x = add(x, {}.0)  # it's number {k}; so\n", k % 2)).collect();
     let script = format!("{lines}sum(x, ..); max(x, ..)\n");
     assert!(script.len() > 600_000);
@@ -136,7 +136,7 @@ fn a_saved_program() {
     assert_eq!(plain.load_npy::<bool>(&no_file).unwrap(), plain.asarray([false, true]).unwrap());
     assert_eq!(plain.load_npy::<f16>(&half_file).unwrap(), plain.asarray([f16::from_f64(0.25)]).unwrap());
     assert_eq!(plain.load_npy::<f64>(&sum_file).unwrap(), plain.asarray(3e5).unwrap());
-    // another array in the place of a constant, and the file through a pipe
+    // another array instead of a constant, and the file through a pipe
     plain.save_npy(&y_file, plain.asarray([Complex::new(2.0_f32, 0.0)]).unwrap()).unwrap();
     assert_eq!(says(&["run", &saved, "--c0", &y_file]), "y = complex64 [1]\n[5+0i]\n");
     let whole = std::fs::read(&saved).unwrap();

@@ -1,7 +1,8 @@
 //! Calls by name and scripts on [`AnyBackend`], compiled once.
 //!
-//! [`backends::call`] and [`Script::run`] are generic: each crate that uses them compiles every row of the table in all of its dtypes, which takes minutes. The
-//! functions here are the same for the backend that is chosen at run time. They are compiled with this crate, and linked by the programs that call them.
+//! [`backends::call`] and [`Script::run`] are generic: each crate that uses them compiles every row of the table in all
+//! of its dtypes, which takes minutes. The functions here do the same for [`AnyBackend`], the backend chosen at run
+//! time. They are compiled once, with this crate, and linked into the programs that call them.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -16,10 +17,10 @@
 
 use backends::{AnyBackend, Result, Script, Value, Variables};
 
-/// As [`backends::call`].
+/// Like [`backends::call`].
 ///
 /// # Errors
-/// Those of the op, and [`Error::Argument`](backends::Error::Argument) where there is no such op, parameter or value of it.
+/// Errors of the op, and [`Error::Argument`](backends::Error::Argument) for an unknown op, parameter or value.
 pub fn call(
     b: &AnyBackend,
     op: &str,
@@ -29,11 +30,11 @@ pub fn call(
     backends::call(b, op, args, options)
 }
 
-/// As [`Script::run`].
+/// Like [`Script::run`].
 ///
 /// # Errors
-/// Those of the ops; [`Error::Argument`](backends::Error::Argument) with the line for a variable that there is not, and for names that are not as many
-/// as the results.
+/// Errors of the ops, and [`Error::Argument`](backends::Error::Argument) with the line, for an unknown variable and for
+/// a number of names that differs from the number of results.
 pub fn run(
     b: &AnyBackend,
     script: &Script,
