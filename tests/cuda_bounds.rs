@@ -58,7 +58,7 @@ fn the_next_call_that_waits_says_it_once() {
     // an op that waits inside another op reports the earlier op's name, not its own
     b.take(&x, &far, 1).unwrap();
     assert_eq!(said(b.repeat_each(&x, &b.asarray([2_i64]).unwrap(), 0)), of("take"));
-    // the first of several, in the order of the calls and of the list of indices
+    // the first error of several, in the order of the calls and of the index list
     let near = b.asarray([5_i64, 0, 1, 2]).unwrap();
     b.get(&x, ix![&near, &far]).unwrap();
     b.take(&x, &far, 0).unwrap();

@@ -57,7 +57,7 @@ fn a_formula_is_one_kernel() {
         let ops = b.add(&gauss, b.sin(&b.multiply(&z, 1e7).unwrap()).unwrap());
         assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
     }
-    // layouts and shapes that broadcast
+    // different layouts, and shapes that broadcast
     let m = b.reshape(&x, [50, 60]).unwrap();
     let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
     let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
@@ -65,7 +65,7 @@ fn a_formula_is_one_kernel() {
     let one = in_one_kernel(|| expr!(b, m * turned - column / back));
     let ops = b.subtract(b.multiply(&m, &turned).unwrap(), b.divide(&column, &back).unwrap());
     assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
-    // several dtypes
+    // operands of several dtypes
     let w = b.asarray([1.0_f32, 10.0]).unwrap();
     let c = b.asarray([Complex::new(3.0_f32, 4.0), Complex::new(0.0, -2.0)]).unwrap();
     let flags = in_one_kernel(|| expr!(b, (abs(c) * w < 6) | !(w > 1)));

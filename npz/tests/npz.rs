@@ -1,4 +1,4 @@
-//! Files of arrays that others made, valid or malicious.
+//! Files of arrays written by other programs, valid or malicious.
 
 mod common;
 
@@ -127,7 +127,7 @@ fn a_program_is_the_same_after_a_file() {
         assert_eq!(x.dtype(), again.dtype());
         backends::runtime::dispatch!(x.dtype(), T => {
             let (x, again) = (x.get::<T>().unwrap(), again.get::<T>().unwrap());
-            // equal to the last bit, NaN too
+            // equal to the last bit, including NaN
             assert_eq!(encode::<T>(x), encode::<T>(again), "{name}");
             Ok::<(), Error>(())
         })

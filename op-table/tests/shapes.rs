@@ -1,4 +1,4 @@
-//! Tests the properties of expressions for which there are special loops.
+//! Tests the recognition of expressions that have special loops.
 
 use op_table::{
     Model, Report, Role, SourceFile, check,
@@ -6,7 +6,7 @@ use op_table::{
     parse,
 };
 
-/// Rows of a user's table that resemble those rows.
+/// A user's table, with rows that resemble the base table's rows with special loops.
 const USER: &str = r#"
 [op.second_root]
 summary = "The root of the second of two arrays."

@@ -1,5 +1,5 @@
-//! Tests every row of the table on ranks: those that an MPI launcher has started, or threads of this process, as many
-//! as `RANKS` says, by default 3 and then 7.
+//! Tests every row of the table on ranks: the ranks that an MPI launcher has started, or as many threads of this
+//! process as `RANKS` says, by default 3 and then 7.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 

@@ -74,7 +74,7 @@ fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     let turned = b.resplit(&y, Some(1))?;
     assert_eq!((turned.split(), b.to_ndarray(&turned)?), (Some(1), x.clone()));
     assert_eq!(b.to_ndarray(&b.resplit(&turned, Some(0))?)?, x);
-    // reversed rows, rows that some ranks have none of, rows of a list
+    // reversed rows, a roll after which ranks need rows of other ranks, and rows of a list
     let back = x.slice(ndarray::s![..;-1, ..]).to_owned().into_dyn();
     assert_eq!(b.to_ndarray(&b.flip(&y, 0)?)?, back);
     let roll = b.to_ndarray(&b.roll(&y, [5], [0])?)?;
@@ -105,7 +105,7 @@ fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
 fn all_dtypes(b: &Sharded<Cuda>) {
     assert!(b.link().is_ok_and(|name| name.starts_with("NCCL 2.")), "{:?}", b.link());
     moves_of_all_dtypes(b);
-    // data that goes over the link is in no message
+    // data that goes over the link is sent in no message
     let x = b.random_normal::<f64>([300, 4]).unwrap();
     b.world().reset_spent();
     b.resplit(&x, Some(1)).unwrap();
@@ -177,7 +177,7 @@ fn ranks_that_share_a_gpu_speak_through_the_host() {
             assert_eq!(b.to_ndarray(&b.flip(b.arange::<f64>(0.0, 30.0, 1.0).unwrap(), 0).unwrap()).unwrap()[[0]], 29.0);
             assert_eq!(b.linked(), 0);
         });
-        // as in a program with more ranks than GPUs
+        // more ranks than GPUs: ranks share them
         threads::run(RANKS + 1, |world| {
             assert_eq!(gpu(world).unwrap().device(), format!("cuda:{}", world.rank() % RANKS));
         });

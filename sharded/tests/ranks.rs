@@ -1,5 +1,5 @@
-//! Tests that the small arrays of the table's cases do not cover: independence of the number of ranks, what moves, what
-//! is gathered, plans.
+//! Tests beyond the small arrays of the table's cases: independence of the number of ranks, data that moves or is
+//! gathered, and plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{expr, ix, prelude::*};
@@ -179,7 +179,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
             all.push(bits(b, &b.scatter(&grid, places, &values, 0)?)?);
             all.push(bits(b, &b.scatter_max(&grid, places, &b.resplit(&values, None)?, 0)?)?);
         }
-        // rows of an array that is too narrow to be split along its other axis, and a slice of one
+        // an array that is too narrow to be split along its other axis, and a slice of it
         let rows = b.random_normal::<f64>([1000, 5])?;
         let part = b.getitem(&rows, slices![100..])?;
         let (places, values) = (b.random_integers([300], 0_i64, 900)?, b.random_normal::<f64>([300, 5])?);
@@ -339,7 +339,7 @@ fn files_are_read_and_written_by_parts() {
     let program = |b: &Sharded<Numpyish>| {
         let path = folder.join(format!("{}.npy", b.world().size()));
         let x = b.random_normal::<f64>([900, 7])?;
-        // also with rows that are not in the usual layout
+        // also a slice whose rows are not split in the usual way
         let part = b.getitem(&x, slices![3.., ..])?;
         b.write_npy(&part, &path)?;
         let back = b.read_npy::<f64>(&path)?;

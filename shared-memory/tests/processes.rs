@@ -14,7 +14,7 @@ use std::{
 /// The environment variable with the role.
 const ROLE: &str = "BACKENDS_SHARED_ROLE";
 
-/// The prefix of lines that a process of a test prints: the test harness prints lines as well.
+/// Prefix of the lines that a test's process prints, because the test harness prints lines as well.
 const SAID: &str = "said: ";
 
 /// Another process, which is killed when the test ends.
@@ -137,7 +137,7 @@ fn in_a_role() {
     }
 }
 
-/// Excludes counting holders while a process starts: it inherits the files of this process for a moment.
+/// Lock that prevents counting holders while a process starts, which inherits the files of this process for a moment.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

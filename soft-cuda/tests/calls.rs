@@ -1,4 +1,4 @@
-//! Calls the exported functions as C does. This is one test, because the driver is one for the process.
+//! Calls the exported functions as C does. This is a single test, because a process has a single driver.
 
 use soft_cuda::{
     cublas::*,
@@ -108,7 +108,7 @@ fn device() {
     }
 }
 
-/// Copies from and to pinned memory run when someone waits, and not before.
+/// Copies from and to pinned memory run only when something waits for them.
 fn pinned() {
     // SAFETY: valid for writing the results, or null; buffers of 4 bytes.
     unsafe {

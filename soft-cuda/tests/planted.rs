@@ -279,7 +279,7 @@ fn an_allocation_that_fails() {
     assert!(driver.allocate(0, 8).is_ok());
 }
 
-/// The environment variable that makes this program the child that reads device memory.
+/// The environment variable that makes this program run as the child that reads device memory.
 const CHILD: &str = "SOFT_CUDA_PLANTED_CHILD";
 
 #[test]

@@ -120,7 +120,7 @@ fn constants_and_what_does_not_change() -> Result<()> {
     assert_eq!(g, b.zeros_like(&x)?);
     let g = grad(&b, |d, _| d.asarray(1.0), &x)?;
     assert_eq!(g, b.zeros_like(&x)?);
-    // through another dtype
+    // the gradient passes through a conversion to another dtype
     let g = grad(&b, |d, x| d.sum(d.square(d.astype::<f32, _>(x)?)?, ..), &x)?;
     assert_eq!(g, b.asarray([2.0, 4.0])?);
     Ok(())

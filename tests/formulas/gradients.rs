@@ -72,7 +72,7 @@ fn formulas_that_run_op_by_op() -> Result<()> {
     let g = grad(&b, |d, z| expr!(d, sum(abs(z * z), ..)), &z)?;
     close::<f64>(&b, &b.real(&g)?, &expr!(b, 2 * x)?, 1e-13);
     close::<f64>(&b, &b.imag(&g)?, &expr!(b, 2 * y)?, 1e-13);
-    // nine arrays
+    // nine arrays, more than one pass takes
     let all: Vec<NdArray<f64>> = (0..9).map(|i| b.asarray([1.0 + f64::from(i)])).collect::<Result<_>>()?;
     let list: Vec<&NdArray<f64>> = all.iter().collect();
     let g = grad(

@@ -50,7 +50,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let (y, z) = (b.from_ndarray(before.clone().into_shared())?, b.flip(&plain, 0)?);
         let expected = &before - &b.to_ndarray(&z)?;
         assert_eq!(b.to_ndarray(&b.subtract(y, z)?)?, expected.into_dyn());
-        // results of another dtype, and of more elements
+        // a result of another dtype, and one with more elements
         let y = b.from_ndarray(before.clone().into_shared())?;
         assert_eq!(b.to_ndarray(&b.less(y, 3.0)?)?, before.mapv(|v| v < 3.0).into_dyn());
         let row = b.from_ndarray(before.clone().into_shared())?;

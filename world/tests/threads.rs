@@ -69,7 +69,7 @@ fn ranks_that_call_different_things_are_told_so() {
         [diverged("barrier", broadcast, 2), diverged("barrier", broadcast, 2), diverged(broadcast, "barrier", 0)]
     );
 
-    // one call for everything that must agree
+    // one call for each property on which ranks must agree
     let ones = [1; 3];
     type Call<'a> = &'a (dyn Fn(&World, bool) -> Result<()> + Sync);
     let calls: [(&str, Call); 9] = [
@@ -181,13 +181,13 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
             assert!((0..3).all(|rank| waits.contains(&format!("rank {rank} in {call} for rank "))), "{waits}");
         }
     }
-    // one rank waits in another call; afterwards every call fails
+    // one rank waits in another call, and every later call fails too
     let results = on_three(|world| {
         if world.rank() == 0 { world.recv(&mut [0], Kind::UInt8, 1) } else { world.barrier() }.unwrap_err();
         world.barrier()
     });
     assert!(results.iter().all(|result| matches!(result, Err(Error::Deadlock { .. }))), "{results:?}");
-    // the last rank that could help leaves
+    // a deadlock arises when the last rank that could help leaves
     let results = on_three(|world| match world.rank() {
         0 => world.recv(&mut [0], Kind::UInt8, 1),
         1 => world.recv(&mut [0], Kind::UInt8, 0),

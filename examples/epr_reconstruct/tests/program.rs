@@ -64,7 +64,7 @@ fn results_are_compared_with_a_reference() {
     assert!(text.contains("fbp of a.npz: ") && text.contains("b.npz: `fbp` has the shape [24, 24]"), "{text}");
 }
 
-/// The image on another backend equals PyEPRI's: in single precision within three times the rounding of float32 there.
+/// The image on another backend equals PyEPRI's; in single precision within three times PyEPRI's float32 rounding.
 fn gives_the_image(backend: &str) {
     let expected = Npz::open(data("pyepri_phalanx_tv_small")).unwrap();
     let small = ["--backend", backend, "--shape", "100x50", "--delta", "0.032", "--iterations", "200"];
@@ -231,7 +231,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }
 
-/// In the kernel's own folders nobody can create a file, whatever the permissions say.
+/// In /proc no file can be created, whatever the permissions say; the program finds out before its work.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_is_tried_before_the_work() {

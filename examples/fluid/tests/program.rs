@@ -59,7 +59,7 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file, which an animated one declares.
+/// The number of pictures in a PNG file; an animated file declares its number.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"), "{}", path.display());
@@ -78,7 +78,7 @@ fn smoke_rises_and_stays_in_the_box() {
     let smoke = Npz::open(&out).unwrap().get::<f64>("smoke").unwrap();
     assert_eq!(smoke.shape(), [48, 32]);
     assert!(smoke.iter().all(|s| (0.0..=1.0).contains(s)));
-    // the smoke is made around row 5, and carried upwards
+    // the smoke is made around row 5, and rises
     let rows = smoke.sum_axis(Axis(1));
     let above = rows.iter().skip(12).take(20).sum::<f64>();
     assert!(above > 0.2 * rows.sum(), "{above} of {}", rows.sum());
@@ -178,7 +178,7 @@ fn a_stream_flows_around_a_cylinder() {
     }
 }
 
-/// The inflow that is found reproduces the picture, and is the one that made it.
+/// The inflow found by the program reproduces the picture, and is the one that made it.
 fn finds_the_inflow(backend: &str) {
     let out = PROGRAM.folder(&format!("{backend}_inflow")).join("new").join("out");
     let arguments =

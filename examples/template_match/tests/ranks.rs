@@ -61,7 +61,7 @@ fn more_ranks_than_rotations() {
     same_files(&out, &alone);
 }
 
-/// One part of the volume at a time, other parts than in one process: the scores are equal within rounding.
+/// Parts of the volume that fit into memory, which differ from those of one process: scores are equal within rounding.
 #[test]
 fn parts_that_fit_into_the_memory_of_ranks() {
     let Some(mpi) = mpi() else { return };

@@ -297,7 +297,7 @@ pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
     CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
-/// Pointer of a capsule that has not been consumed, which its name tells.
+/// Pointer of a capsule that has not been consumed; consumers rename the capsules that they take.
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
     // SAFETY: Python calls destructors with the capsule, and holds its lock.

@@ -138,7 +138,7 @@ fn damaged_bytes_are_errors() {
             }
         }
     }
-    // lengths of 2^60 elements and as many bytes, in ten bytes each
+    // declared lengths of 2^60 elements and as many bytes, in ten bytes each
     let huge = [&[7][..], b"float64", &[1], &[0x80; 8], &[0x10], &[0x80; 8], &[0x80, 1], &[0; 16]].concat();
     assert!(postcard::from_bytes::<ArrayData>(&huge).is_err());
     let many = [&[7][..], b"float64", &[0xff; 9], &[1], &[0; 16]].concat();

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 /// An element type that can represent small numbers.
 trait Number: Item + PartialEq + Debug {
-    /// The number as an element; for bool, whether the number is odd.
+    /// The number as an element; a bool is true for odd numbers.
     fn of(n: usize) -> Self;
 }
 
@@ -28,7 +28,7 @@ numbers! {
     Complex<f32>, |n| Complex::new(n as f32, 0.0); Complex<f64>, |n| Complex::new(n as f64, 0.0);
 }
 
-/// The bytes of numbers.
+/// Converts numbers to the bytes of elements.
 fn numbers<T: Number>(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
     bytes::of(&of.into_iter().map(T::of).collect::<Vec<T>>()).to_vec()
 }
@@ -48,7 +48,7 @@ macro_rules! with_all_kinds {
     };
 }
 
-/// All calls, with every kind.
+/// Tests all calls, with elements of every kind.
 pub fn all(world: &World) -> Result<()> {
     collectives(world)?;
     with_all_kinds!(pending, world);
@@ -57,7 +57,7 @@ pub fn all(world: &World) -> Result<()> {
     world.barrier()
 }
 
-/// The calls that every transport has.
+/// Tests the calls that every transport supports.
 pub fn collectives(world: &World) -> Result<()> {
     with_all_kinds!(moves, world);
     with_all_kinds!(reductions, world);
@@ -112,7 +112,7 @@ fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usi
     (send, to, from, (0..size).flat_map(|a| vec![3 * a + rank; a + 2 * rank]).collect())
 }
 
-/// The join of the numbers of the ranks.
+/// Expected result of joining one number of each rank.
 fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
     if T::KIND == Kind::Bool {
         let odd = |n: &usize| n % 2 == 1;
@@ -179,7 +179,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Messages that are waited for in another order than they were started, with collectives in between.
+/// Messages that are completed in another order than they were started, with collectives in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -198,7 +198,7 @@ fn pending<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Several pending collectives, waited for in another order than they were started.
+/// Pending collectives that are completed in another order than they were started.
 fn collectives_later<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let barrier = world.start_barrier()?;
@@ -262,7 +262,7 @@ fn special_numbers(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Buffers at addresses that are not aligned.
+/// Buffers at unaligned addresses.
 fn unaligned(world: &World) -> Result<()> {
     let size = world.size();
     for shift in 1..8 {
@@ -326,7 +326,7 @@ fn empty(world: &World) -> Result<()> {
 fn ring(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    // longer than libraries buffer without a receiver
+    // the second length is more than libraries buffer without a receiver
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
@@ -400,7 +400,7 @@ fn groups(world: &World) -> Result<()> {
             message.wait()?;
         }
     }
-    // a group of a group, without some ranks; it lives longer than the groups that contain it
+    // a group within a group, without some ranks, which lives longer than the outer groups
     let some = group.group((group.rank() == 0).then_some(3), 0)?;
     assert_eq!(some.is_some(), group.rank() == 0);
     drop((group, twin));
@@ -423,7 +423,7 @@ pub fn wrong_arguments(world: &World) {
     let few = vec![1; size - 1];
     let many = vec![usize::MAX; size + 1];
     let huge = vec![usize::MAX / 2; size];
-    // from another rank
+    // a huge count for the part of another rank
     let mut much = vec![0; size];
     much[(rank + 1) % size] = 1 << 56;
     let all = vec![0; 8 * size];

@@ -26,7 +26,7 @@ fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     (ndarray::arr1(&x).into_dyn().into_shared(), ndarray::arr1(&y).into_dyn().into_shared())
 }
 
-/// Whether an element of any dtype is NaN.
+/// Returns whether an element of any dtype is NaN.
 fn is_nan<T: Element>(x: T) -> bool {
     x.cast::<Complex<f64>>().is_nan()
 }
