@@ -66,7 +66,7 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     assert_eq!(why, cpu_why);
 }
 
-/// The result of such a row takes the memory of an array given by value, if nothing else uses it.
+/// The result of a row without a libtorch mapping takes the memory of an array given by value, if nothing else uses it.
 #[test]
 fn tensors_given_by_value_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
