@@ -15,7 +15,7 @@ fn said<T: std::fmt::Debug>(outcome: Result<T>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// An array of two rows and three columns, and four indices for its last axis, of which two (-4 and 9) are out of range.
+/// An array of two rows and three columns, and four indices for its last axis, two of them (-4, 9) out of range.
 fn samples(b: &Cuda) -> (<Cuda as Arrays>::Array<f64>, <Cuda as Arrays>::Array<i64>) {
     (b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap(), b.asarray([2_i64, -4, 0, 9]).unwrap())
 }
