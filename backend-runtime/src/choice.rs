@@ -120,7 +120,7 @@ choice! {
 }
 
 choice! {
-    /// Which insertion point to take among equal elements.
+    /// Insertion point among equal elements.
     Side {
         /// Before the first.
         Left = "left",
@@ -170,9 +170,9 @@ choice! {
 choice! {
     /// The number of columns of a matrix's orthonormal factor.
     QrMode {
-        /// As many as there are rows or columns, whichever are fewer.
+        /// The smaller of the numbers of rows and columns.
         Reduced = "reduced",
-        /// As many as there are rows.
+        /// The number of rows.
         Complete = "complete",
     }
 }
@@ -180,7 +180,7 @@ choice! {
 choice! {
     /// The values beyond the edges of an image, in SciPy's terms.
     Boundary {
-        /// One value, without a transition: beyond the outermost elements nothing is interpolated.
+        /// One value, without a transition: nothing is interpolated beyond the outermost elements.
         Constant = "constant",
         /// The edge element.
         Nearest = "nearest",
@@ -188,11 +188,11 @@ choice! {
         Reflect = "reflect",
         /// Mirrored about the edge element, which is not repeated.
         Mirror = "mirror",
-        /// Periodic, the last element on top of the first.
+        /// Periodic; the last element coincides with the first.
         Wrap = "wrap",
-        /// One value in every place, with interpolation toward it.
+        /// One value at every grid point outside, with interpolation toward it.
         GridConstant = "grid_constant",
-        /// Periodic, the first element after the last.
+        /// Periodic; the first element follows the last.
         GridWrap = "grid_wrap",
     }
 }
