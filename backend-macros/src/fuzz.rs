@@ -333,7 +333,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
     let next = move || {
         rounds += 1;
         let more = match seconds {
-            Some(seconds) => start.elapsed() < Duration::from_secs(seconds),
+            Some(seconds) => rounds <= 100 || start.elapsed() < Duration::from_secs(seconds),
             None => rounds <= 300,
         };
         // most tables are a user's

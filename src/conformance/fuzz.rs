@@ -173,9 +173,18 @@ fn text(row: &Row, chance: &mut Chance) -> String {
 
 /// The arguments of a case, changed.
 fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<String> {
-    let mut change = |arg: &Arg, chance: &mut Chance| changed(arg, lengths, chance);
-    let mut arguments: Vec<String> = case.positional.iter().map(|arg| change(arg, chance)).collect();
-    arguments.extend(case.named.iter().map(|(name, arg)| format!("{name} = {}", change(arg, chance))));
+    let in_order = [(Content::Sorted, Content::Ascending), (Content::Falling, Content::Descending)];
+    // a sorter has to sort the first argument, or each library finds something else
+    let sorted = case.named.iter().any(|(name, _)| name == "sorter").then(|| chance.pick(&in_order));
+    let mut arguments: Vec<String> = Vec::new();
+    for (i, arg) in case.positional.iter().enumerate() {
+        let content = sorted.filter(|_| i == 0).map(|(values, _)| values);
+        arguments.push(changed(arg, content, lengths, chance));
+    }
+    for (name, arg) in &case.named {
+        let content = sorted.filter(|_| name == "sorter").map(|(_, order)| order);
+        arguments.push(format!("{name} = {}", changed(arg, content, lengths, chance)));
+    }
     arguments
 }
 
@@ -238,11 +247,12 @@ impl Lengths {
     }
 }
 
-/// Changes the lengths, elements and layout of an argument if it is a sample; other arguments are unchanged.
-fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
+/// Changes the lengths, elements and layout of an argument if it is a sample; other arguments are unchanged. The elements are
+/// `content`, or what the sample's name says.
+fn changed(arg: &Arg, content: Option<Content>, lengths: &mut Lengths, chance: &mut Chance) -> String {
     match arg {
         Arg::List(args) => {
-            let items: Vec<String> = args.iter().map(|arg| changed(arg, lengths, chance)).collect();
+            let items: Vec<String> = args.iter().map(|arg| changed(arg, content, lengths, chance)).collect();
             format!("[{}]", items.join(", "))
         }
         Arg::Quoted(text) => format!("'{text}'"),
@@ -254,12 +264,13 @@ fn changed(arg: &Arg, lengths: &mut Lengths, chance: &mut Chance) -> String {
             if ["w", "wt", "wv", "wz"].contains(&name.as_str()) && chance.once_in(2) {
                 return name.clone();
             }
-            let content = match name.as_str() {
+            let content = content.unwrap_or_else(|| match name.as_str() {
                 "sorted" | "fp" => Content::Sorted,
+                "falling" => Content::Falling,
                 "q" => Content::Unit,
                 "i" | "ii" | "i0" | "iv" | "ix" => Content::Index,
                 _ => chance.pick(&[Content::Integers, Content::Positive]),
-            };
+            });
             let shape: Vec<usize> = known.shape.iter().map(|&length| lengths.of(length, chance)).collect();
             lengths.are_too_large |= shape.iter().product::<usize>() > MOST_ELEMENTS;
             let seed = chance.next() >> 40;

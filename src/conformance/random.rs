@@ -94,6 +94,12 @@ names! {
         Unit = "unit",
         /// Like `Integers`, in ascending order.
         Sorted = "sorted",
+        /// Like `Integers`, in descending order.
+        Falling = "falling",
+        /// 0, 1, 2 and so on, in C order: the indices that sort a `Sorted` sample.
+        Ascending = "ascending",
+        /// The same in descending order: the indices that sort a `Falling` sample.
+        Descending = "descending",
         /// 0 or 1: an index that is valid for every axis with two elements.
         Index = "index",
     }
@@ -131,8 +137,16 @@ impl Sample {
         let mut chance = Chance::new(self.seed);
         let count = self.shape.iter().product();
         let mut numbers: Vec<f64> = (0..2 * count).map(|_| self.number(dtype, &mut chance)).collect();
-        if self.content == Content::Sorted {
+        if matches!(self.content, Content::Sorted | Content::Falling) {
             numbers[..count].sort_by(f64::total_cmp);
+            // a bool is false only if both parts are 0
+            numbers[count..].fill(0.0);
+        }
+        if matches!(self.content, Content::Ascending | Content::Descending) {
+            numbers = (0..2 * count).map(|i| if i < count { i as f64 } else { 0.0 }).collect();
+        }
+        if matches!(self.content, Content::Falling | Content::Descending) {
+            numbers[..count].reverse();
         }
         let values: backend_runtime::Result<Values> = dispatch!(dtype, T => {
             let (re, im) = numbers.split_at(count);
@@ -153,9 +167,13 @@ impl Sample {
         match (self.content, dtype.kind()) {
             (Content::Positive, DTypeKind::Real | DTypeKind::Complex) => unit * (0.5 + 1.5 * chance.unit()),
             (Content::Positive, _) => 1.0 + chance.below(9) as f64,
-            (Content::Integers | Content::Sorted, DTypeKind::Bool) | (Content::Index, _) => chance.below(2) as f64,
-            (Content::Integers | Content::Sorted, _) => least + chance.below(9) as f64,
+            (Content::Integers | Content::Sorted | Content::Falling, DTypeKind::Bool) | (Content::Index, _) => {
+                chance.below(2) as f64
+            }
+            (Content::Integers | Content::Sorted | Content::Falling, _) => least + chance.below(9) as f64,
             (Content::Unit, _) => chance.unit(),
+            // not random: `values` counts
+            (Content::Ascending | Content::Descending, _) => 0.0,
         }
     }
 }
@@ -206,6 +224,21 @@ mod tests {
         }
         for name in ["random", "random_1_packed_unit_3xx", "random_1_odd_unit", "m", "random_x_packed_unit_3"] {
             assert_eq!(Sample::of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn samples_in_order_are_in_order() {
+        for seed in 0..20 {
+            let of = |content| Sample { seed, layout: Layout::Packed, content, shape: vec![9] };
+            let array = |content| -> Vec<bool> { of(content).values(DType::Bool).array().unwrap().to_vec() };
+            assert!(array(Content::Sorted).is_sorted());
+            assert!(array(Content::Falling).is_sorted_by(|a, b| a >= b));
+            let elements = |content| -> Vec<i64> { of(content).values(DType::Int64).array().unwrap().to_vec() };
+            for (values, order) in [(Content::Sorted, Content::Ascending), (Content::Falling, Content::Descending)] {
+                let (values, order) = (elements(values), elements(order));
+                assert!(order.iter().map(|&i| values[i as usize]).is_sorted(), "{values:?} {order:?}");
+            }
         }
     }
 
