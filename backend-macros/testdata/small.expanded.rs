@@ -450,7 +450,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.add::<T, _, _>(x1, x2)?;
+                        let result = run::<T>(within, x1, x2)?;
                         crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
                     })
                 }
@@ -505,7 +505,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.leaky_with::<T>(x, options)?;
+                        let result = run::<T>(within, x, options)?;
                         crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
                     })
                 }
@@ -578,7 +578,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.threshold::<T>(x, limit, value)?;
+                        let result = run::<T>(within, x, limit, value)?;
                         crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
                     })
                 }
@@ -642,7 +642,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.sum_with::<T>(x, axis, options)?;
+                        let result = run::<T>(within, x, axis, options)?;
                         crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
                     })
                 }
@@ -688,7 +688,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.rms_with::<T>(x, axis, options)?;
+                        let result = run::<T>(within, x, axis, options)?;
                         crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
                     })
                 }
@@ -791,7 +791,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.ends_with::<T>(x, options)?;
+                        let result = run::<T>(within, x, options)?;
                         Ok(results::EndsResult {
                             values: crate::runtime::Wrap::close::<
                                 T,
@@ -833,7 +833,7 @@ impl Elementwise for crate::AnyBackend {
                             },
                         )?;
                         let within = crate::runtime::Wrap::within(&**b);
-                        let result = within.is_flat::<T>(x)?;
+                        let result = run::<T>(within, x)?;
                         Ok(result)
                     })
                 }
@@ -883,6 +883,27 @@ impl AnyBackend {
             }
             AnyBackend::Watched(b) => b.within().name(),
         }
+    }
+    #[doc(hidden)]
+    pub fn numpyish_indices<'a>(
+        indices: crate::runtime::Indices<'a, AnyBackend>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        Vec<crate::runtime::Index<'a, crate::runtime::numpyish::Numpyish>>,
+    > {
+        indices
+            .on::<
+                crate::runtime::numpyish::Numpyish,
+            >(|x| x.numpyish(op), |x| x.numpyish(op))
+    }
+    #[doc(hidden)]
+    pub fn torch_indices<'a>(
+        indices: crate::runtime::Indices<'a, AnyBackend>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        Vec<crate::runtime::Index<'a, crate::runtime::torch::Torch>>,
+    > {
+        indices.on::<crate::runtime::torch::Torch>(|x| x.torch(op), |x| x.torch(op))
     }
 }
 impl From<crate::runtime::numpyish::Numpyish> for AnyBackend {
@@ -984,6 +1005,31 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
     #[doc(hidden)]
+    pub fn numpyish_all<'a>(
+        arrays: &[&'a AnyArray<T>],
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        Vec<&'a <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>>,
+    > {
+        let mut all = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            all.push(x.numpyish(op)?);
+        }
+        Ok(all)
+    }
+    #[doc(hidden)]
+    pub fn numpyish_list(
+        arrays: Vec<
+            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+        >,
+    ) -> Vec<AnyArray<T>> {
+        let mut all = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            all.push(AnyArray::Numpyish(x));
+        }
+        all
+    }
+    #[doc(hidden)]
     #[inline(always)]
     pub fn numpyish_operand<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
@@ -1075,6 +1121,29 @@ impl<T: crate::runtime::Element> AnyArray<T> {
                 }
             },
         )
+    }
+    #[doc(hidden)]
+    pub fn torch_all<'a>(
+        arrays: &[&'a AnyArray<T>],
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        Vec<&'a <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>>,
+    > {
+        let mut all = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            all.push(x.torch(op)?);
+        }
+        Ok(all)
+    }
+    #[doc(hidden)]
+    pub fn torch_list(
+        arrays: Vec<<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>>,
+    ) -> Vec<AnyArray<T>> {
+        let mut all = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            all.push(AnyArray::Torch(x));
+        }
+        all
     }
     #[doc(hidden)]
     #[inline(always)]

@@ -31,12 +31,32 @@ struct Member {
     get_operand: Ident,
     /// The method for an array that an op changes.
     get_mut: Ident,
+    /// The same of a list of arrays.
+    get_all: Ident,
+    /// The method of the arrays' enum that wraps a list of arrays of this backend.
+    wrap_all: Ident,
+    /// The method of the enum that converts a list of indices to this backend.
+    get_indices: Ident,
 }
 
 impl Member {
     fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
-        let [get_given, get_operand, get_mut] = ["given", "operand", "mut"].map(|what| format_ident!("{name}_{what}"));
-        Member { column: None, variant, ty, summary, get: id(name), get_given, get_operand, get_mut }
+        let [get_given, get_operand, get_mut, get_all, wrap_all, get_indices] =
+            ["given", "operand", "mut", "all", "list", "indices"].map(|what| format_ident!("{name}_{what}"));
+        let get = id(name);
+        Member {
+            column: None,
+            variant,
+            ty,
+            summary,
+            get,
+            get_given,
+            get_operand,
+            get_mut,
+            get_all,
+            wrap_all,
+            get_indices,
+        }
     }
 }
 
@@ -87,6 +107,9 @@ impl Expand<'_> {
         let get_given: &Vec<&Ident> = &any.members.iter().map(|m| &m.get_given).collect();
         let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
         let get_mut: Vec<&Ident> = any.members.iter().map(|m| &m.get_mut).collect();
+        let get_all: Vec<&Ident> = any.members.iter().map(|m| &m.get_all).collect();
+        let wrap_all: Vec<&Ident> = any.members.iter().map(|m| &m.wrap_all).collect();
+        let get_indices: Vec<&Ident> = any.members.iter().map(|m| &m.get_indices).collect();
         let ty: &Vec<&TokenStream> = &any.members.iter().map(|m| &m.ty).collect();
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
@@ -154,6 +177,16 @@ impl Expand<'_> {
             impl #any_name {
                 /// Name of the backend: `"numpyish"`, for one.
                 pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text,)* #watched_name } }
+
+                #(
+                    #[doc(hidden)]
+                    pub fn #get_indices<'a>(
+                        indices: #rt::Indices<'a, #any_name>,
+                        op: &'static str,
+                    ) -> #rt::Result<Vec<#rt::Index<'a, #ty>>> {
+                        indices.on::<#ty>(|x| x.#get(op), |x| x.#get(op))
+                    }
+                )*
             }
 
             #(impl From<#ty> for #any_name { fn from(backend: #ty) -> Self { #any_name::#variant(backend) } })*
@@ -197,6 +230,27 @@ impl Expand<'_> {
                                 return Err(#rt::Error::backend(op, #text, other.backend()));
                             }
                         })
+                    }
+
+                    #[doc(hidden)]
+                    pub fn #get_all<'a>(
+                        arrays: &[&'a #any_array<T>],
+                        op: &'static str,
+                    ) -> #rt::Result<Vec<&'a <#ty as #rt::Arrays>::Array<T>>> {
+                        let mut all = Vec::with_capacity(arrays.len());
+                        for x in arrays {
+                            all.push(x.#get(op)?);
+                        }
+                        Ok(all)
+                    }
+
+                    #[doc(hidden)]
+                    pub fn #wrap_all(arrays: Vec<<#ty as #rt::Arrays>::Array<T>>) -> Vec<#any_array<T>> {
+                        let mut all = Vec::with_capacity(arrays.len());
+                        for x in arrays {
+                            all.push(#any_array::#variant(x));
+                        }
+                        all
                     }
 
                     #[doc(hidden)]

@@ -172,13 +172,10 @@ impl Expand<'_> {
                 Kind::Array(_) => quote!(#rt::Wrap::open(self, #name, &*#n)?.clone()),
                 Kind::Operand(..) => quote!(self.keep_operand(&#n)),
                 Kind::Arrays(_) => {
-                    quote!(#n.iter().map(|x| #rt::Wrap::open(self, #name, x).cloned()).collect::<#rt::Result<Vec<_>>>()?)
+                    quote!(#rt::Wrap::open_all(self, #name, &#n)?.into_iter().cloned().collect::<Vec<_>>())
                 }
                 Kind::Index => quote!({
-                    let items = #n.on::<<Self as #rt::Wrap>::Within>(
-                        |x| #rt::Wrap::open(self, #name, x),
-                        |x| #rt::Wrap::open(self, #name, x),
-                    )?;
+                    let items = #rt::Wrap::open_indices(self, #name, #n)?;
                     #rt::IndexList::new(#rt::Indices::Any(&items))
                 }),
                 Kind::Shape | Kind::Signed | Kind::Slices | Kind::Widths => {

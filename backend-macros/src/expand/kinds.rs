@@ -299,11 +299,19 @@ impl Expand<'_> {
         }
     }
 
-    /// A result of an enum of backends, whose arrays are `any`, from the `result` of one of the backends.
-    pub(super) fn any_result(&self, op: &Op, any: &TokenStream, variant: &Ident, result: &Ident) -> TokenStream {
+    /// A result of an enum of backends, whose arrays are `any`, from the `result` of one of the backends. `wrap_all` is
+    /// the method for lists.
+    pub(super) fn any_result(
+        &self,
+        op: &Op,
+        any: &TokenStream,
+        variant: &Ident,
+        wrap_all: &Ident,
+        result: &Ident,
+    ) -> TokenStream {
         match &op.result {
             Out::One(_) => quote!(#any::#variant(#result)),
-            Out::List(_) => quote!(#result.into_iter().map(#any::#variant).collect()),
+            Out::List(_) => quote!(#any::#wrap_all(#result)),
             Out::Fields(fields) => {
                 let (path, names) = (self.result_path(op), fields.iter().map(|f| id(&f.name)));
                 quote!(#path { #(#names: #any::#variant(#result.#names)),* })

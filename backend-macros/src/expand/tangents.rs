@@ -120,12 +120,8 @@ impl Expand<'_> {
             match p.kind {
                 Kind::Array(_) => quote!(#rt::Wrap::open(self, #name, &*#n)?),
                 Kind::Operand(..) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
-                Kind::Index => {
-                    quote!(&#n.on::<<Self as #rt::Wrap>::Within>(|x| #rt::Wrap::open(self, #name, x), |x| #rt::Wrap::open(self, #name, x))?)
-                }
-                Kind::Arrays(_) => {
-                    quote!(#n.iter().map(|x| #rt::Wrap::open(self, #name, x)).collect::<#rt::Result<Vec<_>>>()?)
-                }
+                Kind::Index => quote!(&#rt::Wrap::open_indices(self, #name, #n)?),
+                Kind::Arrays(_) => quote!(#rt::Wrap::open_all(self, #name, &#n)?),
                 _ => quote!(#n.clone()),
             }
         };

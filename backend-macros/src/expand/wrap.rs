@@ -60,7 +60,7 @@ impl Expand<'_> {
     /// The body of a method of a wrapping backend, after [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
         let (args, options) = self.opened(op);
-        self.run_within(op, &quote!(self), &args, options.as_ref())
+        self.run_within(op, &quote!(self), &self.call_within(op, &args, options.as_ref()))
     }
 
     /// The arguments of a call of the inner backend, and the options.
@@ -75,14 +75,8 @@ impl Expand<'_> {
                     quote!(#rt::Wrap::open(self, #name, &*#n)?)
                 }
                 Kind::Operand(..) => quote!(#rt::Wrap::open_operand(self, #name, &#n)?),
-                Kind::Index => {
-                    let array = open(&id("x"));
-                    quote!(&#n.on::<<Self as #rt::Wrap>::Within>(|x| #array, |x| #array)?)
-                }
-                Kind::Arrays(_) => {
-                    let array = open(&id("x"));
-                    quote!(#n.iter().map(|x| #array).collect::<#rt::Result<Vec<_>>>()?)
-                }
+                Kind::Index => quote!(&#rt::Wrap::open_indices(self, #name, #n)?),
+                Kind::Arrays(_) => quote!(#rt::Wrap::open_all(self, #name, &#n)?),
                 _ => quote!(#n),
             }
         });
@@ -116,17 +110,11 @@ impl Expand<'_> {
         quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
     }
 
-    /// Runs the op on the inner backend of `wrapper`, with arguments of that backend, and closes its results.
-    pub(super) fn run_within(
-        &self,
-        op: &Op,
-        wrapper: &TokenStream,
-        args: &[TokenStream],
-        options: Option<&TokenStream>,
-    ) -> TokenStream {
+    /// Runs the op on the inner backend of `wrapper`, and closes its results. `call` is the call on the variable
+    /// `within`, with arguments of that backend.
+    pub(super) fn run_within(&self, op: &Op, wrapper: &TokenStream, call: &TokenStream) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let (within, result, running) = (hidden("within"), hidden("result"), hidden("running"));
-        let call = self.call_within(op, args, options);
         if let Some(target) = op.target() {
             let target = id(&target.name);
             return quote! {

@@ -17,7 +17,7 @@ impl Expand<'_> {
             let (signature, convert) = (self.signature(op, op.has_options()), self.convert(op));
             let run = match has_plain_arguments(op) {
                 true => self.once_per_dtype(op, any, rest),
-                false => self.chosen(op, any, rest, &quote!(self)),
+                false => self.chosen(op, any, rest, &quote!(self), None),
             };
             quote!(#[inline] #signature { #convert #run })
         });
@@ -64,7 +64,10 @@ impl Expand<'_> {
         };
         let many = signature::many_arguments(1 + op.params.len());
         let (dtypes, second) = (self.dtypes(op), op.second.is_some().then(|| quote!(U,)));
-        let body = self.chosen(op, any, rest, &quote!(#backend));
+        let names: Vec<Ident> = names.collect();
+        let within = hidden("within");
+        let again = quote!(run::<#second T>(#within, #(#names),* #given));
+        let body = self.chosen(op, any, rest, &quote!(#backend), Some(&again));
         quote! {
             #[inline(never)]
             #many
@@ -74,14 +77,15 @@ impl Expand<'_> {
     }
 
     /// The op on the backend that the enum `on` holds. A row that is written once for any backend runs on the enum
-    /// itself, so that it is compiled once instead of once per backend.
-    fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream) -> TokenStream {
+    /// itself, so that it is compiled once instead of once per backend. `again` is the recursive call, on the variable
+    /// `within`, of the function around this code, if there is such a function.
+    fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
         let over_any = any.members.iter().filter_map(map_of).find(|map| map.is_free());
         let own = any.members.iter().filter(|member| over_any.is_none() || map_of(member) != over_any);
         let arms = own.map(|member| self.any_arm(op, any, member));
-        let watched = any.is_watched.then(|| self.watched_arm(op, any));
+        let watched = any.is_watched.then(|| self.watched_arm(op, any, again));
         let rest = match over_any {
             Some(map) => {
                 let (open, call) = (self.open_options(op), self.over_any_backend(op, map, on));
@@ -93,7 +97,7 @@ impl Expand<'_> {
     }
 
     /// The arm in which the enum itself runs the op, with its call watched.
-    fn watched_arm(&self, op: &Op, any: &Any) -> TokenStream {
+    fn watched_arm(&self, op: &Op, any: &Any, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
         let watched = quote!(&**#b);
         let args: Vec<TokenStream> = op
@@ -104,15 +108,16 @@ impl Expand<'_> {
             })
             .collect();
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
-        let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &args, options.as_ref()));
+        let call = again.cloned().unwrap_or_else(|| self.call_within(op, &args, options.as_ref()));
+        let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
         // apart from the usual arms, whose code would have to save more registers for this one
         quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
     }
 
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
-        let (rt, name) = (self.rt(), &op.name);
+        let name = &op.name;
         let Any { name: any_name, array: any_array, .. } = any;
-        let Member { variant, ty, get, get_given, get_operand, get_mut, .. } = member;
+        let Member { variant, get_given, get_operand, get_mut, get_all, wrap_all, get_indices, .. } = member;
         let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
@@ -120,10 +125,8 @@ impl Expand<'_> {
                 Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
                 Kind::Operand(..) => quote!(#any_array::#get_operand(#n, #name)?),
                 Kind::Target(_) => quote!(#n.#get_mut(#name)?),
-                Kind::Index => quote!(&#n.on::<#ty>(|x| x.#get(#name), |x| x.#get(#name))?),
-                Kind::Arrays(_) => {
-                    quote!(#n.iter().map(|x| x.#get(#name)).collect::<#rt::Result<Vec<_>>>()?)
-                }
+                Kind::Index => quote!(&#any_name::#get_indices(#n, #name)?),
+                Kind::Arrays(_) => quote!(#any_array::#get_all(&#n, #name)?),
                 _ => quote!(#n),
             }
         });
@@ -147,7 +150,7 @@ impl Expand<'_> {
         if op.target().is_some() {
             return quote!(#any_name::#variant(#b) => #b.#method(#(#args,)* #given),);
         }
-        let wrap = self.any_result(op, any_array, variant, &r);
+        let wrap = self.any_result(op, any_array, variant, wrap_all, &r);
         quote! {
             #any_name::#variant(#b) => {
                 let #r = #b.#method(#(#args,)* #given)?;
