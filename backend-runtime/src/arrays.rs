@@ -267,9 +267,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
         let begun = formula::begin_on(self, T::DTYPE, e, leaves)?;
-        let result = formula::run(self, e, leaves)?;
-        begun.map_or(Ok(()), |begun| self.end_fused(begun, &result))?;
-        Ok(result)
+        formula::run(self, e, leaves).and_then(|result| formula::ended(self, begun, result))
     }
 
     /// Whether this is the only handle of memory that a result may be written over. False for arrays of at most a few

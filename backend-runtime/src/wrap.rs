@@ -83,6 +83,34 @@ pub trait Wrap: Arrays {
             Operand::Scalar(x) => Operand::Scalar(*x),
         })
     }
+
+    /// Converts a list of arrays to arrays of the wrapped backend.
+    ///
+    /// # Errors
+    /// The errors of [`Wrap::open`].
+    fn open_all<'a, T: Element>(
+        &'a self,
+        op: &'static str,
+        arrays: &[&'a Self::Array<T>],
+    ) -> Result<Vec<&'a <Self::Within as Arrays>::Array<T>>> {
+        let mut all = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            all.push(self.open(op, x)?);
+        }
+        Ok(all)
+    }
+
+    /// Converts a list of indices to one of the wrapped backend.
+    ///
+    /// # Errors
+    /// The errors of [`Wrap::open`].
+    fn open_indices<'a>(
+        &'a self,
+        op: &'static str,
+        indices: Indices<'a, Self>,
+    ) -> Result<Vec<Index<'a, Self::Within>>> {
+        indices.on::<Self::Within>(|x| self.open(op, x), |x| self.open(op, x))
+    }
 }
 
 /// A call of an op, as passed to the backend when it begins.

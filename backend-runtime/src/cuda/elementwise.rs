@@ -67,10 +67,23 @@ pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachS
     each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
+#[inline]
 fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]) -> Result<CudaArray<U>> {
-    let program = Program { name: F::NAME, source: ProgramSource::Each(Expression::of::<F>(T::DTYPE)) };
-    let params = f.params();
-    Ok(CudaArray::of(moving(b, &program, params.as_slice().into(), inputs, F::MOVED, U::DTYPE)?))
+    let expression = const { Expression::of::<F>(T::DTYPE) };
+    moving_named(b, F::NAME, expression, f.params(), inputs, F::MOVED, U::DTYPE).map(CudaArray::of)
+}
+
+fn moving_named(
+    b: &Cuda,
+    name: &'static str,
+    expression: Expression,
+    params: Vec<f64>,
+    inputs: &[Input],
+    moved: &[usize],
+    dtype: DType,
+) -> Result<RawArray> {
+    let program = Program { name, source: ProgramSource::Each(expression) };
+    moving(b, &program, params.as_slice().into(), inputs, moved, dtype)
 }
 
 /// Writes the result of a row over an array of the same shape; `None` if an input is not an array of this backend.

@@ -3,14 +3,15 @@
 use super::{
     Cuda, CudaArray,
     array::RawArray,
+    kernel::Bytes,
     map::{Input, Members, map, map_into, result_strides},
     program::{Formula, Program, ProgramSource},
     reduction::{self, Values},
-    text::{Arguments, Text},
+    text,
 };
 use crate::{
     DType, Element, Result,
-    formula::{self, Layout, Node, Reduction, Typed},
+    formula::{self, Layout, Node, Numbers, Reduction, Steps, Typed},
     load::cache::hash,
     rules,
 };
@@ -29,22 +30,30 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     arrays: &[&dyn Any],
     over: Option<&dyn Any>,
 ) -> Option<Result<CudaArray<T>>> {
+    Some(run_written(b, &Written::of::<L, E>(e, scalars), arrays, over, T::DTYPE)?.map(CudaArray::of))
+}
+
+fn run_written(
+    b: &Cuda,
+    written: &Written,
+    arrays: &[&dyn Any],
+    over: Option<&dyn Any>,
+    dtype: DType,
+) -> Option<Result<RawArray>> {
     let inputs = arrays.iter().map(|x| x.downcast_ref().map(Input::Array)).collect::<Option<Vec<_>>>()?;
     let over = match over {
-        Some(over) => Some(over.downcast_ref::<RawArray>().filter(|x| takes(x, T::DTYPE, &inputs))?),
+        Some(over) => Some(over.downcast_ref::<RawArray>().filter(|x| takes(x, dtype, &inputs))?),
         None => None,
     };
-    let (formula, arguments) = written::<L, E>(e, scalars);
-    let members = arguments.members();
+    let members = &written.members[..];
     if size_of_val(members) > Members::MOST {
         return None;
     }
-    let program = Program { name: formula::NAME, source: ProgramSource::Formula(formula) };
-    let result = match over {
+    let program = Program { name: formula::NAME, source: ProgramSource::Formula(written.formula) };
+    Some(match over {
         Some(out) => map_into(b, formula::NAME, &program, members.into(), &inputs, out).map(|()| out.clone()),
-        None => map(b, formula::NAME, &program, members.into(), &inputs, T::DTYPE),
-    };
-    Some(result.map(CudaArray::of))
+        None => map(b, formula::NAME, &program, members.into(), &inputs, dtype),
+    })
 }
 
 /// Reduces a formula over its arrays without storing its values; `None` in the same cases as [`run`], or if the
@@ -56,9 +65,20 @@ pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Elemen
     arrays: &[&dyn Any],
     reduction: &Reduction,
 ) -> Option<Result<CudaArray<U>>> {
+    let written = Written::of::<L, E>(e, scalars);
+    Some(reduce_written(b, &written, arrays, reduction, T::DTYPE, U::DTYPE)?.map(CudaArray::of))
+}
+
+fn reduce_written(
+    b: &Cuda,
+    written: &Written,
+    arrays: &[&dyn Any],
+    reduction: &Reduction,
+    dtype: DType,
+    out: DType,
+) -> Option<Result<RawArray>> {
     let arrays = arrays.iter().map(|x| x.downcast_ref()).collect::<Option<Vec<&RawArray>>>()?;
-    let (formula, arguments) = written::<L, E>(e, scalars);
-    let members = arguments.members();
+    let members = &written.members[..];
     if size_of_val(members) > Values::MOST {
         return None;
     }
@@ -68,17 +88,15 @@ pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Elemen
         let inputs = arrays.iter().map(|x| x.broadcast(formula::NAME, &shape)).collect::<Result<_>>()?;
         let strides = result_strides(&shape, &arrays.iter().map(|x| Input::Array(x)).collect::<Vec<_>>());
         // the values have a layout, but no memory
-        Ok((
-            RawArray { dtype: T::DTYPE, shape, strides, offset: 0, memory: b.device.allocate(formula::NAME, 0)? },
-            inputs,
-        ))
+        let memory = b.device.allocate(formula::NAME, 0)?;
+        Ok((RawArray { dtype, shape, strides, offset: 0, memory }, inputs))
     };
     let (x, inputs) = match laid_out() {
         Ok(laid_out) => laid_out,
         Err(why) => return Some(Err(why)),
     };
-    let values = Values { formula, members: members.into(), inputs: &inputs };
-    Some(reduction::of_formula(b, reduction, &x, &values, U::DTYPE)?.map(CudaArray::of))
+    let values = Values { formula: written.formula, members: members.into(), inputs: &inputs };
+    reduction::of_formula(b, reduction, &x, &values, out)
 }
 
 /// Whether the result of a formula over the inputs can be written over `x`.
@@ -87,34 +105,39 @@ fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
-/// The text of a formula, and its numbers.
-fn written<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> (Formula, Arguments) {
-    let (formula, numbers) = text_of::<L, E>();
-    let mut arguments = Arguments::default();
-    e.numbers(&L::numbers(scalars), &mut arguments);
-    // the text and the arguments must have the same number of members
-    assert_eq!(arguments.members().len(), numbers, "the numbers of a formula are not those of its text");
-    (formula, arguments)
+/// The text of a formula, and its numbers as members of its struct.
+struct Written {
+    formula: Formula,
+    members: Vec<Bytes>,
 }
 
-/// The texts of formulas by type, with the number of arguments that each takes. Like the kernels, they live until the
+impl Written {
+    fn of<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Written {
+        let of = TypeId::of::<(L, E)>();
+        Written::with(of, formula::steps::<L::Elements, E>, L::ARRAYS, &formula::numbers::<L, E>(e, scalars))
+    }
+
+    fn with(of: TypeId, steps: fn() -> Steps, arrays: usize, numbers: &Numbers) -> Written {
+        let (formula, count) = text_of(of, steps, arrays);
+        let members: Vec<Bytes> = numbers.bytes().iter().copied().map(Bytes::from).collect();
+        assert_eq!(members.len(), count, "the numbers of a formula are not those of its text");
+        Written { formula, members }
+    }
+}
+
+/// The texts of formulas by type, with the number of members that each takes. Like the kernels, they live until the
 /// process ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
-/// The text of a formula, generated on first use.
-fn text_of<L: Layout, E: Node<L::Elements>>() -> (Formula, usize) {
-    let of = TypeId::of::<(L, E)>();
+/// The text of a formula over `arrays` arrays, generated on first use.
+fn text_of(of: TypeId, steps: fn() -> Steps, arrays: usize) -> (Formula, usize) {
     let known = TEXTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&of).copied();
     known.unwrap_or_else(|| {
-        let mut text = Text::default();
-        // never empty: a formula has at least one array, so it is not a mere number
-        let value = E::write(&mut text).unwrap_or_default();
-        let numbers = text.numbers();
-        let structs = text.structs(&value, L::ARRAYS);
+        let (structs, members) = text::written(&steps(), arrays);
         let mut texts = TEXTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         *texts.entry(of).or_insert_with(|| {
             let key = format!("{:032x}", hash(&[structs.as_bytes()]));
-            (Formula { structs: structs.leak(), key: key.leak() }, numbers)
+            (Formula { structs: structs.leak(), key: key.leak() }, members)
         })
     })
 }
@@ -153,8 +176,9 @@ mod tests {
     fn written<'a, L: Leaves<'a, Numpyish>, E: Node<<L::Layout as Layout>::Elements>>(
         e: E,
         leaves: &L,
-    ) -> (Formula, Arguments) {
-        super::written::<L::Layout, E>(&e, &leaves.scalars())
+    ) -> (Formula, Numbers) {
+        let scalars = leaves.scalars();
+        (Written::of::<L::Layout, E>(&e, &scalars).formula, numbers::<L::Layout, E>(&e, &scalars))
     }
 
     #[test]
@@ -178,7 +202,7 @@ mod tests {
              alignas(16) double n4; template <typename U, typename X0, typename X1> U apply(X0 x0, X1 x1) const \
              { return row0{n4}.apply<float>(row0{n1}.apply<float>(x0, n0), row0{n3}.apply<float>(x1, n2)); } };\n"
         );
-        let mut expected = Arguments::default();
+        let mut expected = Numbers::default();
         expected.number(3.5_f32);
         expected.number(1.0_f64);
         expected.number(0.1_f32);
@@ -197,7 +221,7 @@ mod tests {
         let (formula, numbers) = written(e, &(z, ()));
         assert!(formula.structs.contains("op_plus(op_times(x, op_of<T>(by)), y)"), "{}", formula.structs);
         assert!(formula.structs.contains("alignas(16) complex<double> n0;"), "{}", formula.structs);
-        let mut expected = Arguments::default();
+        let mut expected = Numbers::default();
         expected.number(Complex::new(1.0_f64, 0.0));
         expected.number(2.0_f64);
         assert_eq!(numbers, expected);

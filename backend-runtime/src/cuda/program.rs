@@ -1,6 +1,6 @@
 //! The programs that contain kernels: their source texts, and the names of their kernels.
 
-use crate::{DType, DTypeKind, EachSource, FoldKernel};
+use crate::{DType, DTypeKind, EachSource, FoldKernel, formula::RowSource};
 use std::fmt::Write;
 
 /// The beginning of every program: dtypes and the scalar functions.
@@ -99,13 +99,18 @@ impl Expression {
         Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
     }
 
-    /// The expression of an operand's gradient, as a function of the operands, the result and the result's gradient;
-    /// `None` if the row has no such expression.
-    pub(super) fn of_gradient<F: EachSource>(operand: usize) -> Option<Expression> {
+    /// The same, for a row as data.
+    pub(super) fn of_row(row: &RowSource, dtype: DType) -> Expression {
+        let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
+        Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
+    }
+
+    /// The expression of an operand's gradient, which the row has, as a function of the operands, the result and the
+    /// result's gradient.
+    pub(super) fn of_gradient(row: &RowSource, operand: usize) -> Expression {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
-        let text = F::CUDA_PULLS.get(operand).filter(|text| !text.is_empty())?;
-        let inputs = NAMES.get(..F::INPUTS.len() + 2)?;
-        Some(Expression { text, inputs, params: F::PARAMS, input_of_t: F::INPUT_OF_T })
+        let (text, inputs) = (row.cuda_pulls[operand], &NAMES[..row.inputs.len() + 2]);
+        Expression { text, inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
     /// The struct that the kernels around an expression take; its members are the parameters.

@@ -1,13 +1,10 @@
 //! Translation of a formula to CUDA C++: a struct like that of a row's expression, whose members are the formula's
 //! numbers.
 
-use super::{
-    kernel::Bytes,
-    program::{Expression, c_type},
-};
+use super::program::{Expression, c_type};
 use crate::{
-    DType, EachSource, Element,
-    formula::{Numbers, Writer},
+    DType,
+    formula::{Step, Steps},
 };
 use std::fmt::Write;
 
@@ -17,7 +14,7 @@ pub(super) const STRUCT: &str = "k_row";
 /// The C++ text of a formula, while it is written: each of its rows becomes a struct, and each use a call of that
 /// struct.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+struct Text {
     /// The text of each row's struct, without the name.
     rows: Vec<String>,
     /// The text of all structs.
@@ -45,13 +42,8 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// The number of members so far.
-    pub(super) fn numbers(&self) -> usize {
-        self.numbers.len()
-    }
-
     /// The text of all structs: those of the rows, then that of the formula `value` over `arrays` arrays.
-    pub(super) fn structs(&self, value: &str, arrays: usize) -> String {
+    fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();
         let mut members = String::new();
@@ -67,47 +59,27 @@ impl Text {
     }
 }
 
-impl Writer for Text {
-    type Part = String;
-
-    fn element(&mut self, before: usize) -> String {
-        format!("x{before}")
+/// The text of the structs of a formula over `arrays` arrays, and the number of members that its struct has.
+pub(super) fn written(steps: &Steps, arrays: usize) -> (String, usize) {
+    let mut text = Text::default();
+    let mut parts: Vec<String> = Vec::with_capacity(steps.steps.len());
+    for step in &steps.steps {
+        let part = match step {
+            Step::Element(before) => format!("x{before}"),
+            Step::Number(dtype) => text.member(c_type(*dtype)),
+            Step::Call { row, gradient, of, out, operands } => {
+                let operands: Vec<String> = operands.iter().map(|&operand| parts[operand].clone()).collect();
+                let expression = match gradient {
+                    None => Expression::of_row(row, *of),
+                    Some(operand) => Expression::of_gradient(row, *operand),
+                };
+                text.used(expression, *out, &operands)
+            }
+            Step::Sum(a, b) => format!("op_plus({}, {})", parts[*a], parts[*b]),
+        };
+        parts.push(part);
     }
-
-    fn number(&mut self, dtype: DType) -> String {
-        self.member(c_type(dtype))
-    }
-
-    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[String]) -> String {
-        self.used(Expression::of::<F>(of), out, operands)
-    }
-
-    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[String]) -> Option<String> {
-        Some(self.used(Expression::of_gradient::<F>(k)?, of, parts))
-    }
-
-    fn sum(&mut self, a: String, b: String) -> String {
-        format!("op_plus({a}, {b})")
-    }
-}
-
-/// The numbers of a formula, in the order of the members in its text.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Arguments(Vec<Bytes>);
-
-impl Numbers for Arguments {
-    fn number<T: Element>(&mut self, x: T) {
-        self.0.push(Bytes::of(x));
-    }
-
-    fn params<F: EachSource>(&mut self, row: &F) {
-        self.0.extend(row.params().into_iter().map(Bytes::of));
-    }
-}
-
-impl Arguments {
-    /// The members of the formula's struct.
-    pub(super) fn members(&self) -> &[Bytes] {
-        &self.0
-    }
+    // never empty: a formula has at least one array, so it is not a mere number
+    let value = steps.value.map(|value| parts.swap_remove(value)).unwrap_or_default();
+    (text.structs(&value, arrays), text.numbers.len())
 }

@@ -66,7 +66,7 @@ pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     x: &X,
     leaves: &L,
     array: usize,
-    numbers: &mut impl Numbers,
+    numbers: &mut Numbers,
 ) {
     if has::<F, L, X>(k, array) {
         numbers.params(op);
@@ -123,7 +123,7 @@ impl<L, E: Node<L, Out = T>, T: Real, const K: usize> Node<(T, L)> for Gradient<
         E::write_pull(&mut After { writer, before: 1 }, g, K)
     }
 
-    fn numbers(&self, (_, leaves): &(T, L), numbers: &mut impl Numbers) {
+    fn numbers(&self, (_, leaves): &(T, L), numbers: &mut Numbers) {
         if E::has(K) {
             self.0.numbers_pull(leaves, K, numbers);
         } else {

@@ -52,7 +52,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
     /// As in [`Node`].
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers);
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
     /// As in [`Node`], through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
@@ -61,7 +61,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
     /// The numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
-    fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers);
+    fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 
 /// A row over operands of dtypes `D` that is called as the backend's method.
@@ -143,7 +143,7 @@ where
         Some(writer.call::<F>(D::DTYPES[F::INPUT_OF_T], V::DTYPE, &operands))
     }
 
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
         self.1.numbers(leaves, numbers);
         numbers.params(&self.0);
     }
@@ -160,7 +160,7 @@ where
         X::write_pull::<F, W>(writer, of, &parts, array)
     }
 
-    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut Numbers) {
         self.numbers(leaves, numbers);
         self.1.numbers_pull(&self.0, leaves, array, numbers);
     }
@@ -221,7 +221,7 @@ macro_rules! own {
                 vec![$(operand::<Of, $x, <$x::Out as Single>::DType, W>(writer)),*]
             }
 
-            fn numbers(&self, leaves: &Of, numbers: &mut impl Numbers) {
+            fn numbers(&self, leaves: &Of, numbers: &mut Numbers) {
                 $(numbers_of(&self.$at, leaves, numbers, Single::value);)*
             }
 
@@ -238,7 +238,7 @@ macro_rules! own {
                 all
             }
 
-            fn numbers_pull<F: Row>(&self, op: &F, leaves: &Of, array: usize, numbers: &mut impl Numbers) {
+            fn numbers_pull<F: Row>(&self, op: &F, leaves: &Of, array: usize, numbers: &mut Numbers) {
                 $(numbers_pulled(op, $at, &self.$at, leaves, array, numbers);)*
             }
         }
@@ -319,7 +319,7 @@ macro_rules! shared {
                 vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*]
             }
 
-            fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+            fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
                 $(numbers_of(&self.$at, leaves, numbers, shared!(@as $as $x $y $z));)*
             }
 
@@ -336,7 +336,7 @@ macro_rules! shared {
                 all
             }
 
-            fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+            fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers) {
                 $(numbers_pulled(op, $at, &self.$at, leaves, array, numbers);)*
             }
         }

@@ -37,8 +37,10 @@ pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
 pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, It, Left, Lent, Right};
-pub use text::{FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, named, named_within};
-pub use writer::{Numbers, Writer};
+pub use text::{
+    FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, ended, named, named_within, numbers, steps,
+};
+pub use writer::{Numbers, RowSource, Step, Steps, Writer};
 
 /// Name of a formula in errors.
 pub const NAME: &str = "expr";

@@ -85,7 +85,7 @@ pub trait Node<L>: Typed {
     }
 
     /// Passes on the numbers that the text has names for. `leaves` has the scalars among the leaves.
-    fn numbers(&self, _leaves: &L, _numbers: &mut impl Numbers) {}
+    fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
 
     /// True if array number `array` has a gradient.
     fn has(_array: usize) -> bool {
@@ -99,7 +99,7 @@ pub trait Node<L>: Typed {
     }
 
     /// Passes on the numbers in the text of `write_pull`.
-    fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut impl Numbers) {}
+    fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
 /// The text of an operand: an element, or a number as the dtype `T` of the op.
@@ -111,7 +111,7 @@ pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
-    numbers: &mut impl Numbers,
+    numbers: &mut Numbers,
     of: impl FnOnce(X::Out) -> T,
 ) {
     if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
@@ -332,7 +332,7 @@ where
         Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
     }
 
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
         self.1.numbers(leaves, numbers);
         numbers.params(&self.0);
     }
@@ -347,7 +347,7 @@ where
         pulled::<F, L, X, W>(writer, 0, T::DTYPE, &[x, y, g], array)
     }
 
-    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut Numbers) {
         self.numbers(leaves, numbers);
         numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
     }
@@ -429,7 +429,7 @@ where
         Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
     }
 
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
         numbers_of(&self.1, leaves, numbers, X::Out::left);
         numbers_of(&self.2, leaves, numbers, X::Out::right);
         numbers.params(&self.0);
@@ -449,7 +449,7 @@ where
         sum(writer, x, y)
     }
 
-    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut Numbers) {
         self.numbers(leaves, numbers);
         numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
         numbers_pulled(&self.0, 1, &self.2, leaves, array, numbers);
@@ -530,7 +530,7 @@ where
         Some(writer.call::<F>(T::DTYPE, V::DTYPE, &operands))
     }
 
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
         self.1.numbers(leaves, numbers);
         numbers_of(&self.2, leaves, numbers, Fits::of);
         numbers_of(&self.3, leaves, numbers, Fits::of);
@@ -553,7 +553,7 @@ where
         sum(writer, first, z)
     }
 
-    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut Numbers) {
         self.numbers(leaves, numbers);
         numbers_pulled(&self.0, 0, &self.1, leaves, array, numbers);
         numbers_pulled(&self.0, 1, &self.2, leaves, array, numbers);

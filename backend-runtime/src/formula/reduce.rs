@@ -6,7 +6,7 @@ use super::{
     node::Typed,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, Run, inputs},
-    text::begin_reduction,
+    text::{begin_reduction, ended},
 };
 use crate::{
     Arrays, Axes, Element, Error, Result,
@@ -74,30 +74,51 @@ where
     if const { E::IS_LEAF } {
         return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
     }
+    if let Some(result) = in_one_pass(b, op, e, leaves, axis, keepdims) {
+        return result;
+    }
+    op.call(b, b.formula(e, leaves)?, axis, keepdims)
+}
+
+/// Reduces a formula without an array of its values: in kernels of the backend, or by loops over host memory. `None` if
+/// neither is possible.
+fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
+    b: &B,
+    op: &R,
+    e: &E,
+    leaves: &L,
+    axis: Axes,
+    keepdims: bool,
+) -> Option<Result<B::Array<R::Out>>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
     // the loops go along an axis; all axes as one row need the values in an array
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
-        return op.call(b, b.formula(e, leaves)?, axis, keepdims);
+        return None;
     }
+    let begin = || begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&axis, keepdims));
     if const { B::FUSES }
         && let Some(inputs) = inputs(b, leaves)
     {
         let reduction = Reduction { op: R::NAME, kind: op.kind(), axis, keepdims };
-        let begun = begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&reduction.axis, keepdims))?;
+        let begun = match begin() {
+            Ok(begun) => begun,
+            Err(why) => return Some(Err(why)),
+        };
         if let Some(result) = b.fused_reduction::<L::Layout, E, T, R::Out>(e, leaves.scalars(), &inputs, &reduction) {
-            let result = result?;
-            begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;
-            return Ok(result);
+            return Some(result.and_then(|result| ended(b, begun, result)));
         }
     }
     let mut arrays = OnHost::new(b);
     leaves.visit(&mut arrays);
-    let Some(views) = arrays.views() else {
-        return op.call(b, b.formula(e, leaves)?, axis, keepdims);
+    let views = arrays.views()?;
+    let begun = match begin() {
+        Ok(begun) => begun,
+        Err(why) => return Some(Err(why)),
     };
-    let begun = begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&axis, keepdims))?;
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
     // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
-    let result = b.of_loop(typed(unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, of) })?)?;
-    begun.map_or(Ok(()), |begun| b.end_fused(begun, &result))?;
-    Ok(result)
+    let result = unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, &of) };
+    Some(typed(result).and_then(|result| b.of_loop(result)).and_then(|result| ended(b, begun, result)))
 }

@@ -177,7 +177,7 @@ macro_rules! side {
                 X::write(&mut After { writer, before: $before })
             }
 
-            fn numbers(&self, leaves: &(P, Q), numbers: &mut impl Numbers) {
+            fn numbers(&self, leaves: &(P, Q), numbers: &mut Numbers) {
                 self.0.numbers(&leaves.$at, numbers);
             }
 
@@ -189,7 +189,7 @@ macro_rules! side {
                 X::write_pull(&mut After { writer, before: $before }, g, array.checked_sub($before)?)
             }
 
-            fn numbers_pull(&self, leaves: &(P, Q), array: usize, numbers: &mut impl Numbers) {
+            fn numbers_pull(&self, leaves: &(P, Q), array: usize, numbers: &mut Numbers) {
                 if let Some(array) = array.checked_sub($before) {
                     self.0.numbers_pull(&leaves.$at, array, numbers);
                 }

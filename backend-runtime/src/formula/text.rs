@@ -6,11 +6,11 @@ use super::{
     leaf::{Layout, Leaves, Visitor},
     node::{Node, Typed},
     run::{Run, Valued},
-    writer::{Numbers, Writer},
+    writer::{Numbers, Step, Steps, Writer},
 };
-use crate::{Arrays, Axes, DType, EachSource, Element, Result, wrap::AnyTyped};
+use crate::{Arrays, Axes, DType, Element, Result, wrap::AnyTyped};
 use ndarray::{Dimension, IxDyn};
-use std::{any::Any, borrow::Cow, collections::VecDeque, marker::PhantomData};
+use std::{any::Any, borrow::Cow, marker::PhantomData};
 
 /// The op of a formula in reports.
 pub const FORMULA: &str = "expr!";
@@ -92,7 +92,7 @@ impl<L, E: Node<L>> Node<L> for Named<E> {
         E::write(writer)
     }
 
-    fn numbers(&self, leaves: &L, numbers: &mut impl Numbers) {
+    fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
         self.tree.numbers(leaves, numbers);
     }
 
@@ -104,7 +104,7 @@ impl<L, E: Node<L>> Node<L> for Named<E> {
         E::write_pull(writer, g, array)
     }
 
-    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut impl Numbers) {
+    fn numbers_pull(&self, leaves: &L, array: usize, numbers: &mut Numbers) {
         self.tree.numbers_pull(leaves, array, numbers);
     }
 }
@@ -116,31 +116,26 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<
     }
 }
 
-/// The text of a formula: the user's, or one made of its ops over `x0`, `x1` and so on.
+/// The text of a formula: the user's, or one made from its ops over `x0`, `x1` and so on.
 pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
-    if let Some(text) = e.text() {
-        return Cow::Borrowed(text);
-    }
-    let mut numbers = Words(VecDeque::new());
-    e.numbers(&L::numbers(scalars), &mut numbers);
-    E::write(&mut numbers).map_or(Cow::Borrowed(FORMULA), |part| part.text.into())
+    e.text().map_or_else(|| words(&steps::<_, E>(), &numbers::<L, E>(e, scalars)), Cow::Borrowed)
 }
 
-/// The numbers of a formula as text, in the order in which they are written.
-struct Words(VecDeque<String>);
+/// A formula as steps.
+pub fn steps<L, E: Node<L>>() -> Steps {
+    let mut steps = Steps::default();
+    steps.value = E::write(&mut steps);
+    steps
+}
 
-impl Numbers for Words {
-    fn number<T: Element>(&mut self, x: T) {
-        self.0.push_back(x.to_string());
-    }
-
-    fn params<F: EachSource>(&mut self, row: &F) {
-        self.0.push_back(row.params().iter().map(|x| format!(", {x}")).collect());
-    }
+/// The numbers of a formula.
+pub fn numbers<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Numbers {
+    let mut numbers = Numbers::default();
+    e.numbers(&L::numbers(scalars), &mut numbers);
+    numbers
 }
 
 /// A part of a formula as text, and the precedence of its last operator.
-#[derive(Clone)]
 struct Part {
     text: String,
     power: u8,
@@ -151,13 +146,13 @@ const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
 impl Part {
-    /// The text, in brackets if its precedence is below `power`.
+    /// The text, in parentheses if its operator has a lower precedence.
     fn within(&self, power: u8) -> String {
         if self.power < power { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
-/// The ops that are written between their operands: name, operator as in `expr!`, and precedence.
+/// The ops that are written between their operands, as in `expr!`, with their precedences.
 const OPERATORS: &[(&str, &str, u8)] = &[
     ("add", " + ", 7),
     ("subtract", " - ", 7),
@@ -178,48 +173,51 @@ const OPERATORS: &[(&str, &str, u8)] = &[
     ("not_equal", " != ", 2),
 ];
 
-impl Writer for Words {
-    type Part = Part;
-
-    fn element(&mut self, before: usize) -> Part {
-        Part { text: format!("x{before}"), power: CLOSED }
-    }
-
-    fn number(&mut self, _: DType) -> Part {
-        let text = self.0.pop_front().unwrap_or_else(|| "..".into());
-        let power = if text.starts_with('-') { PREFIX } else { CLOSED };
-        Part { text, power }
-    }
-
-    fn call<F: EachSource>(&mut self, _: DType, _: DType, operands: &[Part]) -> Part {
-        let params = self.0.pop_front().unwrap_or_default();
-        let sign = match F::NAME {
-            "negative" => Some("-"),
-            "bitwise_invert" => Some("!"),
-            _ => None,
+/// The text of a formula's ops; [`FORMULA`] for a number or a gradient.
+fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
+    let mut numbers = numbers.texts().into_iter();
+    let mut next = || numbers.next().unwrap_or_else(|| "..".into());
+    let mut parts: Vec<Part> = Vec::with_capacity(steps.steps.len());
+    for step in &steps.steps {
+        let part = match step {
+            Step::Element(before) => Part { text: format!("x{before}"), power: CLOSED },
+            Step::Number(_) => {
+                let text = next();
+                let power = if text.starts_with('-') { PREFIX } else { CLOSED };
+                Part { text, power }
+            }
+            Step::Call { row, gradient: None, operands, .. } => {
+                let params: String = row.params.iter().map(|_| format!(", {}", next())).collect();
+                let operands: Vec<&Part> = operands.iter().map(|&operand| &parts[operand]).collect();
+                call_text(row.name, &operands, &params)
+            }
+            Step::Call { .. } | Step::Sum(..) => return Cow::Borrowed(FORMULA),
         };
-        match (operands, sign, OPERATORS.iter().find(|(name, ..)| *name == F::NAME)) {
-            ([x], Some(sign), _) => Part { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
-            ([x, y], _, Some((_, operator, power))) => {
-                // `**` binds to the right, comparisons do not chain, the others bind to the left
-                let is_power = *operator == "**";
-                let left = power + u8::from(is_power || *power == 2);
-                let right = power + u8::from(!is_power);
-                Part { text: format!("{}{operator}{}", x.within(left), y.within(right)), power: *power }
-            }
-            _ => {
-                let operands: Vec<&str> = operands.iter().map(|part| part.text.as_str()).collect();
-                Part { text: format!("{}({}{params})", F::NAME, operands.join(", ")), power: CLOSED }
-            }
+        parts.push(part);
+    }
+    steps.value.map_or(Cow::Borrowed(FORMULA), |value| parts.swap_remove(value).text.into())
+}
+
+/// The text of a call of a row.
+fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
+    let sign = match name {
+        "negative" => Some("-"),
+        "bitwise_invert" => Some("!"),
+        _ => None,
+    };
+    match (operands, sign, OPERATORS.iter().find(|(known, ..)| *known == name)) {
+        ([x], Some(sign), _) => Part { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
+        ([x, y], _, Some((_, operator, power))) => {
+            // `**` binds to the right, comparisons do not chain, all others bind to the left
+            let is_power = *operator == "**";
+            let left = power + u8::from(is_power || *power == 2);
+            let right = power + u8::from(!is_power);
+            Part { text: format!("{}{operator}{}", x.within(left), y.within(right)), power: *power }
         }
-    }
-
-    fn pull<F: EachSource>(&mut self, _: usize, _: DType, _: &[Part]) -> Option<Part> {
-        None
-    }
-
-    fn sum(&mut self, a: Part, _: Part) -> Part {
-        a
+        _ => {
+            let operands: Vec<&str> = operands.iter().map(|part| part.text.as_str()).collect();
+            Part { text: format!("{name}({}{params})", operands.join(", ")), power: CLOSED }
+        }
     }
 }
 
@@ -280,19 +278,34 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> 
         if let Some(text) = self.formula.0.text_reduced() {
             return Some(Cow::Borrowed(text));
         }
-        let axis = match self.axis.as_list() {
-            None => "..".into(),
-            Some([axis]) => axis.to_string(),
-            Some(list) => format!("{list:?}"),
-        };
-        let keepdims = if self.keepdims { ", keepdims = true" } else { "" };
         let formula = self.formula.text().unwrap_or_default();
-        Some(format!("{}({formula}, {axis}{keepdims})", self.op).into())
+        Some(reduction_text(self.op, &formula, self.axis, self.keepdims).into())
     }
 
     fn arrays(&self) -> Vec<&dyn AnyTyped> {
         self.formula.arrays()
     }
+}
+
+fn reduction_text(op: &str, formula: &str, axis: &Axes, keepdims: bool) -> String {
+    let axis = match axis.as_list() {
+        None => "..".into(),
+        Some([axis]) => axis.to_string(),
+        Some(list) => format!("{list:?}"),
+    };
+    format!("{op}({formula}, {axis}{})", if keepdims { ", keepdims = true" } else { "" })
+}
+
+/// Reports the end of a call, with its result `x`, if its beginning was reported; returns the result.
+///
+/// # Errors
+/// The errors of [`Arrays::end_fused`].
+#[inline(never)]
+pub fn ended<B: Arrays, T: Element>(b: &B, begun: Option<Box<dyn Any>>, x: B::Array<T>) -> Result<B::Array<T>> {
+    if let Some(begun) = begun {
+        b.end_fused(begun, &x)?;
+    }
+    Ok(x)
 }
 
 /// Reports the beginning of a reduction of a formula.

@@ -1,35 +1,175 @@
-//! A formula in the language of a device: text, which depends on the formula's type alone, and the numbers that the
-//! text has names for.
+//! A formula as steps, which depend on its type alone, and the numbers that the steps take. From these, code that is
+//! compiled once writes the formula in the language of a device, or as text for users.
 
 use crate::{DType, EachSource, Element};
 
-/// Writes a formula's text.
+/// Visits the nodes of a formula, operands before their op.
 pub trait Writer {
-    /// The text of a part.
+    /// A part of the formula that was visited.
     type Part: Clone;
 
-    /// The element of array number `before`.
+    /// The element of an array; `before` is the number of arrays before it.
     fn element(&mut self, before: usize) -> Self::Part;
 
-    /// The next number, which has this dtype.
+    /// The next number, of this dtype.
     fn number(&mut self, dtype: DType) -> Self::Part;
 
-    /// The row's expression of these operands. The first operand has dtype `of`, the result dtype `out`.
+    /// The row's expression of these operands. `of` is the dtype of the first operand, `out` that of the result.
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
 
-    /// The gradient of operand number `k` of a row of dtype `of`. `parts` are the operands, the result and the result's
-    /// gradient. `None` if the operand has no gradient.
+    /// The gradient of operand number `k` of the row, whose dtype is `of`. `parts` are the operands, the result and the
+    /// result's gradient. `None` if the row has no such expression.
     fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
 
     /// The sum of two parts.
     fn sum(&mut self, a: Self::Part, b: Self::Part) -> Self::Part;
 }
 
-/// Receives a formula's numbers, in the order of [`Writer::number`] and [`Writer::call`].
-pub trait Numbers {
-    /// Takes the next number.
-    fn number<T: Element>(&mut self, x: T);
+/// The sources of a row's expression, as data: the constants of [`EachSource`].
+#[derive(Debug)]
+#[allow(missing_docs)] // the constants of the same names have the documentation
+pub struct RowSource {
+    pub name: &'static str,
+    pub cuda: &'static str,
+    pub cuda_complex: &'static str,
+    pub cuda_pulls: &'static [&'static str],
+    pub inputs: &'static [&'static str],
+    pub input_of_t: usize,
+    pub params: &'static [&'static str],
+}
 
-    /// Takes the parameters of a row.
-    fn params<F: EachSource>(&mut self, row: &F);
+impl RowSource {
+    /// The sources of a row.
+    pub const fn of<F: EachSource>() -> RowSource {
+        RowSource {
+            name: F::NAME,
+            cuda: F::CUDA,
+            cuda_complex: F::CUDA_COMPLEX,
+            cuda_pulls: F::CUDA_PULLS,
+            inputs: F::INPUTS,
+            input_of_t: F::INPUT_OF_T,
+            params: F::PARAMS,
+        }
+    }
+}
+
+/// A node of a formula. Parts are indices of earlier steps.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// The element of an array, with the number of arrays before it.
+    Element(usize),
+    /// The next number, of this dtype.
+    Number(DType),
+    /// An expression of operands. Its parameters are the next numbers.
+    Call {
+        /// The row.
+        row: &'static RowSource,
+        /// The operand whose gradient the expression computes; `None` for the row's own expression.
+        gradient: Option<usize>,
+        /// Dtype of the row's first operand.
+        of: DType,
+        /// Dtype of the result.
+        out: DType,
+        /// The operands; of a gradient also the result and the result's gradient.
+        operands: Vec<usize>,
+    },
+    /// The sum of two parts.
+    Sum(usize, usize),
+}
+
+/// A formula as steps.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// The steps, operands before their op.
+    pub steps: Vec<Step>,
+    /// The step whose value is the formula's; `None` if the formula is a number.
+    pub value: Option<usize>,
+}
+
+impl Steps {
+    fn push(&mut self, step: Step) -> usize {
+        self.steps.push(step);
+        self.steps.len() - 1
+    }
+
+    fn push_call(
+        &mut self,
+        row: &'static RowSource,
+        gradient: Option<usize>,
+        [of, out]: [DType; 2],
+        operands: &[usize],
+    ) -> usize {
+        self.push(Step::Call { row, gradient, of, out, operands: operands.to_vec() })
+    }
+}
+
+impl Writer for Steps {
+    type Part = usize;
+
+    fn element(&mut self, before: usize) -> usize {
+        self.push(Step::Element(before))
+    }
+
+    fn number(&mut self, dtype: DType) -> usize {
+        self.push(Step::Number(dtype))
+    }
+
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[usize]) -> usize {
+        self.push_call(const { &RowSource::of::<F>() }, None, [of, out], operands)
+    }
+
+    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[usize]) -> Option<usize> {
+        let row = const { &RowSource::of::<F>() };
+        let has = row.cuda_pulls.get(k).is_some_and(|text| !text.is_empty());
+        has.then(|| self.push_call(row, Some(k), [of; 2], parts))
+    }
+
+    fn sum(&mut self, a: usize, b: usize) -> usize {
+        self.push(Step::Sum(a, b))
+    }
+}
+
+/// The numbers of a formula, in the order in which its steps take them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// The bytes of each number, followed by zeros.
+    bytes: Vec<[u8; 16]>,
+    dtypes: Vec<DType>,
+}
+
+impl Numbers {
+    /// Adds a number.
+    pub fn number<T: Element>(&mut self, x: T) {
+        let mut bytes = [0; 16];
+        // SAFETY: an element is at most 16 bytes and has no padding.
+        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
+        self.push(T::DTYPE, bytes);
+    }
+
+    fn push(&mut self, dtype: DType, bytes: [u8; 16]) {
+        self.bytes.push(bytes);
+        self.dtypes.push(dtype);
+    }
+
+    /// Adds the parameters of a row.
+    pub fn params<F: EachSource>(&mut self, row: &F) {
+        if const { !F::PARAMS.is_empty() } {
+            row.params().into_iter().for_each(|x| self.number(x));
+        }
+    }
+
+    /// The bytes of each number, followed by zeros.
+    pub fn bytes(&self) -> &[[u8; 16]] {
+        &self.bytes
+    }
+
+    /// The numbers as text.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let text = |(dtype, bytes): (&DType, &[u8; 16])| {
+            // SAFETY: the first bytes are an element of this dtype.
+            let text = crate::dispatch!(*dtype, T => Ok::<_, crate::Error>(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }.to_string()));
+            text.unwrap_or_default()
+        };
+        self.dtypes.iter().zip(&self.bytes).map(text).collect()
+    }
 }

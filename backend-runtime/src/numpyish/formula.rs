@@ -54,7 +54,7 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     e: &E,
     scalars: L::Scalars,
     views: &Views<'_>,
-    of: impl FnOnce(Source<'_>) -> Result<RawArray>,
+    of: &dyn Fn(Source<'_>) -> Result<RawArray>,
 ) -> Result<RawArray> {
     let op = Op::<L, E> { tree: *e, scalars };
     let kernel = Of::<L, E, T>::KERNEL;

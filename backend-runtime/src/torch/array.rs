@@ -38,8 +38,7 @@ impl<T: Element> TorchArray<T> {
         if tensor.code() == code(T::DTYPE) {
             return Ok(TorchArray { tensor, dtype: PhantomData });
         }
-        let message = format!("a tensor of libtorch's dtype {} where {} was to come", tensor.code(), T::DTYPE);
-        Err(Error::library(op, "torch", message))
+        Err(wrong_dtype(op, &tensor, T::DTYPE))
     }
 
     /// The tensor.
@@ -129,6 +128,13 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
             Err(e) => write!(f, "{:?} of {}: {e}", self.shape(), T::DTYPE),
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn wrong_dtype(op: &'static str, tensor: &Tensor, dtype: DType) -> Error {
+    let message = format!("a tensor of libtorch's dtype {} where {dtype} was to come", tensor.code());
+    Error::library(op, "torch", message)
 }
 
 /// Refuses bytes other than 0 and 1, which are not valid as `bool`. libtorch accepts them: one of its ops can

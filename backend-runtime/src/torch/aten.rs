@@ -50,7 +50,11 @@ pub struct Back<'b> {
 impl Back<'_> {
     #[inline]
     fn array<T: Element>(&self, x: Tensor) -> Result<TorchArray<T>> {
-        if self.detour.is_of(T::DTYPE) { self.on.array(self.detour.leave(self.on, x)?) } else { self.on.array(x) }
+        self.on.array(self.left(x, T::DTYPE)?)
+    }
+
+    fn left(&self, x: Tensor, dtype: DType) -> Result<Tensor> {
+        if self.detour.is_of(dtype) { self.detour.leave(self.on, x) } else { Ok(x) }
     }
 }
 
@@ -80,10 +84,16 @@ tuples! { (A, B) (A, B, C) (A, B, C, D) }
 
 /// Calls the row's op in libtorch. `T` is the row's dtype.
 pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]) -> Result<R> {
+    let (mut results, back) = called(b, aten, T::DTYPE, args)?;
+    R::from_tensors(&mut results, &back)
+}
+
+/// Calls the row's op in libtorch, for the row's dtype `dtype`.
+fn called<'b>(b: &'b Torch, aten: &Aten, dtype: DType, args: &[Arg<'_>]) -> Result<(Results, Back<'b>)> {
     let on = b.on(aten.op);
-    let limited = infinite_beyond_float32(T::DTYPE, args);
+    let limited = infinite_beyond_float32(dtype, args);
     let args = limited.as_deref().unwrap_or(args);
-    let detour = aten.via.detour(T::DTYPE);
+    let detour = aten.via.detour(dtype);
     let results = match detour {
         Detour::None => on.results(&aten.schema, args),
         _ => {
@@ -92,7 +102,7 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
             on.results(&aten.schema, &args)
         }
     };
-    R::from_tensors(&mut results.map_err(|e| explain(aten.op, e, args))?, &Back { on, detour })
+    Ok((results.map_err(|e| explain(aten.op, e, args))?, Back { on, detour }))
 }
 
 /// The error of a failed call: a broadcasting error if the operands do not broadcast, a memory error if their common
