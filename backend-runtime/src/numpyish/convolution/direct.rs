@@ -10,8 +10,8 @@ use std::ops::Range;
 /// Number of results of a row that one task computes.
 const SPAN: usize = 1024;
 
-/// Up to so many products per result, the overhead of a block takes longer than its loops: then blocks are larger, and
-/// stay in the L1 cache instead of in registers.
+/// Up to this number of products per result, the overhead of a block takes longer than its loops. Blocks are then
+/// larger, and stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
 /// Convolves: sums the products of a kernel with the elements under it. `T` must have the bits of the dtype.
@@ -45,7 +45,7 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Number of tasks for which starting a thread pays.
+/// Number of tasks of this cost for which starting a thread pays.
 fn grain(cost: usize) -> usize {
     (parallel::CHEAP / cost.max(1)).max(1)
 }
@@ -68,7 +68,7 @@ versions! {
         let [planes, lines, last] = plan.axes;
         let ([batch, channel], at) = place(terms, row, [planes.windows, lines.windows, last.windows]);
         let stride = if UNIT { 1 } else { last.stride };
-        // SAFETY: it is a channel of the result.
+        // SAFETY: `channel` is a channel of the result.
         let first = unsafe { terms.first::<T>(channel) };
         let input = (batch * plan.groups + channel / plan.outputs) * plan.inputs;
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
@@ -129,7 +129,7 @@ versions! {
                     }
                 }
             }
-            // SAFETY: these are results of this row.
+            // SAFETY: the results lie in this row.
             unsafe {
                 let to = terms.to.cast::<T>().add(row * last.windows + begin);
                 std::ptr::copy_nonoverlapping(sums.as_ptr(), to, end - begin);
@@ -163,7 +163,7 @@ versions! {
         let [planes, lines, last] = plan.axes;
         let ([batch, channel], at) = place(terms, row, [planes.len, lines.len, last.len]);
         let (group, output) = (channel / plan.outputs, channel % plan.outputs);
-        // SAFETY: it is a row of the result, and a channel of it.
+        // SAFETY: `row` is a row of the result, and `channel` is a channel of the result.
         let (to, first) = unsafe { (terms.to.cast::<T>().add(row * last.len), terms.first::<T>(channel)) };
         for k in 0..last.len {
             // SAFETY: `k` is the index of an element of this row.

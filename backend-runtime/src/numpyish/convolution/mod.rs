@@ -168,7 +168,7 @@ impl Terms<'_> {
     /// # Safety
     /// `T` must be the type of the dtype, and the channel one of the result.
     unsafe fn first<T: Numeric>(&self, channel: usize) -> T {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees the type and the channel.
         if self.bias.is_null() { T::ZERO } else { unsafe { *self.bias.cast::<T>().add(channel) } }
     }
 }
@@ -205,7 +205,7 @@ fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> 
     Ok(Packed::Owned(wide))
 }
 
-/// The array of the results, all of which must have been written, in `dtype`.
+/// Converts the results, all of which must have been written, to an array of `dtype`.
 fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> Result<RawArray> {
     let out = if out.dtype() == dtype {
         out

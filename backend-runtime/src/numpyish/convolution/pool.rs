@@ -144,7 +144,7 @@ versions! {
                     }
                 }
             }
-            // SAFETY: these are the results of this row.
+            // SAFETY: the results lie in this row.
             let to = unsafe { std::slice::from_raw_parts_mut(ends.to.add(row * last.windows), last.windows) };
             to.fill(if LARGEST { T::LOWEST } else { T::ZERO });
             for tap in 0..last.taps {

@@ -12,8 +12,8 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Bytes of the matrix that is laid out for a block of results: with what the product packs of it, it stays in the L2
-/// cache.
+/// Size in bytes of the matrix that is laid out for a block of results. The matrix and the parts of it that the product
+/// packs stay in the L2 cache together.
 const BLOCK: usize = 1 << 18;
 
 /// Number of channels of the result that a task computes, if there are few tasks.
@@ -64,7 +64,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     let groups = plan.batch * plan.groups;
     let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
     let parts = plan.outputs.div_ceil(channels);
-    // one tap that meets each element: the elements are laid out already
+    // if the only tap meets every element, the elements are already laid out
     let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
     let room = if plain { 0 } else { inner * size };
     in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {
@@ -147,15 +147,15 @@ versions! {
                         }
                     }
                 });
-                // SAFETY: the address is one past a row, at most one past the last.
+                // SAFETY: the address is the end of a row, at most the end of the last row.
                 to = unsafe { to.add(many) };
             }
         }
     }
 }
 
-/// Transposed convolution: adds each element times the kernel to the results, for some channels of the result, a block
-/// of elements at a time.
+/// Transposed convolution: adds each element times the kernel to the results, for some channels of the result, one
+/// block of elements at a time.
 pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();
@@ -218,8 +218,8 @@ versions! {
                     }
                     let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
                     let first = last.start(inside.start) + (wide * last.dilation) as isize;
-                    // SAFETY: these are the products of the elements, and their places are within the line, as `inside`
-                    // says.
+                    // SAFETY: the products belong to these elements, and the places of the results are within the line,
+                    // as `inside` says.
                     unsafe {
                         let from = from.add(before + inside.start - row.start);
                         let to = to.add(line).offset(first);
@@ -235,7 +235,7 @@ versions! {
                         }
                     }
                 });
-                // SAFETY: the address is one past a row, at most one past the last.
+                // SAFETY: the address is the end of a row, at most the end of the last row.
                 from = unsafe { from.add(many) };
             }
         }

@@ -12,10 +12,10 @@ use super::{
 use crate::Result;
 use std::{ops::Range, sync::Arc};
 
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 pub const LINE: usize = 64;
 
-/// A cache line of memory, aligned as one.
+/// The memory of one cache line, aligned to a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Line([u8; LINE]);
@@ -28,7 +28,7 @@ pub struct Columns<R> {
     pub axis: usize,
     /// The plan of one lane's transform.
     pub plan: Arc<Plan<R>>,
-    /// Whether the exponent is +2 pi i jk / n instead of -2 pi i jk / n.
+    /// True if the exponent is +2 pi i jk / n instead of -2 pi i jk / n.
     pub inverse: bool,
     /// Factor that multiplies the results.
     pub scale: R,
@@ -55,12 +55,12 @@ impl<R: Engine> Columns<R> {
         }
         let kernel = Kernel::<R>::new();
         let (from, to) = (Target(from.cast_mut().cast()), Target(to.cast()));
-        // a group has neighbouring lanes only, so that the last group of each row may have fewer
+        // a group has only neighbouring lanes, so the last group of each row may have fewer lanes
         let in_row = inner.div_ceil(kernel.lanes);
         layout::in_tasks(lanes / inner * in_row, kernel.lanes * self.plan.points, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
             let one = Task { columns: self, lane, kernel, inner, in_row };
-            // SAFETY: the caller's promise; each group is of one task only.
+            // SAFETY: the caller guarantees both arrays, and each group belongs to one task only.
             unsafe { one.run(groups, &axes, from.0.cast(), to.0.cast()) }
         })
     }
@@ -80,7 +80,7 @@ struct Task<'a, R> {
 
 impl<R: Engine> Task<'_, R> {
     /// # Safety
-    /// As for [`Columns::run`].
+    /// The conditions of [`Columns::run`] hold.
     unsafe fn run(&self, groups: Range<usize>, axes: &[Dim], from: *mut R::Complex, to: *mut R::Complex) -> Result<()> {
         let (Columns { op, plan, inverse, scale, .. }, Dim { len: from_len, stride }) = (self.columns, self.lane);
         let (lanes, points) = (self.kernel.lanes, plan.points);
@@ -88,7 +88,7 @@ impl<R: Engine> Task<'_, R> {
         let lines = 2 * lanes * points / numbers;
         let mut scratch: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = scratch.as_mut_ptr();
-        // SAFETY: all three arrays are in the vector.
+        // SAFETY: the three arrays lie in the vector.
         let scratch: [*mut R; 3] = unsafe { [0, 1, 2].map(|k| start.add(k * lines).cast()) };
         let packed = |k: usize| Points {
             start: scratch[k],
@@ -161,7 +161,7 @@ unsafe fn pack<C: Default + Copy>(
     for i in 0..points {
         for k in 0..lanes {
             let there = at.get(k).filter(|_| i < len);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements and the room.
             unsafe { *to.add(i * lanes + k) = there.map_or(C::default(), |at| *from.offset(at + i as isize * stride)) };
         }
     }

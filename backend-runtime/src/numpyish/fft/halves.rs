@@ -40,7 +40,7 @@ impl<R: Engine> Plan<R> {
         how: Frequencies<R>,
         between: &Buffer,
     ) -> Result<()> {
-        // SAFETY: a pair of real points is one complex number; there is room for all of them.
+        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all of them.
         unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, R::ONE)? };
         let (to, kernel) = (Target(to.cast()), Kernel::new());
         parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
@@ -70,7 +70,7 @@ impl<R: Engine> Plan<R> {
             // only.
             unsafe { kernel.run(Way::Together, &self.symmetry, range, (*from, *to), how) };
         });
-        // SAFETY: a pair of real points is one complex number; there is room for all of them.
+        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all of them.
         unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         let single = rfft(&B, &narrow, None, 1, Norm::Ortho).unwrap();
         let wide = single.mapv(|z| Complex::new(z.re.into(), z.im.into())).into_shared();
         assert!(complex_off(&wide, &whole) < 1e-3);
-        // fewer points are padded with zeros, and so are fewer frequencies
+        // missing points are replaced by zeros, and so are missing frequencies
         let few = x.slice_axis(Axis(1), (..N - 9).into()).to_owned().into_shared();
         let mut filled = x.clone();
         filled.slice_axis_mut(Axis(1), (N - 9..).into()).fill(0.0);

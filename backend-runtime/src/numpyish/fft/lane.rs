@@ -56,7 +56,8 @@ macro_rules! engine {
 }
 engine!(f32 8 __m256 __m512 f64 4 __m256d __m512d);
 
-/// Most lengths in the cache: after this many new lengths it starts again, so that memory stays bounded.
+/// Largest number of lengths in the cache. A new length beyond it empties the cache first, so that memory stays
+/// bounded.
 const MOST: usize = 256;
 
 /// The planners and cached plans of one precision.
@@ -82,7 +83,7 @@ enum Which {
     Symmetry = 16,
 }
 
-/// Upper bound of the bytes that a planner has allocated at any one time while it plans `n` points.
+/// Upper bound, in bytes, of the memory that a planner has allocated at any one time while it plans `n` points.
 ///
 /// rustfft has tables of n numbers for each step of a transform. Prime lengths need the most, by Bluestein's algorithm:
 /// a transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory.

@@ -3,8 +3,8 @@
 //! results are multiplied by powers of e^(-2 pi i / n), and then the rows are transformed; their transforms are the
 //! columns of the result.
 //!
-//! Intermediate results are stored in blocks of a few columns each, so that a task reads and writes memory that lies
-//! together.
+//! Intermediate results are stored in blocks of a few columns each, so that the memory that a task reads and writes is
+//! contiguous.
 
 use super::{
     super::{
@@ -23,10 +23,10 @@ use std::sync::Arc;
 /// The shortest lane that is transformed on all threads: a shorter one stays in one core's cache through all stages.
 pub const LEAST: usize = 1 << 16;
 
-/// Columns of a block: a multiple of the kernel's lanes on every instruction set.
+/// Number of columns of a block: a multiple of the kernel's lanes on every instruction set.
 const BLOCK: usize = 16;
 
-/// How many blocks ahead memory is prefetched.
+/// Number of blocks by which prefetching is ahead.
 const AHEAD: usize = 4;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -60,7 +60,7 @@ impl<R: Engine> Plan<R> {
             Ok(lane::side_by_side(op, n)?.expect("sides have no other factors, and are not too long"))
         };
         let (down, across) = (of(rows)?, of(columns)?);
-        // the product of both is the factor of an element, so that few factors are stored
+        // the factor of an element is a product of one number of each table, so that few factors are stored
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
             let mut all = buffer::vec(op, 2 * many)?;
             all.extend((0..many).flat_map(|k| root::<R>(of(k), rows * columns)));
@@ -85,7 +85,7 @@ impl<R: Engine> Plan<R> {
     ) -> Result<()> {
         // one kernel for all tasks, because they share the lanes
         let kernel = Kernel::new();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the three arrays.
         unsafe {
             self.down(op, kernel, from, between, inverse)?;
             self.across(op, kernel, between, to, inverse, scale)
@@ -95,7 +95,7 @@ impl<R: Engine> Plan<R> {
     /// Transforms the columns, multiplies the results by their factors, and writes them in blocks.
     ///
     /// # Safety
-    /// As for [`Plan::run`].
+    /// The conditions of [`Plan::run`] hold.
     unsafe fn down(
         &self,
         op: &'static str,
@@ -131,7 +131,7 @@ impl<R: Engine> Plan<R> {
     /// Transforms the rows, which are stored in blocks. The transforms are the columns of the result.
     ///
     /// # Safety
-    /// As for [`Plan::run`].
+    /// The conditions of [`Plan::run`] hold.
     unsafe fn across(
         &self,
         op: &'static str,
@@ -154,7 +154,7 @@ impl<R: Engine> Plan<R> {
                     let packed = lanes.scratch[0].cast::<R::Complex>();
                     for column in (0..columns).step_by(BLOCK) {
                         let block = from.0.cast::<R::Complex>().add(column * rows + row * BLOCK);
-                        // prefetch by hand: the next block is too far away for a hardware prefetcher
+                        // prefetches explicitly, because the next block is too far away for a hardware prefetcher
                         let next = block.wrapping_add(AHEAD * BLOCK * rows);
                         let lines = (0..own * BLOCK).step_by(LINE / size_of::<R::Complex>());
                         lines.for_each(|k| prefetch(next.wrapping_add(k)));
@@ -191,7 +191,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
         let mut memory: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = memory.as_mut_ptr();
-        // SAFETY: all three arrays are in the vector; the first is zeroed, for groups of fewer lanes.
+        // SAFETY: the three arrays lie in the vector. The first is zeroed, for groups of fewer lanes.
         let scratch = unsafe {
             start.write_bytes(0, lines);
             [0, 1, 2].map(|k| start.add(k * lines).cast())
@@ -215,7 +215,8 @@ impl<'a, R: Engine> Lanes<'a, R> {
     /// # Safety
     /// `from` must have the points, and `to` room for the results.
     unsafe fn run(&self, scale: R, from: Points<R>, to: Points<R>) {
-        // SAFETY: the caller's promise; the scratch memory is large enough for a group of lanes.
+        // SAFETY: the caller guarantees the points and the room, and the scratch memory is large enough for a group of
+        // lanes.
         unsafe { self.kernel.run(self.plan, scale, from, to, self.scratch) }
     }
 }

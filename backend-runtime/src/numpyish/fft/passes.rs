@@ -43,7 +43,7 @@ pub struct Pass {
 /// # Safety
 /// The lane must have `n` elements of type `T`, which nobody else uses.
 unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the elements.
     unsafe { std::slice::from_raw_parts_mut(start.cast(), n) }
 }
 

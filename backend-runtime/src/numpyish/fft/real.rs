@@ -1,5 +1,5 @@
-//! Transforms between one real lane and its frequencies: even numbers of points by complex transforms of half as many,
-//! odd numbers by complex transforms of as many.
+//! Transforms between one real lane and its frequencies. Even numbers of points take a complex transform of half as
+//! many points, odd numbers one of as many points.
 
 use super::{
     contiguous::{Elements, pad},
@@ -50,7 +50,7 @@ impl<R: Engine> Lane<R> {
         let &mut Lane { n, how, .. } = self;
         if let Some((symmetry, kernel)) = &self.symmetry {
             let lane = &mut self.spectrum[..symmetry.half];
-            // SAFETY: a pair of real points is one complex number.
+            // SAFETY: a pair of real points has the layout of one complex number, so the lane has room for all points.
             unsafe { pad(points, R::DTYPE, lane.as_mut_ptr().cast(), n) };
             self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
             // SAFETY: there is room for the frequencies.
@@ -58,7 +58,7 @@ impl<R: Engine> Lane<R> {
             return;
         }
         let spectrum = &mut self.spectrum[..];
-        // SAFETY: the spectrum has room for the points; there is room for the frequencies.
+        // SAFETY: the spectrum has room for the points, and `to` has room for the frequencies.
         unsafe { pad(points, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), n) };
         self.complex.process_with_scratch(R::lane(spectrum), R::lane(&mut self.scratch));
         // frequency 0 is the sum of all points, a real number
@@ -86,8 +86,8 @@ impl<R: Engine> Lane<R> {
         let spectrum = &mut self.spectrum[..];
         if let Some((symmetry, kernel)) = &self.symmetry {
             let here = frequencies.dtype == R::Complex::DTYPE && frequencies.len >= half;
-            // SAFETY: the spectrum has room for half of the frequencies and one more; a pair of points is one complex
-            // number, and all of these are written before the transform.
+            // SAFETY: the spectrum has room for half of the frequencies and one more. A pair of points has the layout
+            // of one complex number, and all these numbers are written before the transform.
             unsafe {
                 let from = if here {
                     frequencies.start.cast()

@@ -1,5 +1,5 @@
-//! Transforms of as many neighbouring lanes as a register has numbers: each instruction does the same in all lanes, so
-//! that nothing is moved within registers.
+//! Transforms of several neighbouring lanes at once, one lane per number of a register. Each instruction does the same
+//! in all lanes, so that nothing is moved within registers.
 //!
 //! The algorithm is Stockham's, decimation in frequency with mixed radices, which needs no reordering: C. Van Loan,
 //! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage turns `s`
@@ -14,8 +14,9 @@ use super::{
 };
 use crate::{Real, Result, scalar::float64};
 
-/// The longest transforms that are computed this way. By measurement of 64 lanes of float64, from 8192 points on the
-/// scratch arrays are so large that transforms of single lanes take no longer, if gathering those lanes is not counted.
+/// Length of the longest transforms that are computed this way. In measurements with 64 lanes of float64, transforms of
+/// single lanes take no longer from 8192 points on, because the scratch arrays are then so large; gathering the single
+/// lanes is not counted.
 pub const LONGEST: usize = 1 << 14;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -48,7 +49,7 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     if !n.is_power_of_two() {
         return None;
     }
-    // as few stages as possible, but two of 4 points in place of 8 and 2
+    // as few stages as possible, but two stages of 4 points instead of one of 8 and one of 2
     let twos = n.trailing_zeros() as usize;
     let (eights, fours) = match twos % 3 {
         0 => (twos / 3, 0),
@@ -110,9 +111,9 @@ pub struct Points<R> {
     /// Offset to the same point of the next group of lanes, which is prefetched; 0 if there is none. The points of an
     /// array are in different pages, which no hardware prefetcher loads.
     pub ahead: isize,
-    /// Whether complex numbers are interleaved; otherwise the real parts of all lanes come before the imaginary parts.
+    /// True if complex numbers are interleaved; otherwise the real parts of all lanes come before the imaginary parts.
     pub pairs: bool,
-    /// Whether real and imaginary parts are swapped, which turns a forward transform into an inverse one and back.
+    /// True if real and imaginary parts are swapped, which turns a forward transform into an inverse one and back.
     pub swapped: bool,
     /// Factors of the points when they are written, before parts are swapped.
     pub turns: Turns<R>,
@@ -154,7 +155,7 @@ impl<R: Copy> Points<R> {
         if i >= self.len {
             return Complex { re: zero, im: zero };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that point `i` exists.
         let [re, im] = unsafe {
             let from = self.start.offset(i as isize * self.stride);
             self.prefetch::<V>(from);
@@ -182,14 +183,14 @@ impl<R: Copy> Points<R> {
         let x = if !LAST || self.turns.near.is_null() {
             x
         } else {
-            // SAFETY: the caller's promise.
+            // SAFETY: there are factors for every point that is written.
             unsafe {
                 let near = Complex::<V>::load(self.turns.near.add(i * self.turns.stride));
                 x.times(near.turned(self.turns.far.add(i * self.turns.far_stride)))
             }
         };
         let [re, im] = if self.swapped { [x.im, x.re] } else { [x.re, x.im] };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees room for point `i`.
         unsafe {
             let to = self.start.offset(i as isize * self.stride);
             self.prefetch::<V>(to);
@@ -210,12 +211,12 @@ pub(super) struct Complex<V> {
     pub im: V,
 }
 
-// SAFETY of all: the caller runs these only on processors with the vector's instruction set.
+// SAFETY of all: callers run these functions only on processors with the vector's instruction set.
 impl<V: Vector> Complex<V> {
     /// Loads interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn load(from: *const V::Real) -> Self {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller guarantees the vector's instruction set and the memory, here and below.
         let [re, im] = unsafe { V::split(from) };
         Complex { re, im }
     }
@@ -223,68 +224,68 @@ impl<V: Vector> Complex<V> {
     /// Stores interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn store(self, to: *mut V::Real) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set and the memory.
         unsafe { V::join(self.re, self.im, to) }
     }
 
     /// The same numbers from the last to the first.
     #[inline(always)]
     pub unsafe fn reversed(self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.reverse(), im: self.im.reverse() } }
     }
 
     #[inline(always)]
     pub unsafe fn add(self, x: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.add(x.re), im: self.im.add(x.im) } }
     }
 
     #[inline(always)]
     pub unsafe fn sub(self, x: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.sub(x.re), im: self.im.sub(x.im) } }
     }
 
     /// `self + i x`.
     #[inline(always)]
     pub unsafe fn add_i(self, x: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.sub(x.im), im: self.im.add(x.re) } }
     }
 
     /// `self - i x`.
     #[inline(always)]
     pub unsafe fn sub_i(self, x: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.add(x.im), im: self.im.sub(x.re) } }
     }
 
     /// `self` times a real number.
     #[inline(always)]
     pub unsafe fn scaled(self, factor: V) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.mul(factor), im: self.im.mul(factor) } }
     }
 
     /// `self` times a real number, plus `term`.
     #[inline(always)]
     unsafe fn scaled_add(self, factor: V, term: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.mul_add(factor, term.re), im: self.im.mul_add(factor, term.im) } }
     }
 
     /// `self` times the complex number at an address.
     #[inline(always)]
     unsafe fn turned(self, by: *const V::Real) -> Self {
-        // SAFETY: as above, and `by` points to two numbers.
+        // SAFETY: the caller guarantees the vector's instruction set, and that `by` points to two numbers.
         unsafe { self.times(Complex { re: V::splat(*by), im: V::splat(*by.add(1)) }) }
     }
 
     #[inline(always)]
     pub unsafe fn times(self, by: Self) -> Self {
         let Complex { re, im } = by;
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { re: self.re.mul_sub(re, self.im.mul(im)), im: self.re.mul_add(im, self.im.mul(re)) } }
     }
 }
@@ -293,7 +294,7 @@ impl<V: Vector<Real: Engine>> Complex<V> {
     /// The complex conjugates.
     #[inline(always)]
     pub unsafe fn conjugate(self) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { Complex { im: self.im.mul(V::splat(V::Real::of(-1.0))), ..self } }
     }
 }
@@ -312,7 +313,7 @@ struct Odd;
 impl<V: Vector> Butterfly<V, 2> for Two {
     #[inline(always)]
     unsafe fn of(x: [Complex<V>; 2], _: *const V::Real) -> [Complex<V>; 2] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe { [x[0].add(x[1]), x[0].sub(x[1])] }
     }
 }
@@ -320,7 +321,7 @@ impl<V: Vector> Butterfly<V, 2> for Two {
 impl<V: Vector> Butterfly<V, 4> for Four {
     #[inline(always)]
     unsafe fn of(x: [Complex<V>; 4], _: *const V::Real) -> [Complex<V>; 4] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe {
             let (even, odd) = ([x[0].add(x[2]), x[0].sub(x[2])], [x[1].add(x[3]), x[1].sub(x[3])]);
             [even[0].add(odd[0]), even[1].sub_i(odd[1]), even[0].sub(odd[0]), even[1].add_i(odd[1])]
@@ -331,7 +332,7 @@ impl<V: Vector> Butterfly<V, 4> for Four {
 impl<V: Vector> Butterfly<V, 8> for Eight {
     #[inline(always)]
     unsafe fn of(x: [Complex<V>; 8], roots: *const V::Real) -> [Complex<V>; 8] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the vector's instruction set.
         unsafe {
             let even = Four::of([x[0], x[2], x[4], x[6]], roots);
             let odd = Four::of([x[1], x[3], x[5], x[7]], roots);
@@ -357,7 +358,7 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
     #[inline(always)]
     unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P] {
         let (mut sums, mut differences, mut out) = (x, x, x);
-        // SAFETY: the caller's promise; `roots` has 2 P numbers.
+        // SAFETY: the caller guarantees the vector's instruction set, and `roots` has 2 P numbers.
         unsafe {
             for j in 1..=P / 2 {
                 sums[j] = x[j].add(x[P - j]);
@@ -405,7 +406,7 @@ unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, co
         Order::Sorted => (s * P, s),
         Order::Parts => (s, s * m),
     };
-    // SAFETY: the caller's promise; there are P - 1 twiddle factors for each butterfly.
+    // SAFETY: the caller guarantees the points and the room, and there are P - 1 twiddle factors for each butterfly.
     unsafe {
         let (zero, scale) = (V::splat(Default::default()), V::splat(scale));
         for p in 0..m {
@@ -438,7 +439,7 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     from: Points<V::Real>,
     to: Points<V::Real>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the points and the room.
     unsafe {
         match one.radix {
             2 => stage::<V, Two, 2, LAST>(one, s, order, scale, from, to),
@@ -451,7 +452,7 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     }
 }
 
-/// Bytes of a transform that stay in a core's L1 cache, together with the memory read and written beside them.
+/// Size in bytes up to which a transform stays in a core's L1 cache, together with the other memory that it uses.
 const NEAR: usize = 1 << 15;
 
 impl<R> Plan<R> {
@@ -479,13 +480,14 @@ unsafe fn transform<V: Vector<Real: Engine>>(
         (stages, parts, points) = (rest, first.radix, first.rest);
         arrays = [scratch[2], scratch[2].wrapping_add(points * room)];
         let to = between::<V>(scratch[1], plan.points);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the points and the room.
         unsafe { any_stage::<V, false>(first, 1, Order::Parts, scale, from, to) };
         from = to;
     }
     for part in 0..parts {
         let from = Points { start: from.start.wrapping_add(part * points * room), len: from.len.min(points), ..from };
-        // SAFETY: the caller's promise; the parts are consecutive, and each writes every `parts`-th result.
+        // SAFETY: the caller guarantees the points and the room. The parts are consecutive, and each writes every
+        // `parts`-th result.
         unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays, points) };
     }
 }
@@ -511,12 +513,12 @@ unsafe fn through<V: Vector<Real: Engine>>(
     let mut s = 1;
     for (k, one) in others.iter().enumerate() {
         let to = between::<V>(arrays[(k + 1) % 2], points);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the points and the room.
         unsafe { any_stage::<V, false>(one, s, Order::Sorted, scale, from, to) };
         from = to;
         s *= one.radix;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees the points and the room.
     unsafe { any_stage::<V, true>(last, s, Order::Sorted, scale, from, to) }
 }
 
@@ -534,7 +536,7 @@ impl<R: Engine> Kernel<R> {
     /// The kernel for the widest instruction set available.
     pub fn new() -> Kernel<R> {
         unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the same conditions.
             unsafe { transform::<R::Plain>(plan, scale, from, to, scratch) }
         }
         #[cfg(target_arch = "x86_64")]
@@ -547,12 +549,12 @@ impl<R: Engine> Kernel<R> {
                 to: Points<R>,
                 scratch: [*mut R; 3],
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the same conditions.
                 unsafe { transform::<R::Avx512>(plan, scale, from, to, scratch) }
             }
             #[target_feature(enable = "avx2,fma,f16c")]
             unsafe fn avx2<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the same conditions.
                 unsafe { transform::<R::Avx2>(plan, scale, from, to, scratch) }
             }
             match crate::numpyish::simd::set() {
@@ -577,7 +579,7 @@ impl<R: Engine> Kernel<R> {
     /// of [`Kernel::result_in`].
     #[inline]
     pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
-        // SAFETY: the caller's promise; this process supports the instruction set of the kernel.
+        // SAFETY: the caller guarantees the memory, and this process supports the instruction set of the kernel.
         unsafe { (self.run)(plan, scale, from, to, scratch) }
     }
 }

@@ -1,5 +1,5 @@
-//! Conversion between the frequencies of a real lane and those of a complex lane whose numbers are pairs of
-//! neighbouring real points: the frequencies of the even and of the odd points are separated by their symmetry. H.
+//! Conversion between the frequencies of a real lane and the spectrum of a complex lane whose numbers are pairs of
+//! neighbouring real points. Symmetry separates the frequencies of the even points from those of the odd points. H.
 //! Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and
 //! Signal Processing 35 (1987).
 
@@ -23,9 +23,9 @@ pub struct Symmetry<R> {
 /// Options for the frequencies of real lanes that are written or read.
 #[derive(Clone, Copy)]
 pub struct Frequencies<R> {
-    /// Whether the negative frequencies are written as well, after the others. Only non-negative ones are read.
+    /// True if the negative frequencies are written as well, after the others. Only non-negative ones are read.
     pub all: bool,
-    /// Whether frequencies are the conjugates of those with exponent -2 pi i jk / n.
+    /// True if frequencies are the conjugates of those with exponent -2 pi i jk / n.
     pub conjugate: bool,
     /// Factor that multiplies the results.
     pub scale: R,
@@ -51,8 +51,8 @@ impl<R: Engine> Symmetry<R> {
 pub enum Way {
     /// From the spectrum of the complex lane to the frequencies. Both may begin at the same address.
     Apart,
-    /// From the frequencies to twice that spectrum; the imaginary parts of frequencies without a mirror image are
-    /// ignored.
+    /// From the frequencies to twice the spectrum of the complex lane; the imaginary parts of frequencies without a
+    /// mirror image are ignored.
     Together,
 }
 
@@ -76,7 +76,7 @@ impl<R: Engine> Kernel<R> {
                     to: *mut R,
                     how: Frequencies<R>,
                 ) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the spectrum and the frequencies.
                     unsafe {
                         if symmetry.pairs() > <R::$vector as Vector>::LANES {
                             pairs::<R::$vector>(way, symmetry, range, from, to, how)
@@ -117,7 +117,7 @@ impl<R: Engine> Kernel<R> {
         (from, to): (*const R, *mut R),
         how: Frequencies<R>,
     ) {
-        // SAFETY: the caller's promise; this process supports the instruction set of the loops.
+        // SAFETY: the caller guarantees both memories, and this process supports the instruction set of the loops.
         unsafe { (self.0)(way, symmetry, range, from, to, how) }
     }
 }
@@ -139,7 +139,7 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     let lanes = V::LANES;
     let mut k = start;
     // loops instead of closures, which would be compiled for the baseline instruction set
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         for k in range.start..start {
             one::<Single<V>>(way, symmetry, k, from, to, how);
@@ -170,7 +170,7 @@ unsafe fn one<V: Vector<Real: Engine>>(
     to: *mut V::Real,
     how: Frequencies<V::Real>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         match way {
             Way::Apart => apart::<V>(symmetry, k, from, to, how),
@@ -191,7 +191,7 @@ unsafe fn apart<V: Vector<Real: Engine>>(
     let half = symmetry.half;
     // index of the first mirror image
     let mirrored = half + 1 - k - V::LANES;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         let a = Complex::<V>::load(from.add(2 * k));
         let (low, high) = if k == 0 {
@@ -229,7 +229,7 @@ unsafe fn together<V: Vector<Real: Engine>>(
     conjugate: bool,
 ) {
     let mirrored = symmetry.half + 1 - k - V::LANES;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         let mut a = Complex::<V>::load(from.add(2 * k));
         let mut b = Complex::<V>::load(from.add(2 * mirrored)).reversed();

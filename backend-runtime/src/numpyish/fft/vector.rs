@@ -52,19 +52,19 @@ macro_rules! plain {
 
             #[inline(always)]
             unsafe fn load(from: *const $r) -> Self {
-                // SAFETY: the caller's promise, here and below.
+                // SAFETY: the caller guarantees the instruction set and the numbers, here and below.
                 Plain(unsafe { from.cast::<[$r; L]>().read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $r) {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { to.cast::<[$r; L]>().write_unaligned(self.0) }
             }
 
             #[inline(always)]
             unsafe fn split(from: *const $r) -> [Self; 2] {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 let pairs = unsafe { from.cast::<[[$r; 2]; L]>().read_unaligned() };
                 [Plain(pairs.map(|p| p[0])), Plain(pairs.map(|p| p[1]))]
             }
@@ -72,7 +72,7 @@ macro_rules! plain {
             #[inline(always)]
             unsafe fn join(re: Self, im: Self, to: *mut $r) {
                 let pairs: [[$r; 2]; L] = std::array::from_fn(|k| [re.0[k], im.0[k]]);
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { to.cast::<[[$r; 2]; L]>().write_unaligned(pairs) }
             }
 
@@ -127,19 +127,19 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn load(from: *const $r) -> Self {
-                // SAFETY: the caller's promise, here and below.
+                // SAFETY: the caller guarantees the instruction set and the numbers, here and below.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $r) {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn split(from: *const $r) -> [Self; 2] {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe {
                     let (low, high) = ($load(from), $load(from.add($lanes)));
                     [$even(low, high), $odd(low, high)]
@@ -148,7 +148,7 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn join(re: Self, im: Self, to: *mut $r) {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe {
                     $store(to, $low(re, im));
                     $store(to.add($lanes), $high(re, im));
@@ -157,43 +157,43 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn reverse(self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $reverse(self) }
             }
 
             #[inline(always)]
             unsafe fn splat(x: $r) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $splat(x) }
             }
 
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $add(self, other) }
             }
 
             #[inline(always)]
             unsafe fn sub(self, other: Self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $sub(self, other) }
             }
 
             #[inline(always)]
             unsafe fn mul(self, other: Self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $mul(self, other) }
             }
 
             #[inline(always)]
             unsafe fn mul_add(self, factor: Self, term: Self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $mul_add(self, factor, term) }
             }
 
             #[inline(always)]
             unsafe fn mul_sub(self, factor: Self, term: Self) -> Self {
-                // SAFETY: as above.
+                // SAFETY: the caller guarantees the instruction set and the numbers.
                 unsafe { $mul_sub(self, factor, term) }
             }
         }
@@ -207,7 +207,7 @@ macro_rules! registers {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn reverse_eight_singles(x: __m256) -> __m256 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
 }
 
@@ -218,7 +218,7 @@ unsafe fn reverse_eight_singles(x: __m256) -> __m256 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn reverse_eight(x: __m512d) -> __m512d {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees AVX-512.
     unsafe { _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 
@@ -229,7 +229,7 @@ unsafe fn reverse_eight(x: __m512d) -> __m512d {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn reverse_sixteen(x: __m512) -> __m512 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees AVX-512.
     unsafe { _mm512_permutexvar_ps(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 

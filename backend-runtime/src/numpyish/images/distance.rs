@@ -118,9 +118,9 @@ struct Envelope {
 
 #[derive(Clone, Copy)]
 struct Parabola {
-    /// Place from which on it is the lowest of the parabolas so far.
+    /// Place from which on this parabola is the lowest so far.
     from: f64,
-    /// Place of its vertex, followed by the height there.
+    /// Place of the vertex, followed by the height of the parabola there.
     at: f64,
     height: f64,
 }
@@ -136,7 +136,7 @@ impl Envelope {
             let at = at as f64;
             let mut from = f64::NEG_INFINITY;
             while let Some(last) = seen.last() {
-                // integers, and so exact, if neighbours are 1 apart
+                // exact if neighbours are 1 apart, because all terms are integers
                 let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
                 from = rise / (2.0 * (at - last.at));
                 if from > last.from {
@@ -160,9 +160,9 @@ impl Envelope {
     }
 }
 
-/// Without background: writes the squared distances to a place before the first element of the first axis.
+/// For an array without background: writes the squared distances to a place just before the first element of axis 0.
 fn from_before(squares: &Buffer, measured: &Measured) {
-    // SAFETY: these are the buffer's elements, which are written before they are read.
+    // SAFETY: the slice has the buffer's elements, which are written before they are read.
     let all = unsafe {
         squares.start().cast::<f64>().write_bytes(0, squares.len());
         std::slice::from_raw_parts_mut(squares.start().cast::<f64>(), squares.len())

@@ -93,8 +93,9 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 }
 
 versions! {
-    /// Filters the lanes of one block, with three comparisons for each element (van Herk): lanes are cut into pieces as
-    /// long as the window, and the extreme of a window is that of the tail of one piece and the head of the next.
+    /// Filters the lanes of one block, with three comparisons for each element (van Herk). Lanes are cut into pieces as
+    /// long as the window, and the extreme of a window is the better of two: of the tail of one piece, and of the head
+    /// of the next.
     ///
     /// # Safety
     /// `x` must have the lanes, and nobody else uses these; `rows`, `tails` and `sources` must be as long as an

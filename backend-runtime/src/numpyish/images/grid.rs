@@ -9,10 +9,10 @@ use super::{
 use crate::{Result, rules};
 use std::ops::Range;
 
-/// Number of elements of a line that are combined at a time: they stay in the L1 cache.
+/// Number of elements of a line that are combined at a time, so few that they stay in the L1 cache.
 const SPAN: usize = 512;
 
-/// Largest number of lines that one row lies between: 4 along each of two axes.
+/// Largest number of lines around one row: 4 along each of two axes.
 const LINES: usize = 16;
 
 /// Consecutive points of a row.
@@ -47,8 +47,8 @@ pub struct Rows<'a, P> {
 unsafe impl<P: Sync> Sync for Rows<'_, P> {}
 
 impl<P: Pixel> Rows<'_, P> {
-    /// Returns whether this module can interpolate these axes and this order, and whether there are enough points that
-    /// combining lines pays.
+    /// Returns whether this module can interpolate these axes at this order, and whether there are enough points for
+    /// the combination of lines to pay.
     pub fn suit(count: usize, order: usize, channels: usize, from: usize, to: usize) -> bool {
         matches!(count, 2 | 3) && matches!(order, 1 | 3) && channels == 1 && from / 2 <= to
     }
@@ -66,7 +66,7 @@ impl<P: Pixel> Rows<'_, P> {
         parallel::parallel_timed(n / width, width, |rows| {
             for row in rows {
                 let (mut rest, mut lines, mut count, mut inside) = (row, [(0, 1.0); LINES], 1, true);
-                // for each line so far, add the lines beside it along one more axis
+                // adds, for each line so far, its neighbours along one more axis
                 for table in outer.iter().rev() {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();

@@ -32,7 +32,7 @@ pub struct Spline {
     pub mode: Boundary,
     /// The value beyond the edges, for modes that use one.
     pub cval: f64,
-    /// Whether the array has samples, from which coefficients are computed first.
+    /// True if the array has samples, so that coefficients are computed first.
     pub prefilter: bool,
 }
 
@@ -122,7 +122,7 @@ pub fn affine_transform_of(
 fn wide(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     let packed = copy::pack(op, x)?;
     let numbers = Points::new(&packed, x.dtype, [0, 1, 0]);
-    // SAFETY: each offset is that of an element of the array.
+    // SAFETY: each offset leads to an element of the array.
     Ok((0..x.len()).map(|i| unsafe { numbers.at(i as isize) }).collect())
 }
 
@@ -171,7 +171,7 @@ struct Points<'a> {
     memory: std::marker::PhantomData<&'a u8>,
 }
 
-// SAFETY: it only reads elements, which are borrowed.
+// SAFETY: `Points` only reads elements, which are borrowed.
 unsafe impl Sync for Points<'_> {}
 
 impl<'a> Points<'a> {
@@ -184,9 +184,9 @@ impl<'a> Points<'a> {
     #[inline(always)]
     unsafe fn at(&self, offset: isize) -> f64 {
         match self.dtype {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees an element at `offset`.
             DType::Float32 => f64::from(unsafe { *self.start.cast::<f32>().offset(offset) }),
-            // SAFETY: as above; coordinates have one of the two dtypes.
+            // SAFETY: the caller guarantees an element at `offset`, and coordinates have one of the two dtypes.
             _ => unsafe { *self.start.cast::<f64>().offset(offset) },
         }
     }
@@ -290,7 +290,7 @@ fn interpolated(
         let last = job.tables.last().map_or(0, Vec::len);
         if last > 0 && Rows::<P>::suit(count, order, channels, job.axes[count - 1].len, last) {
             let rows = Rows { tables: &job.tables, apart, from: ends.from, to: ends.to, one_by_one: &points };
-            // SAFETY: as above.
+            // SAFETY: the coefficients have these lengths; each point of the result belongs to one task.
             unsafe { if order == 1 { rows.run::<2>(op, n)? } else { rows.run::<4>(op, n)? } }
         } else {
             parallel::parallel_timed(n / channels, channels, points);
@@ -356,7 +356,7 @@ versions! {
                     let [component, apart, batch] = points.strides;
                     let start = stack as isize * batch + point as isize * apart;
                     for axis in 0..count {
-                        // SAFETY: these are the coordinates of a point.
+                        // SAFETY: the offset leads to a coordinate of a point.
                         place[axis] = unsafe { points.at(start + axis as isize * component) };
                     }
                 }
@@ -390,7 +390,7 @@ versions! {
                     _ => {}
                 }
             }
-            // SAFETY: the offset is that of an array of the stack.
+            // SAFETY: the offset leads to an array of the stack.
             let x = unsafe { x.add(stack * job.apart) };
             for channel in 0..job.channels {
                 // SAFETY: the point is inside, or its taps have been folded inside; `at` is a point of the result.

@@ -65,16 +65,16 @@ struct Lines {
     len: usize,
     /// Lengths of all axes but the last.
     outer: Vec<usize>,
-    /// Whether neighbours along a line are connected.
+    /// True if neighbours along a line are connected.
     joins: bool,
     links: Vec<Link>,
 }
 
 /// A line of neighbours, relative to a line.
 struct Link {
-    /// The step to it along each of the axes but the last.
+    /// Step to this line along each axis but the last.
     steps: Vec<isize>,
-    /// Number of lines that it is before.
+    /// Number of lines by which this line comes earlier.
     before: usize,
     /// Ranges of neighbours along the line: smallest and largest step.
     spans: Vec<(isize, isize)>,
@@ -122,7 +122,7 @@ impl Lines {
         parallel::parallel(self.count, self.grain(), |range| match buffer::zeros::<u8>(op, self.len) {
             Ok(mut bytes) => range.for_each(|line| {
                 let start = &self.start;
-                // SAFETY: the elements are those of a line, and there is a byte for each.
+                // SAFETY: the elements belong to a line, and `bytes` has one byte for each.
                 unsafe { convert(start.from.add(line * self.len * self.dtype.size()), bytes.as_mut_ptr(), self.len) };
                 f(line, &bytes);
             }),
@@ -131,7 +131,7 @@ impl Lines {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Number of lines for which a task pays.
+    /// Number of lines that are worth a task.
     fn grain(&self) -> usize {
         (CHEAP / 4 / self.len.max(1)).max(1)
     }

@@ -73,7 +73,7 @@ fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     (shape, dtype.to_real())
 }
 
-/// Number of lanes that are filtered side by side: a row of them fills vectors.
+/// Number of lanes that are filtered side by side, so that one element of each lane makes up full vectors.
 const LANES: usize = 16;
 
 /// The lanes along one axis of an array in C order, in blocks of [`LANES`].

@@ -62,7 +62,7 @@ impl SampledAxis {
             }
         };
         if !at.is_finite() {
-            // if the place is unknown, so is the value
+            // the value is NaN if the place is not finite
             taps.at = [0; MOST_TAPS];
             taps.weight = [f64::NAN; MOST_TAPS];
             taps.place = Place::Edge;
@@ -89,7 +89,7 @@ impl SampledAxis {
 }
 
 /// Maps a place beyond the ends of an axis to the place within it that has the same value; the last element is at
-/// `last`. `None` if the value is the one beyond the edge. Not finite if no place has it.
+/// `last`. `None` if the value is the value beyond the edge. The result is not finite if no place has the same value.
 fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
     let len = last + 1.0;
     // places this far from an edge depend only on the values beyond it
@@ -139,8 +139,8 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     })
 }
 
-/// Weights of the B-splines around a place at distance `t` after the middle coefficient, or for odd orders after the
-/// one before the middle.
+/// Weights of the B-splines around a place at distance `t` after the middle coefficient or, for odd orders, after the
+/// last coefficient before the middle.
 #[inline(always)]
 fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     match order {
@@ -195,7 +195,7 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
 ) -> P::Total {
     let row = |from: isize| {
         let last = &taps[N - 1];
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all coefficients exist.
         let at = |k: usize| unsafe { *x.offset(from + last.at[0] + k as isize * step) }.wide() * last.weight[k];
         (1..W).fold(at(0), |sum, k| sum + at(k))
     };
@@ -214,20 +214,20 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// The value at any place, along any number of axes: `taps` are those of the remaining axes.
+/// The value at any place, along any number of axes; `taps` belong to the remaining axes.
 ///
 /// # Safety
 /// The coefficients must exist.
 pub unsafe fn anywhere<P: Pixel>(x: *const P, from: isize, taps: &[Taps], count: usize, beyond: P::Total) -> P::Total {
     let Some((first, rest)) = taps.split_first() else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the coefficient exists.
         return unsafe { *x.offset(from) }.wide();
     };
     let mut sum = P::number(0.0);
     for k in 0..count {
         let value = match first.at[k] {
             BEYOND => beyond,
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the coefficients exist.
             at => unsafe { anywhere(x, from + at, rest, count, beyond) },
         };
         sum = sum + value * first.weight[k];
@@ -248,7 +248,7 @@ mod tests {
                 let total: f64 = w[..=order].iter().sum();
                 assert!((total - 1.0).abs() < 1e-14, "{order} {t}");
                 assert!(w[..=order].iter().all(|&w| (-1e-15..=1.0).contains(&w)), "{order} {t} {w:?}");
-                // the mean of the places, with these weights, is the place
+                // the mean of the coefficients' places, with these weights, is the place itself
                 let middle = (order / 2) as f64;
                 let mean: f64 = w[..=order].iter().enumerate().map(|(k, w)| w * (k as f64 - middle)).sum();
                 assert!(order == 0 || (mean - t).abs() < 1e-14, "{order} {t} {mean}");

@@ -92,15 +92,15 @@ versions! {
         }
         for (i, row) in rows.iter().enumerate() {
             for k in 0..many {
-                // SAFETY: as above; a repeated lane is not written again.
+                // SAFETY: `i` is the index of an element of the lane, and a repeated lane is not written again.
                 unsafe { *x.add(starts[k] + i * blocks.inner) = T::of(row[k]) };
             }
         }
     }
 }
 
-/// The filter of one pole, forward and backward. Its first value is the sum over all samples before, which `ends`
-/// continues to infinity; powers of the pole below the precision are left out.
+/// Applies the filter of one pole, forward and backward. The first value is the sum over all earlier samples, which
+/// `ends` continues to infinity; powers of the pole below the precision are omitted.
 #[inline(always)]
 fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {
     let n = x.len();

@@ -47,7 +47,7 @@ pub fn correlate1d_of(
     match weights.dtype {
         // SAFETY: the packed copy has `size` weights of this dtype.
         DType::Float32 => numbers.extend(unsafe { packed.slice::<f32>(size) }.iter().map(|&w| f64::from(w))),
-        // SAFETY: as above.
+        // SAFETY: the packed copy has `size` weights of this dtype.
         _ => numbers.extend_from_slice(unsafe { packed.slice::<f64>(size) }),
     }
     let weights = numbers;
@@ -86,8 +86,8 @@ pub fn correlate1d_of(
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except for memory of each
-/// block's own.
+/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except for the memory of its
+/// own block.
 pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
     // SAFETY: the callers' closures read packed arrays, and write only lanes of the block that they are called for.
@@ -99,7 +99,7 @@ pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     });
 }
 
-/// For each row of an extended lane, the index along the axis; `usize::MAX` for the value beyond the edge.
+/// Index along the axis for each row of an extended lane; `usize::MAX` stands for the value beyond the edge.
 pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
     let mut all = rules::list(op, len + window.border)?;
     let first = -(window.before as isize);
