@@ -18,8 +18,8 @@ use crate::{
 use std::sync::atomic::{AtomicBool, Ordering};
 
 versions! {
-    /// Returns whether all indices are within an axis, counted from either end. Without branches: a sign bit is set for
-    /// an index outside.
+    /// Returns whether all indices are within an axis, counted from either end. The test has no branches: an index
+    /// outside sets a sign bit.
     unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
         let n = len as i64;
         let mut bad = 0;
@@ -31,7 +31,7 @@ versions! {
 }
 
 pub(super) fn inside(indices: &[i64], len: usize) -> bool {
-    // SAFETY: the loop has no preconditions.
+    // SAFETY: the loop has no safety conditions.
     unsafe { all_inside(indices, len) }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) 
     Err(Error::index(op, index, axis, len))
 }
 
-/// Converts an index within an axis to one from its start.
+/// Converts an index within an axis, counted from either end, to an index from the start.
 #[inline(always)]
 pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
@@ -210,7 +210,7 @@ fn gather<'a>(
 /// The slab must have `len` times `inner` elements, `out` room for an element for each index, and the columns must be
 /// below `inner`.
 unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the slab, the room and the columns.
     unsafe {
         if inner == 1 {
             for (k, &i) in indices.iter().enumerate() {
@@ -342,7 +342,7 @@ fn addition(dtype: DType) -> Put {
     }
 }
 
-#[inline(never)] // as above
+#[inline(never)] // not inlined, for the same reason as `addition`
 fn replacement(dtype: DType) -> Put {
     unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
         // SAFETY: both have `n` elements.
@@ -387,7 +387,7 @@ combining! { Ordered maximum: maximum_at maximum_row }
 combining! { Ordered minimum: minimum_at minimum_row }
 
 /// Signed and unsigned integers have the same products, bit by bit.
-#[inline(never)] // as above
+#[inline(never)] // not inlined, for the same reason as `addition`
 fn multiplication(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
         Put { at: multiply_at::<T>, row: multiply_row::<T>, runs: None }
@@ -433,12 +433,12 @@ macro_rules! ordered {
     }};
 }
 
-#[inline(never)] // as above
+#[inline(never)] // not inlined, for the same reason as `addition`
 fn largest(dtype: DType) -> Put {
     ordered!(dtype, maximum_at maximum_row)
 }
 
-#[inline(never)] // as above
+#[inline(never)] // not inlined, for the same reason as `addition`
 fn smallest(dtype: DType) -> Put {
     ordered!(dtype, minimum_at minimum_row)
 }
@@ -481,8 +481,8 @@ fn scattered(
         for task in tasks {
             let (o, first) = (task / segments, task % segments * COLUMNS);
             let width = COLUMNS.min(inner - first);
-            // SAFETY: indices are within the axis, as checked; tasks write to different indices of the axes before, or
-            // to different columns.
+            // SAFETY: indices are within the axis, as checked. Tasks write to different indices of the axes before the
+            // axis, or to different columns.
             unsafe {
                 if let Some((put, runs)) = &runs {
                     let to = ends.to.add(o * len * inner * size);

@@ -36,8 +36,8 @@ fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish
 }
 
 /// The flat indices, in C order, of the elements that a list of indices selects from an array of this shape. `arrays`
-/// has the array or the mask of each item that is one, on the host. `values`, if set, is the shape of values to write
-/// there, and the size of one value.
+/// has the host arrays and masks of those items that are an array or a mask. If set, `values` is the shape of the
+/// values to write to these elements, and the size of one value.
 pub fn places<B: Arrays>(
     op: &'static str,
     shape: &[usize],
@@ -110,15 +110,15 @@ fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'
     picked.collect()
 }
 
-/// The plan of the loops: offsets of a selection with its arrays, in elements from the array's first one.
+/// The plan of the loops: offsets of the selected elements from the array's first element, in elements.
 struct Walk {
-    /// Offsets of the axes before those of the arrays.
+    /// Offsets along the axes before those that arrays index.
     before: Vec<isize>,
-    /// Offsets of the arrays together.
+    /// Offsets of all index arrays together.
     arrays: Vec<isize>,
-    /// Offsets of the axes behind those of the arrays, but for the last one.
+    /// Offsets along the axes after those that arrays index, without the last axis.
     behind: Vec<isize>,
-    /// Length of that last axis, and distance of its neighbours; one element if there is no such axis.
+    /// Length and stride of that last axis; a single element if there is no such axis.
     row: (usize, isize),
 }
 
@@ -227,8 +227,8 @@ fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -
     Ok(offsets)
 }
 
-/// The offsets of the arrays and masks together, for each index of their common shape. If that is empty, no index is
-/// checked.
+/// The offsets of the arrays and masks together, for each index of their common shape. If that shape is empty, no index
+/// is checked.
 fn offsets(
     op: &'static str,
     (shape, strides): (&[usize], &[isize]),
@@ -283,7 +283,7 @@ fn gathered(op: &'static str, x: View<'_>, selection: &Selection, picked: &[View
     let walk = Walk::new(op, (x.shape, x.strides), selection, picked, &shapes)?;
     let out = Buffer::new(op, shapes.result.iter().product(), x.dtype)?;
     let ends = Ends { from: x.start, to: out.start() };
-    // SAFETY: all offsets are those of elements of the array, since no index was outside, and there is room for all
+    // SAFETY: all offsets lead to elements of the array, since no index was outside, and there is room for all
     // elements.
     unsafe { by_bits!(x.dtype, U => walk.gather::<U>(&Ends { from: ends.from.cast(), to: ends.to.cast() })) };
     // SAFETY: the gather has written every element.
@@ -309,7 +309,7 @@ impl Walk {
                 for task in tasks {
                     let (o, first) = (task / parts, task % parts * Self::TASK);
                     let part = &arrays[first..arrays.len().min(first + Self::TASK)];
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the elements and the room.
                     unsafe {
                         let (from, to) = (ends.from.offset(before[o]), ends.to.add(o * arrays.len() + first));
                         part.iter().enumerate().for_each(|(k, &offset)| *to.add(k) = *from.offset(offset));
@@ -321,7 +321,7 @@ impl Walk {
             for task in tasks {
                 let from = before[task / arrays.len()] + arrays[task % arrays.len()];
                 for (m, offset) in behind.iter().enumerate() {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the elements and the room.
                     unsafe {
                         let (from, to) = (ends.from.offset(from + offset), ends.to.add(task * each + m * n));
                         match step {
@@ -334,8 +334,8 @@ impl Walk {
         });
     }
 
-    /// Combines the elements of the walk with values: one for all elements, or one for each, one after the other.
-    /// Values of equal indices are combined in order.
+    /// Combines the elements of the walk with values: one value for all elements, or one value per element, in the
+    /// order of the walk. Values of equal indices are combined in order.
     ///
     /// # Safety
     /// `ends.to` must have these elements, of type `U`, all of them distinct except for equal offsets of the arrays;
@@ -358,7 +358,8 @@ impl Walk {
                     // single elements
                     for (j, offset) in arrays.iter().enumerate() {
                         let value = if single { 0 } else { task * arrays.len() + j };
-                        // SAFETY: as below; a task is an index of the axes before.
+                        // SAFETY: the caller guarantees the elements, and a task is an index of the axes before the
+                        // arrays.
                         unsafe { combine(ends.to.offset(before[task] + behind[0] + offset), *ends.from.add(value)) };
                     }
                     continue;
@@ -367,7 +368,8 @@ impl Walk {
                 let width = COLUMNS.min(n - first);
                 for (j, offset) in arrays.iter().enumerate() {
                     let value = ((o * arrays.len() + j) * behind.len() + m) * n + first;
-                    // SAFETY: the caller's promise; tasks change elements of different indices of the kept axes.
+                    // SAFETY: the caller guarantees the elements, and tasks change elements at different indices of the
+                    // kept axes.
                     unsafe {
                         let to = ends.to.offset(before[o] + behind[m] + offset + first as isize * step);
                         let from = if single { ends.from } else { ends.from.add(value) };
@@ -387,7 +389,7 @@ impl Walk {
     /// Adds values, or one value, to the elements of the walk; all values of one element are added in float32.
     ///
     /// # Safety
-    /// As for [`Walk::put`].
+    /// The conditions of [`Walk::put`] hold.
     unsafe fn put_sums<U: Real + Into<f32>>(&self, ends: &Ends<U>, single: bool, runs: &Runs) {
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let work = arrays.len().saturating_mul(*n);
@@ -401,7 +403,8 @@ impl Walk {
                             true => 0,
                             false => ((o * arrays.len() + j) * behind.len() + m) * n + k,
                         };
-                        // SAFETY: the caller's promise; tasks change elements of different indices of the kept axes.
+                        // SAFETY: the caller guarantees the elements, and tasks change elements at different indices of
+                        // the kept axes.
                         unsafe {
                             let to = ends.to.offset(before[o] + behind[m] + arrays[j] + k as isize * step);
                             *to = sum(*to, run.iter().map(|j| *ends.from.add(value(j))));
@@ -420,22 +423,22 @@ type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 fn replacement(dtype: DType) -> Put {
     unsafe fn of<U: Copy + Send + Sync>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
-        // SAFETY: the caller's promise; `put` passes addresses of elements.
+        // SAFETY: the caller guarantees the elements, and `put` passes addresses of elements.
         unsafe { walk.put(&ends, single, |to, value| *to = value) };
     }
     by_bits!(dtype, U => of::<U>)
 }
 
 /// Signed and unsigned integers have the same sums, bit by bit.
-#[inline(never)] // as above
+#[inline(never)] // not inlined, for the same reason as `replacement`
 fn addition(dtype: DType) -> Put {
     unsafe fn of<U: Numeric>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
-        // SAFETY: the caller's promise; `put` passes addresses of elements.
+        // SAFETY: the caller guarantees the elements, and `put` passes addresses of elements.
         unsafe { walk.put(&ends, single, |to, value| *to = (*to).plus(value)) };
     }
     unsafe fn of_sums<U: Real + Into<f32>>(walk: &Walk, ends: &Ends<u8>, single: bool) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements.
         unsafe {
             match Runs::of("add_at", walk.arrays.len(), |k| walk.arrays[k]) {
                 Ok(runs) => {
@@ -493,7 +496,7 @@ impl<'a> Ready<'a> {
         Ok(Ready { selection, picked, shapes, values })
     }
 
-    /// Writes the values into the array with this shape and these strides, of whose elements nobody else has a handle.
+    /// Writes the values to the array of this shape and these strides; nobody else may have a handle of its elements.
     fn put(self, op: &'static str, layout: (&[usize], &[isize]), start: *mut u8, put: Put) -> Result<()> {
         let Ready { selection, picked, shapes, values } = self;
         let walk = Walk::new(op, layout, selection, picked, &shapes)?;
@@ -503,8 +506,8 @@ impl<'a> Ready<'a> {
         let single = values.view().len() == 1;
         let values = if single { values } else { values.broadcast(op, &shapes.result)? };
         let packed = copy::pack(op, values.view())?;
-        // SAFETY: all offsets are those of elements of the array, since no index was outside; nobody else reads these,
-        // and each is distinct. There is one value, or one for each.
+        // SAFETY: all offsets lead to elements of the array, since no index was outside. Nobody else reads these
+        // elements, and they are distinct. There is one value, or one per element.
         unsafe { put(&walk, &Ends { from: packed.start(), to: start }, single) };
         Ok(())
     }
@@ -542,7 +545,7 @@ mod tests {
         assert!(refused.is_err() && list(&x) == [0, 0, 0, 0, 9, 2]);
     }
 
-    /// For arrays of any layout: a list selects the same as its indices one after the other.
+    /// In arrays of any layout, a list selects the same elements as its indices one after another.
     #[test]
     fn layouts() {
         let mut dice = Dice(11);

@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Masked},
 };
 
-/// Number of elements that one task searches for true ones.
+/// Number of flags that one task searches for true flags.
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, at which a mask is true: single elements, or subarrays over the axes that the mask lacks.
@@ -44,8 +44,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
         for i in blocks {
             let first = if i == 0 { 0 } else { ends[i - 1] };
             let flags = &flags[i * BLOCK..flags.len().min((i + 1) * BLOCK)];
-            // SAFETY: these are blocks of the elements and of the result; a block writes as many elements as it has
-            // true flags.
+            // SAFETY: both addresses lie in their buffers, and a block writes as many elements as it has true flags.
             unsafe {
                 let (from, to) = (both.from.add(i * BLOCK * size), both.to.add(first * size));
                 by_bits!(x.dtype, U => compress::<U>(|i| *from.cast::<U>().add(i), flags, to.cast(), ends[i] - first));
@@ -72,8 +71,8 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the values whose flag is true, `room` of them. Each value is written to the next place, which advances only
-/// if its flag is true: no branch to predict.
+/// Writes the `room` values whose flags are true. Each value is written to the next place, which advances only if the
+/// flag is true, so that there is no branch to predict.
 ///
 /// # Safety
 /// `out` must have room for `room` values.
@@ -84,7 +83,7 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
         if next == room {
             return;
         }
-        // SAFETY: as the caller promises; `next` is below `room`, as just checked.
+        // SAFETY: the caller guarantees the room, and `next` is below `room`, as just checked.
         unsafe { out.add(next).write(at(i)) };
         next += usize::from(flag);
     }

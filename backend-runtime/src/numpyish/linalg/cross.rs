@@ -61,7 +61,7 @@ versions! {
     unsafe fn rows[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
         let (x, y, out) = (x.cast::<[T; 3]>(), y.cast::<[T; 3]>(), out.cast::<[T; 3]>());
         for k in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees three elements for each vector.
             unsafe {
                 let ([a, b, c], [d, e, f]) = (*x.add(k), *y.add(k));
                 *out.add(k) = [

@@ -100,7 +100,7 @@ pub fn by_columns<S: Wide>(
     Ok(array(op, shape, elements, dtype)?.permuted(&order))
 }
 
-/// Multiplications for which a second thread pays.
+/// Number of multiplications for which a second thread pays.
 const SEVERAL_THREADS: usize = 1 << 16;
 
 /// Calls `f` for each matrix of a batch, of at most `m` rows or columns, on several threads if that pays. Returns the
@@ -117,7 +117,7 @@ pub fn each(
         return Ok(());
     }
     let work = m.saturating_mul(m).saturating_mul(m).max(1);
-    // memory that the matrix products of the factorization pack; none of them is larger than the matrix
+    // room for the operands that the factorization's matrix products pack; no product is larger than the matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
@@ -144,7 +144,7 @@ fn error(op: &'static str, why: Failure) -> Error {
     }
 }
 
-/// Equal parts of a list, one for each matrix, which several threads may write, one part each.
+/// Equal parts of a list, one for each matrix. Several threads may write different parts at the same time.
 pub struct Parts<T> {
     all: parallel::Shared<T>,
     size: usize,
@@ -160,9 +160,9 @@ impl<T> Parts<T> {
     ///
     /// # Safety
     /// The list must be alive, and this part must not be in use.
-    #[allow(clippy::mut_from_ref)] // as of `Shared::part`
+    #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
     pub unsafe fn at(&self, i: usize) -> &mut [T] {
-        // SAFETY: the caller's promise; parts with different indices do not overlap.
+        // SAFETY: the caller guarantees the list and the part, and parts with different indices do not overlap.
         unsafe { self.all.part(i * self.size..(i + 1) * self.size) }
     }
 }

@@ -1,5 +1,5 @@
-//! Matrix products: by `gemm` for floats, and by loops of this module for integers, which wrap, and for products of a
-//! matrix and a vector, which memory limits.
+//! Matrix products. Floats are multiplied by `gemm`. Loops of this module multiply integers, which wrap, and compute
+//! products of a matrix and a vector, which are limited by memory.
 
 mod cross;
 mod dense;
@@ -156,7 +156,7 @@ impl Product {
     }
 }
 
-/// Multiplications for which a second thread pays.
+/// Number of multiplications for which a second thread pays.
 pub(super) const SEVERAL_THREADS: usize = 1 << 18;
 
 /// A matrix within an array, with the distances from row to row and from column to column.
@@ -178,7 +178,7 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// `right`: whether a single axis is a column instead of a row.
+    /// If `right`, a single axis is a column, otherwise a row.
     fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
         let dims = dims(x);
         let (leading, row, column) = match dims[..] {
@@ -202,9 +202,9 @@ impl Matrices {
 /// Multiplies matrices of real floats.
 ///
 /// # Safety
-/// As for [`Multiply`]; `T` must be `f32` or `f64`.
+/// The conditions of [`Multiply`] hold; `T` must be `f32` or `f64`.
 unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees the type, the matrices and the result.
     unsafe {
         match vector::operands::<T>(a, b, shape) {
             Some((matrix, x, sizes)) => vector::product(to.cast(), matrix, x, sizes, alone),
@@ -216,7 +216,7 @@ unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Pr
 /// Multiplies matrices of floats.
 ///
 /// # Safety
-/// As for [`Multiply`]; `T` must be `f32`, `f64` or a complex number of these.
+/// The conditions of [`Multiply`] hold; `T` must be `f32`, `f64` or a complex number of these.
 unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let sizes = [shape.rows, shape.inner, shape.columns];
     let parts = if alone { Parts::of(sizes) } else { Parts::ONE };
@@ -226,7 +226,7 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
             let (ends, a) = (&ends, &a);
             for part in range {
                 let (rows, columns) = parts.part(part, sizes);
-                // SAFETY: as the caller promises; each part of the result belongs to one task.
+                // SAFETY: the caller guarantees the matrices, and each part of the result belongs to one task.
                 unsafe {
                     let at = |x: *const u8, offset: isize| x.cast::<T>().wrapping_offset(offset).cast();
                     let a = Matrix { start: at(a.start, rows.start as isize * a.row), ..*a };
@@ -241,7 +241,7 @@ unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &P
     let large = work(sizes) >= Parts::LARGE;
     let parallelism =
         if alone && large && threads::count() > 1 { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
-    // SAFETY: as the caller promises; nobody else writes `to`.
+    // SAFETY: the caller guarantees the matrices, and that nobody else writes `to`.
     unsafe { product(to.cast::<T>(), shape.columns, a, b, sizes, false, parallelism) }
 }
 
@@ -250,9 +250,9 @@ fn work([rows, inner, columns]: [usize; 3]) -> usize {
     (rows * columns).saturating_mul(inner)
 }
 
-/// Division of a product among threads: along the rows of the result, or along its columns. Each part packs what it
-/// needs of both operands. So larger products are divided by `gemm`, which packs operands once, but distributes the
-/// work to all threads of the pool, and waits until they are awake.
+/// Division of a product among threads: along the rows of the result, or along its columns. Each part packs the rows
+/// and columns of the operands that it needs. Larger products are therefore divided by `gemm`, which packs operands
+/// once, but distributes the work to all threads of the pool, and waits until they are awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -270,7 +270,7 @@ impl Parts {
     /// Results with at most this many rows and columns, or at most [`FEW`](Parts::FEW) elements, are computed by `gemm`
     /// in other blocks along the inner axis, which round differently. No part is that small.
     const SMALL: usize = 64;
-    /// The number of elements in that condition.
+    /// The number of elements in the condition of `SMALL`.
     const FEW: usize = 256;
 
     fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
@@ -321,14 +321,14 @@ pub(super) unsafe fn product_into<T: Numeric>(
     sizes: [usize; 3],
     adds: bool,
 ) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees the matrices and the rows of `to`.
     unsafe { product(to, row, a, b, sizes, adds, gemm::Parallelism::None) }
 }
 
 /// Like [`product_into`], with any parallelism.
 ///
 /// # Safety
-/// As for [`product_into`].
+/// The conditions of [`product_into`] hold.
 unsafe fn product<T: Numeric>(
     to: *mut T,
     row: usize,
@@ -338,7 +338,7 @@ unsafe fn product<T: Numeric>(
     adds: bool,
     parallelism: gemm::Parallelism,
 ) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees the matrices and the rows of `to`.
     unsafe {
         gemm::gemm(
             rows,
@@ -367,7 +367,7 @@ unsafe fn product<T: Numeric>(
 /// Multiplies matrices of integers, and adds the product to `to`, which is zero before.
 ///
 /// # Safety
-/// As for [`Multiply`]; the rows of `b` must be contiguous.
+/// The conditions of [`Multiply`] hold; the rows of `b` must be contiguous.
 unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let (inner, columns) = (shape.inner, shape.columns);
     let work = columns.saturating_mul(inner).max(1);
@@ -375,7 +375,8 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     let ends = (copy::Ends { from: b.start, to }, a);
     parallel::parallel(shape.rows, grain, |rows| {
         let (ends, a) = &ends;
-        // SAFETY: the range is within the rows of the left matrix and of the result, as the caller promises.
+        // SAFETY: the caller guarantees the matrices, and the range is within the rows of the left matrix and of the
+        // result.
         unsafe {
             let to = ends.to.cast::<T>().add(rows.start * columns);
             let a = Matrix { start: a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row).cast(), ..*a };
@@ -396,7 +397,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for i in 0..rows {
             for k in 0..inner as isize {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the rows and the columns.
                 unsafe {
                     let product = (*x.offset(i as isize * a.row + k * a.column)).times(*y.offset(k * b.row));
                     *to.add(i) = (*to.add(i)).plus(product);
@@ -406,7 +407,8 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     }
 }
 
-/// Rows of `b` and columns of the result that are processed together: they stay in the L2 cache.
+/// Numbers of rows of `b` and of columns of the result that are processed together, so few that they stay in the L2
+/// cache.
 const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
@@ -423,7 +425,7 @@ versions! {
             for depth in (0..inner).step_by(DEPTH) {
                 for i in 0..rows {
                     for k in depth as isize..inner.min(depth + DEPTH) as isize {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: the caller guarantees the rows and the columns.
                         unsafe {
                             let row = to.add(i * columns + first);
                             let other = y.offset(k * b.row + first as isize);

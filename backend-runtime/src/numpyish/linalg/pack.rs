@@ -1,5 +1,4 @@
-//! The memory that `gemm` allocates by itself. It aborts the process if an allocation fails, so it is checked for
-//! beforehand.
+//! Checks for the memory that `gemm` allocates itself, because `gemm` aborts the process if an allocation fails.
 
 use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
@@ -10,15 +9,15 @@ const REGISTERS: usize = 64;
 /// Largest number of rows of the left operand that are packed.
 const STRIP: usize = 1024;
 
-/// Larger than the L2 cache of a core, which is the size of a thread's block.
+/// A size in bytes above that of a core's L2 cache, and therefore above that of a thread's block.
 const CACHE: usize = 1 << 22;
 
-/// Bytes that are not checked for beforehand: if so few are refused, the process gets no memory at all.
+/// Up to this many bytes are not checked for: if the system refuses so few, the process gets no memory at all.
 const SMALL: usize = 1 << 15;
 
 /// Checks for the memory that a product packs: by the source of `gemm`, at most the whole right operand and a strip of
-/// the left one, both rounded up to a register block. With `threads` the product runs on all threads of the pool, each
-/// with a block of its own.
+/// the left one, both rounded up to a register block. If `threads`, the product runs on all threads of the pool, and
+/// each thread has its own block.
 pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize, threads: bool) -> Result<()> {
     let columns = columns.saturating_add(REGISTERS);
     let lines = columns.saturating_add(rows.min(STRIP) + REGISTERS);
@@ -28,7 +27,7 @@ pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: 
     if bytes <= SMALL { Ok(()) } else { buffer::room(op, bytes) }
 }
 
-/// Makes `gemm` allocate the block of this thread, which it keeps, unless the thread has one.
+/// Makes `gemm` allocate its block for this thread, unless the thread already has one. `gemm` keeps the block.
 pub fn block(op: &'static str) -> Result<()> {
     thread_local! {
         static MADE: Cell<bool> = const { Cell::new(false) };
@@ -72,7 +71,8 @@ pub fn block(op: &'static str) -> Result<()> {
 }
 
 /// Checks, once in each thread, for the memory of the block that the factorization library allocates for its first
-/// product in a thread and keeps: twice the largest cache, of which it uses what it packs.
+/// product in a thread and keeps. The block has twice the size of the largest cache; the library uses the part that it
+/// packs.
 pub fn block_of_factorizations(op: &'static str) -> Result<()> {
     #[cfg(all(feature = "linalg", target_arch = "x86_64", not(miri)))]
     {

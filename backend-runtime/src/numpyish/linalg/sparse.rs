@@ -104,8 +104,8 @@ pub fn csc_product(
             let columns = if segments > 1 { first..p.width.min(first + SEGMENT) } else { 0..p.width };
             let at =
                 if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
-            // SAFETY: as in `csr_product`, the indices being below the number of rows of the result; tasks write to
-            // different results, or to different columns.
+            // SAFETY: there are as many values as indices, all of which are below the number of rows of the result;
+            // tasks write to different results, or to different columns.
             unsafe {
                 (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at)
             };
@@ -197,7 +197,8 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Returns whether pointers are non-negative and ascend. Without branches: a sign bit is set if one does not.
+    /// Returns whether pointers are non-negative and ascend. The test has no branches: a pointer that fails sets a sign
+    /// bit.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
@@ -245,7 +246,7 @@ impl<'a> Structure<'a> {
         pointers[rows.start] as usize..pointers[rows.end] as usize
     }
 
-    /// The first row at or behind a place, if each row takes one place more than it has elements.
+    /// The first row that begins at or after a place, if each row takes one place more than it has elements.
     fn row_at(&self, place: usize) -> usize {
         let pointers = self.indptr();
         let (mut low, mut high) = (0, self.shape.rows);
@@ -347,8 +348,8 @@ versions! {
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
             let elements = pointers[row] as usize..pointers[row + 1] as usize;
-            // SAFETY: the caller's promise: the elements belong to the matrix, their indices are rows of `x`, and the
-            // row belongs to the result.
+            // SAFETY: the caller guarantees that the elements belong to the matrix, that their indices are rows of `x`,
+            // and that the row belongs to the result.
             unsafe {
                 if width == 1 {
                     *out.add(row) = dot(values, indices, elements, x);
@@ -388,8 +389,8 @@ versions! {
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
             let elements = pointers[row] as usize..pointers[row + 1] as usize;
-            // SAFETY: the caller's promise: the elements belong to the matrix, their indices are rows of the result,
-            // and `row` is a row of `x`.
+            // SAFETY: the caller guarantees that the elements belong to the matrix, that their indices are rows of the
+            // result, and that `row` is a row of `x`.
             unsafe {
                 let from = x.add(row * width);
                 let mut first = columns.start;
@@ -417,8 +418,8 @@ versions! {
         let (x1, x2, out) = (x1.cast::<T>(), x2.cast::<T>(), out.cast::<T>());
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
         for row in rows {
-            // SAFETY: the caller's promise: `row` is a row of `x1`, the elements belong to the matrix, and their
-            // indices are rows of `x2`.
+            // SAFETY: the caller guarantees that `row` is a row of `x1`, that the elements belong to the matrix, and
+            // that their indices are rows of `x2`.
             unsafe {
                 let left = x1.add(row * width);
                 for k in pointers[row] as usize..pointers[row + 1] as usize {
@@ -443,10 +444,10 @@ versions! {
 /// another.
 ///
 /// # Safety
-/// The elements must have values and indices, which must be places in `x`.
+/// The elements must have values and indices, and the indices must be within `x`.
 #[inline(always)]
 unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range<usize>, x: *const T) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees values and indices for these elements.
     let term = |k: usize| unsafe { (*values.add(k)).times(*x.add(*indices.add(k) as usize)) };
     let (mut k, end) = (elements.start, elements.end);
     let mut sums = [T::ZERO; 4];
@@ -480,7 +481,7 @@ unsafe fn combined<T: Numeric, const W: usize>(
 ) {
     let mut sums = [T::ZERO; W];
     for k in elements {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements and the rows of `x`.
         unsafe {
             let (value, from) = (*values.add(k), x.add(*indices.add(k) as usize * width));
             for (c, sum) in sums.iter_mut().enumerate() {
@@ -489,7 +490,7 @@ unsafe fn combined<T: Numeric, const W: usize>(
         }
     }
     for (c, sum) in sums.into_iter().enumerate() {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees room for `W` results.
         unsafe { *to.add(c) = sum };
     }
 }
@@ -508,10 +509,10 @@ unsafe fn spread<T: Numeric, const W: usize>(
     width: usize,
     out: *mut T,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `W` elements at `from`.
     let factors: [T; W] = std::array::from_fn(|c| unsafe { *from.add(c) });
     for k in elements {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the elements and the rows of `out`.
         unsafe {
             let (value, to) = (*values.add(k), out.add(*indices.add(k) as usize * width));
             let sums: [T; W] = std::array::from_fn(|c| (*to.add(c)).plus(value.times(factors[c])));
@@ -529,7 +530,7 @@ unsafe fn spread<T: Numeric, const W: usize>(
 #[inline(always)]
 unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
     const LANES: usize = 8;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `n` elements on both sides.
     let term = |i: usize| unsafe { (*left.add(i)).times(*right.add(i)) };
     let mut sums = [T::ZERO; LANES];
     let mut i = 0;

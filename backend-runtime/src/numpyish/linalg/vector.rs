@@ -18,24 +18,25 @@ use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 /// Number of running sums of a row.
 const LANES: usize = 32;
 
-/// Elements of the vector that are summed before they are added to the sum so far: along rows, they stay in the L1
-/// cache.
+/// Number of elements of the vector that are summed before their sum is added to the sum so far. Along rows, they stay
+/// in the L1 cache.
 const BLOCK: usize = 2048;
 
-/// Elements of a block if columns are added: few enough that there are blocks for all threads, each with all rows,
-/// whose elements are contiguous.
+/// Number of elements of a block if columns are added, so few that there are blocks for all threads. Each block has all
+/// rows, whose elements are contiguous.
 const COLUMNS: usize = 256;
 
-/// Results that are summed together over a block if columns are added: they stay in the L1 cache.
+/// Number of results that are summed together over a block if columns are added, so few that they stay in the L1 cache.
 const ROWS: usize = 1024;
 
-/// Longest row, or last block of a row, that is too short for [`LANES`] sums: such rows are summed side by side.
+/// Length of the longest row, or last block of a row, that is too short for [`LANES`] sums; such rows are summed side
+/// by side.
 const SHORT: usize = 128;
 
 /// Number of short rows that are summed together, and number of running sums of each.
 const TOGETHER: usize = 8;
 
-/// Least number of results of a task: whole cache lines.
+/// Minimum number of results per task, so that each task writes whole cache lines.
 const GROUP: usize = 64;
 
 /// The matrix and the vector of a product, if one operand is a vector: a row times a matrix is the transpose of that
@@ -64,7 +65,7 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
     let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
     let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;
     if alone && shares && rows * inner >= 2 * CHEAP {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the operands and the room.
         let done = unsafe { by_blocks(&all, to, rows) };
         if done {
             return;
@@ -86,7 +87,7 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
 /// with nothing done, if there is no memory for the sums.
 ///
 /// # Safety
-/// As for [`product`].
+/// The conditions of [`product`] hold.
 unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> bool {
     let blocks = all.blocks();
     let Ok(mut sums) = buffer::vec::<T>("matmul", blocks * rows) else { return false };
@@ -137,7 +138,7 @@ impl<T: Numeric> Operands<T> {
         let (Operands { a, x, inner }, first) = (*self, block * self.block());
         let n = self.block().min(inner - first);
         let start = a.start.cast::<T>().wrapping_offset(rows.start as isize * a.row + first as isize * a.column);
-        // SAFETY: the caller's rows, vector and results.
+        // SAFETY: the caller guarantees the rows, the vector and the results.
         unsafe {
             let x = x.add(first);
             match a.column {
@@ -164,7 +165,7 @@ unsafe impl<T> Sync for Ends<T> {}
 #[inline(always)]
 unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
     for i in 0..n {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` elements on both sides.
         unsafe { *to.add(i) = if adds { (*to.add(i)).plus(*from.add(i)) } else { *from.add(i) } };
     }
 }
@@ -172,7 +173,7 @@ unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
 versions! {
     /// Sums rows of contiguous elements, `row` apart, times `n` elements of the vector.
     unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
-        // SAFETY: the caller's rows, vector and results.
+        // SAFETY: the caller guarantees the rows, the vector and the results.
         unsafe {
             if n <= SHORT {
                 let many = rows / TOGETHER * TOGETHER;
@@ -199,7 +200,7 @@ versions! {
         let sums = sums.as_mut_ptr().cast::<T>();
         for first in (0..rows).step_by(ROWS) {
             let rows = ROWS.min(rows - first);
-            // SAFETY: the caller's columns, vector and results.
+            // SAFETY: the caller guarantees the columns, the vector and the results.
             unsafe {
                 let a = a.add(first);
                 for i in 0..rows {
@@ -238,7 +239,8 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    // through memory, as the compiler would otherwise use the short vectors of the code below in the loop above
+    // goes through memory, because the compiler would otherwise use the short vectors of the code below in the loop
+    // above
     black_box(&mut sums);
     let mut half = LANES / 2;
     while half > 0 {
@@ -260,7 +262,7 @@ unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T
     let rows: [*const T; R] = from_fn(|r| a.wrapping_offset(r as isize * row));
     let mut own = [[T::ZERO; TOGETHER]; R];
     let whole = n / TOGETHER * TOGETHER;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `n` elements in the vector and in each row.
     unsafe {
         for k in (0..whole).step_by(TOGETHER) {
             for r in 0..R {

@@ -211,14 +211,14 @@ versions! {
 /// `to` must have room for `made.len()` elements.
 unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
     /// # Safety
-    /// As above.
+    /// `to` must have room for `made.len()` elements.
     unsafe fn each<T>(made: &[f64], to: *mut u8, of: impl Fn(f64) -> T) {
         for (i, &x) in made.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the room.
             unsafe { to.cast::<T>().add(i).write(of(x)) };
         }
     }
-    // SAFETY: the caller's promise; each type is that of the dtype.
+    // SAFETY: the caller guarantees the room, and each type matches the dtype.
     unsafe {
         match dtype {
             DType::Float16 => each(made, to, f16::of),
@@ -238,7 +238,7 @@ struct Parameter<'a> {
     strides: Vec<isize>,
 }
 
-// SAFETY: a view, which is `Sync`, and lists.
+// SAFETY: a parameter has a view, which is `Sync`, and lists, which are `Sync` too.
 unsafe impl Sync for Parameter<'_> {}
 
 impl<'a> Parameter<'a> {
@@ -259,7 +259,7 @@ impl<'a> Parameter<'a> {
     /// # Safety
     /// All these elements must exist, and the shape must have no axis of length 0.
     unsafe fn read(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
-        // SAFETY: the caller's promise; each type is that of the dtype.
+        // SAFETY: the caller guarantees the elements, and each type matches the dtype.
         unsafe {
             match self.x.dtype {
                 DType::Float16 => self.read_as::<f16>(start, to, which),
@@ -271,7 +271,7 @@ impl<'a> Parameter<'a> {
     }
 
     /// # Safety
-    /// As above; `T` must be the type of the dtype.
+    /// The conditions of `read` hold, and `T` must be the type of the dtype.
     unsafe fn read_as<T: Real>(&self, start: usize, to: &mut [[f64; 2]], which: usize) {
         let (inner, stride) = match (self.shape.last(), self.strides.last()) {
             (Some(&len), Some(&stride)) => (len, stride),

@@ -1,5 +1,5 @@
-//! Draws of many elements with the same parameters: the work that most elements need is done side by side, in vector
-//! registers, and an element that needs more is drawn alone. The numbers are those of
+//! Draws of many elements with the same parameters. The work that most elements need is done side by side, in vector
+//! registers; an element that needs more is drawn alone. The numbers are equal to those of
 //! [`samplers`](crate::random::samplers), bit by bit.
 
 // arrays in lockstep: the compiler vectorises loops over indices
@@ -17,8 +17,8 @@ use crate::random::{
 /// Largest number of elements that are drawn at a time.
 pub const MOST: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters, from block `first` on. Returns false, with nothing drawn, if
-/// that is no faster for this distribution.
+/// Draws up to [`MOST`] elements with these parameters, from block `first` on. If drawing together is no faster for
+/// this distribution, draws nothing and returns false.
 pub fn make(
     distribution: Distribution,
     key: u64,
@@ -71,8 +71,7 @@ type Part<T> = [T; MOST];
 struct Normals {
     /// The first and the second number of each pair.
     pairs: [Part<f64>; 2],
-    /// Number of blocks of each element that are used up; if drawing began with half a block, half of the last one is
-    /// left.
+    /// Number of used blocks of each element. If drawing began with half a block, half of the last block is left.
     used: Part<u32>,
 }
 
@@ -170,7 +169,7 @@ wide_versions! {
         for (out, &x) in out.iter_mut().zip(&made.pairs[0]) {
             *out = sampler.first_try(x, *out);
         }
-        // SAFETY: as above.
+        // SAFETY: the loop has no preconditions.
         unsafe { alone(key, first, sampler, out) }
     }
 
@@ -186,7 +185,7 @@ wide_versions! {
         for (out, &x) in out.iter_mut().zip(&made.pairs[0]) {
             *out = sampler.first_try(0, x, *out);
         }
-        // SAFETY: as above.
+        // SAFETY: the loops have no preconditions.
         unsafe {
             normals::<true>(key, first, out.len(), &mut made);
             positives::<true>(key, first, &mut made.used, other);
@@ -194,7 +193,7 @@ wide_versions! {
         for ((out, other), &x) in out.iter_mut().zip(other).zip(&made.pairs[0]) {
             *out = Beta::share(*out, sampler.first_try(1, x, *other));
         }
-        // SAFETY: as above.
+        // SAFETY: the loop has no preconditions.
         unsafe { alone(key, first, sampler, out) }
     }
 
@@ -205,7 +204,7 @@ wide_versions! {
         for (i, out) in out.iter_mut().enumerate() {
             *out = sampler.of_normals([made.pairs[0][i], made.pairs[1][i]]);
         }
-        // SAFETY: as above.
+        // SAFETY: the loop has no preconditions.
         unsafe { alone(key, first, sampler, out) }
     }
 }

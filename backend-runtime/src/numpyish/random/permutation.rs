@@ -1,5 +1,5 @@
-//! Sorting of random keys. They spread evenly over buckets, so that two passes of counting leave next to nothing to
-//! sort: in the first, each thread has a part of the keys, in the second, each thread has some of the buckets.
+//! Sorts random keys. The keys spread evenly over buckets, so that two counting passes leave almost nothing to sort. In
+//! the first pass, each thread has a part of the keys; in the second, each thread has some of the buckets.
 
 use super::super::{
     buffer::{self, Buffer},
@@ -24,7 +24,7 @@ pub fn suits(n: usize) -> bool {
 pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64) + Sync) -> Result<()> {
     let n = keys.len();
     assert!(suits(n), "as many keys as there are counts for");
-    // a record has the upper bits of a key, without those that its bucket implies, and below them the place
+    // a record has the upper bits of a key, without the bits that its bucket implies, and the place in the bits below
     let place = u64::MAX >> (n as u64 - 1).leading_zeros();
     let bits = n.ilog2().saturating_sub(8).clamp(1, DIGIT);
     let (buckets, piece) = (1_usize << bits, PIECE.max(n.div_ceil(64)));
@@ -70,7 +70,7 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
         let ends = &ends;
         for bucket in range {
             let (start, len) = (starts[bucket], starts[bucket + 1] - starts[bucket]);
-            // SAFETY: the records of this bucket have been written, and there is as much room.
+            // SAFETY: the records of this bucket have been written, and `ends.to` has room for all records.
             let (records, sorted) = unsafe {
                 let records = std::slice::from_raw_parts(ends.from.add(start), len);
                 // memory must be initialised before it becomes a slice
@@ -104,7 +104,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
         to[*next as usize] = x;
         *next += 1;
     }
-    // few numbers have a larger neighbour before them
+    // insertion sort, which is fast because few numbers come after a larger neighbour
     for i in 1..n {
         let (x, mut k) = (to[i], i);
         while k > 0 && to[k - 1] > x {
@@ -115,7 +115,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Sorts records with equal upper bits by their whole keys, and those of equal keys by place.
+/// Sorts records with equal upper bits by their whole keys, and records with equal keys by place.
 fn by_lower_bits(keys: &[u64], records: &mut [u64], place: u64) {
     let mut start = 0;
     while start < records.len() {

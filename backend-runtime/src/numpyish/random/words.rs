@@ -1,5 +1,5 @@
-//! The words of many blocks of the generator, in memory order: those of [`philox`], for many blocks side by side if the
-//! processor has AVX2 or AVX-512.
+//! The words of many blocks of the generator ([`philox`]), in memory order. Many blocks are computed side by side if
+//! the processor has AVX2 or AVX-512.
 //!
 //! The loops are written with intrinsics, because loops over arrays compile to code that takes more than twice the time
 //! (`cargo xtask bench peers random_uniform`).
@@ -50,7 +50,7 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
     }
 }
 
-/// Fills as much of `out` as whole groups of blocks take, and returns how many numbers these are.
+/// Fills the part of `out` that whole groups of blocks take, and returns the number of numbers in that part.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (key, blocks, out);
@@ -59,7 +59,7 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
         // SAFETY: the processor has these instructions.
         1 => unsafe { x86::avx2(key, blocks, out) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: the processor has these instructions.
         2 => unsafe { x86::avx512(key, blocks, out) },
         _ => 0,
     }
@@ -153,7 +153,7 @@ mod x86 {
                     }
                     Blocks::Each(blocks, further) => {
                         let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
-                        // SAFETY: as above.
+                        // SAFETY: both have as many elements as a register has lanes.
                         unsafe {
                             x[0] = _mm512_loadu_si512(blocks.as_ptr().cast());
                             x[2] = _mm512_cvtepu32_epi64(_mm256_loadu_si256(further.as_ptr().cast()));
