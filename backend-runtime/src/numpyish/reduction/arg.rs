@@ -104,7 +104,7 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
     unsafe { plan.array(found) }
 }
 
-/// Searches the lanes of a formula, which are computed meanwhile.
+/// Searches the lanes of a formula, whose elements are computed during the search.
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
@@ -127,8 +127,8 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     unsafe { plan.array(found) }
 }
 
-/// Longest lanes that are searched element by element, several lanes side by side: in longer lanes it is faster to find
-/// the best value first, and then its index.
+/// Length of the longest lanes that are searched element by element, several lanes side by side. In longer lanes it is
+/// faster to find the best value first, and then its index.
 const SHORT: usize = 100;
 
 /// Elements along an axis: the offset of the first, the distance between neighbours, and their number.
@@ -197,7 +197,7 @@ impl Search {
     unsafe fn best(&self, from: &Reading<'_>, lane: Lane, scratch: &mut Block) -> usize {
         let len = lane.len;
         if len < 2 * CHEAP {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the lane.
             return unsafe { self.best_of_part(from, lane, 0..len, scratch).0 };
         }
         let mut parts = vec![(0, Value::ZERO); len.div_ceil(CHEAP)];
@@ -234,7 +234,7 @@ impl Search {
     ) -> (usize, Value) {
         let mut best = (part.start, Value::ZERO);
         let block_at = |start: usize| (lane.at(start), BLOCK.min(part.end - start));
-        // SAFETY: the caller's promise: the blocks belong to the lane.
+        // SAFETY: the caller guarantees that the blocks belong to the lane.
         unsafe {
             for start in part.clone().step_by(BLOCK) {
                 let (at, len) = block_at(start);

@@ -67,8 +67,8 @@ fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<R
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Differences of neighbours along an axis of an array in C order; that axis must not be empty, and `shape` loses one
-/// there.
+/// Differences of neighbours along an axis of an array in C order. The axis must not be empty; it becomes shorter by
+/// one in `shape`.
 fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
     let (subtract, size) = (subtraction(dtype), dtype.size());
     let inner: usize = shape[axis + 1..].iter().product();

@@ -14,19 +14,19 @@ pub trait Fold<A: Element> {
     /// An additional operand of each output: the mean, for a variance.
     type Given: Copy + Default + Send + Sync;
 
-    /// Whether all outputs share one value of `Given`.
+    /// True if all outputs share one value of `Given`.
     const GIVEN_IS_SHARED: bool = false;
 
-    /// Whether the result is the same in any order: integers wrap, and have no signed zeros.
+    /// True if the result is the same in any order: integers wrap, and have no signed zeros.
     const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
 
-    /// Whether a step selects one of two values, which is a branch unless it becomes vector instructions.
+    /// True if a step selects one of two values, which is a branch unless it becomes vector instructions.
     const CHOOSES: bool = false;
 
     /// Whether [`Fold::step`] tests whether an element is ordered; NaN is not.
     const ASKS_FOR_ORDER: bool = false;
 
-    /// Whether the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. Small
+    /// True if the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. Small
     /// counts fit bytes.
     const COUNTS: bool = false;
 
@@ -205,7 +205,7 @@ pub struct Folding {
     pub products: Option<Loop>,
     /// Folds rows to one row of values.
     pub rows: unsafe fn(&Rows),
-    /// Whether the result is the same in any order.
+    /// True if the result is the same in any order.
     pub is_exact: bool,
     /// Merges `n` values into those at `acc`.
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
@@ -226,7 +226,7 @@ pub struct Rows {
     pub before: *const u8,
     /// Address of the results.
     pub to: *mut u8,
-    /// Whether the results are merged into the values at `to`.
+    /// True if the results are merged into the values at `to`.
     pub joins: bool,
 }
 
@@ -246,7 +246,7 @@ impl<A: Element, F: Fold<A>> Of<A, F> {
     };
 }
 
-/// The loops of sums, with those of sums of products.
+/// The loops of sums and of sums of products.
 struct Sums<A>(PhantomData<A>);
 
 impl<A: Numeric> Sums<A> {
@@ -255,7 +255,6 @@ impl<A: Numeric> Sums<A> {
 }
 
 /// The folding of a sum with accumulators of `dtype`. Signed and unsigned integers have the same sums, bit by bit.
-/// bit.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
@@ -286,7 +285,7 @@ pub fn squared_deviations(dtype: DType) -> &'static Folding {
 macro_rules! extremes {
     ($(#[$doc:meta])* $name:ident $fold:ident) => {
         $(#[$doc])*
-        #[inline(never)] // as above
+        #[inline(never)] // not inlined, for the same reason as `sums`
         pub fn $name(dtype: DType) -> &'static Folding {
             match dtype {
                 // the bytes of false and true compare like numbers
@@ -314,7 +313,7 @@ extremes! {
     minima Min
 }
 
-/// Elements of a block: it stays in the L1 cache, and sums of blocks are added pairwise.
+/// Number of elements of a block. A block stays in the L1 cache, and sums of blocks are added pairwise.
 pub const BLOCK: usize = 1024;
 
 /// Rows, with the types of elements and accumulators.
@@ -335,7 +334,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     #[inline(always)]
     unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
         while *done + COLUMNS <= width {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the columns and the rows.
             unsafe {
                 let mut values: [V; COLUMNS];
                 if F::ASKS_FOR_ORDER && COLUMNS > 1 {
@@ -364,14 +363,14 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// enough.
     ///
     /// # Safety
-    /// As for [`Typed::columns`].
+    /// The conditions of [`Typed::columns`] hold.
     #[inline(always)]
     unsafe fn folded<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize, const IN_ORDER: bool>(
         &self,
         first: usize,
     ) -> ([V; COLUMNS], bool) {
         let Typed { x, offsets, given, before, .. } = *self;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the columns and the rows.
         unsafe {
             let row = |offset: isize| &*x.offset(offset).add(first).cast::<[A; COLUMNS]>();
             let given = |k: usize| *given.add(if F::GIVEN_IS_SHARED { 0 } else { first + k });
@@ -401,15 +400,15 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// Folds one row into existing values, like [`Typed::columns`], in a loop that does nothing else.
     ///
     /// # Safety
-    /// As for [`Typed::columns`]; there is exactly one row, `before` has values, and the results are not merged into
-    /// others.
+    /// The conditions of [`Typed::columns`] hold; there is exactly one row, `before` has values, and the results are
+    /// not merged into other values.
     #[inline(always)]
     unsafe fn columns_of_one<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(
         &self,
         done: &mut usize,
         width: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the columns and the row.
         unsafe {
             let x = self.x.offset(self.offsets[0]);
             while *done + COLUMNS <= width {
@@ -485,7 +484,7 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     n: usize,
 ) -> usize {
     while done + SOME <= n {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` values in both memories.
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
@@ -501,8 +500,8 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     done
 }
 
-/// Merges values one at a time in the order of a balanced tree: the error of a sum grows with the logarithm of their
-/// number.
+/// Merges values one at a time in the order of a balanced tree, so that the error of a sum grows only with the
+/// logarithm of the number of values.
 pub struct Pairwise<'f> {
     folding: &'f Folding,
     /// Bit k is set if `tree[k]` holds the value of 2^k inputs.
@@ -535,7 +534,7 @@ impl<'f> Pairwise<'f> {
         self.count += 1;
     }
 
-    /// Merges all values into one; `None` if there are none.
+    /// Merges all values into one; `None` if there are no values.
     pub fn finish(&mut self) -> Option<Value> {
         let mut late: Option<Value> = None;
         let mut left = self.count;
@@ -588,7 +587,7 @@ mod tests {
             let mut tree = Pairwise::new(sums(DType::Int64));
             // SAFETY: the values are accumulators of the fold.
             (0..n).for_each(|i: i64| unsafe { tree.push(Value::of(i)) });
-            // SAFETY: as above.
+            // SAFETY: the values are accumulators of the fold.
             let sum = tree.finish().map(|v| unsafe { *v.start().cast::<i64>() });
             assert_eq!(sum, (n > 0).then(|| n * (n - 1) / 2));
         }

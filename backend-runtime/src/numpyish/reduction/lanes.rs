@@ -23,7 +23,7 @@ pub struct Lanes {
     pub y: *const u8,
     /// Number of elements of each lane, at least one.
     pub n: usize,
-    /// Elements from the start of one lane to the start of the next.
+    /// Number of elements from the start of one lane to the start of the next.
     pub step: isize,
     /// Number of lanes.
     pub count: usize,
@@ -71,7 +71,7 @@ pub struct Own<'a, A>(&'a [A]);
 impl<A: Element> Items<A> for Own<'_, A> {
     #[inline(always)]
     unsafe fn new(x: *const A, _: *const A, n: usize) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` elements.
         Own(unsafe { slice::from_raw_parts(x, n) })
     }
 
@@ -82,13 +82,13 @@ impl<A: Element> Items<A> for Own<'_, A> {
 
     #[inline(always)]
     unsafe fn at(self, i: usize) -> A {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `i` is below the length.
         unsafe { *self.0.get_unchecked(i) }
     }
 
     #[inline(always)]
     unsafe fn part(self, first: usize, n: usize) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the part lies within the length.
         Own(unsafe { self.0.get_unchecked(first..first + n) })
     }
 }
@@ -100,7 +100,7 @@ pub struct Products<'a, A>(&'a [A], &'a [A]);
 impl<A: Numeric> Items<A> for Products<'_, A> {
     #[inline(always)]
     unsafe fn new(x: *const A, y: *const A, n: usize) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` elements in both lanes.
         unsafe { Products(slice::from_raw_parts(x, n), slice::from_raw_parts(y, n)) }
     }
 
@@ -111,18 +111,18 @@ impl<A: Numeric> Items<A> for Products<'_, A> {
 
     #[inline(always)]
     unsafe fn at(self, i: usize) -> A {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `i` is below the length.
         unsafe { (*self.0.get_unchecked(i)).times(*self.1.get_unchecked(i)) }
     }
 
     #[inline(always)]
     unsafe fn part(self, first: usize, n: usize) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the part lies within the length.
         unsafe { Products(self.0.get_unchecked(first..first + n), self.1.get_unchecked(first..first + n)) }
     }
 }
 
-/// Initial accumulators, given one element for each. Without `map`, which is a call, with arrays in memory.
+/// Initial accumulators, one for each given element. Does not use `map`, which would be a call with arrays in memory.
 #[inline(always)]
 pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
     let mut values = [F::start(x[0]); N];
@@ -138,7 +138,7 @@ pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N
 /// There must be `N` elements.
 #[inline(always)]
 unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X) -> [F::Acc; N] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `N` elements.
     unsafe {
         let mut values = [F::start(x.at(0)); N];
         for k in 0..N {
@@ -159,18 +159,18 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     chunks: usize,
     given: F::Given,
 ) -> [F::Acc; SIDES] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `chunks * SIDES` elements.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
     for chunk in 0..chunks {
         for k in 0..SIDES {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees `chunks * SIDES` elements.
             side[k] = F::step(side[k], unsafe { x.at(chunk * SIDES + k) }, given);
         }
     }
     if SIDES > 1 {
-        // through memory, as the compiler would otherwise use the short vectors of the code below in the loop above. A
-        // copy, because accumulators whose address is known elsewhere would be stored at every step: they could be the
-        // elements
+        // goes through memory, because the compiler would otherwise use the short vectors of the code below in the loop
+        // above. Uses a copy, because accumulators whose address is known elsewhere would be stored at every step: the
+        // compiler could not tell them from the elements
         let mut kept = side;
         black_box(&mut kept);
         return kept;
@@ -182,25 +182,25 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
 /// pairs, for which one comparison is enough.
 ///
 /// # Safety
-/// As for [`chunked`].
+/// The conditions of [`chunked`] hold.
 #[inline(always)]
 unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,
     chunks: usize,
     given: F::Given,
 ) -> Option<[F::Acc; SIDES]> {
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: the caller guarantees `chunks * SIDES` elements, here and below.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
     let mut all_in_order = true;
     for chunk in 0..chunks {
         let at = chunk * SIDES;
         let mut in_order = true;
         for k in 0..SIDES {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees `chunks * SIDES` elements.
             side[k] = F::step_in_order(side[k], unsafe { x.at(at + k) }, given);
         }
         for k in 0..SIDES / 2 {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees `chunks * SIDES` elements.
             in_order &= unsafe { F::is_ordered(x.at(at + k)) & F::is_ordered(x.at(at + k + SIDES / 2)) };
         }
         all_in_order &= in_order;
@@ -225,7 +225,7 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
     let chunks = x.len() / SIDES;
     for chunk in 0..chunks {
         for k in 0..SIDES {
-            // SAFETY: the caller's promise, here and below.
+            // SAFETY: the caller guarantees the elements, here and below.
             side[k] += F::count(unsafe { x.at(chunk * SIDES + k) }, given);
         }
     }
@@ -234,7 +234,7 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
         count += i64::from(side[k]);
     }
     for i in chunks * SIDES..x.len() {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the elements.
         count += i64::from(F::count(unsafe { x.at(i) }, given));
     }
     count.cast()
@@ -247,11 +247,11 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
 #[inline(always)]
 unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
     if F::COUNTS && SIDES == MOST_SIDES {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements.
         return unsafe { counted::<A, F, X>(x, given) };
     }
     let (chunks, left) = (x.len() / SIDES, x.len() % SIDES);
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: the caller guarantees the elements, here and below.
     let (mut side, rest) = unsafe {
         let in_order = match F::ASKS_FOR_ORDER && SIDES > 1 {
             true => chunked_in_order::<A, F, X, SIDES>(x, chunks, given),
@@ -278,13 +278,13 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
             let to = &mut side.as_chunks_mut::<4>().0[four];
             let mut values = *to;
             for k in 0..4 {
-                // SAFETY: as above.
+                // SAFETY: this element is left.
                 values[k] = F::step(values[k], unsafe { rest.at(4 * four + k) }, given);
             }
             *to = values;
         }
         for (k, to) in side.iter_mut().enumerate().take(left).skip(4 * fours) {
-            // SAFETY: as above.
+            // SAFETY: element `k` is left.
             *to = F::step(*to, unsafe { rest.at(k) }, given);
         }
     }
@@ -311,7 +311,7 @@ fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
 /// `x` has as many elements as its length says, at least one.
 #[inline(always)]
 unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the elements.
     unsafe {
         match chains::<A, F>(x.len()) {
             1 => side_by_side::<A, F, X, 1>(x, given),
@@ -326,7 +326,7 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
 /// Folds several blocks, whose values are merged in the order of [`Pairwise`](super::fold::Pairwise).
 ///
 /// # Safety
-/// As for [`block`].
+/// The conditions of [`block`] hold.
 #[inline(always)]
 unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
     // bit k of the number of blocks is set if `tree[k]` has the value of 2^k blocks
@@ -334,7 +334,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
     let whole = x.len() / BLOCK;
     for number in 0..whole {
         // a length unknown to the compiler, which would otherwise unroll the loop instead of using vectors
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements.
         let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
@@ -344,7 +344,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
         tree[level].write(value);
     }
     let left = x.len() % BLOCK;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the elements.
     let mut all = (left > 0).then(|| unsafe { block::<A, F, X>(x.part(whole * BLOCK, left), given) });
     let mut left = whole;
     while left != 0 {
@@ -360,7 +360,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
 /// Number of lanes that are folded together if each has one accumulator.
 const TOGETHER: usize = 8;
 
-/// Stands in for a number of sides: lanes of several blocks.
+/// Stands for lanes of several blocks, in the place of a number of sides.
 const BLOCKS: usize = 0;
 
 /// Lanes, with the types of elements and accumulators.
@@ -379,30 +379,30 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     #[inline(always)]
     unsafe fn lane<X: Items<A>>(&self, i: usize) -> X {
         let from = i as isize * self.step;
-        // SAFETY: the caller's promise. If elements are not multiplied, `y` is not used.
+        // SAFETY: the caller guarantees that lane `i` exists. If elements are not multiplied, `y` is not used.
         unsafe { X::new(self.x.offset(from), self.y.wrapping_offset(from), self.n) }
     }
 
     /// # Safety
-    /// As above. An operand without bytes is not read.
+    /// `i` is below the number of lanes. An operand without bytes is not read.
     #[inline(always)]
     unsafe fn given<F: Fold<A, Acc = V, Given = G>>(&self, i: usize) -> G {
         if size_of::<G>() == 0 {
             return G::default();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that lane `i` and its operand exist.
         unsafe { *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { i }) }
     }
 
     /// Folds the lanes from `first` up to `count`, each on its own, with `SIDES` accumulators, or block by block if
-    /// that is [`BLOCKS`]. Not by a function argument, which would be compiled for the baseline instruction set.
+    /// `SIDES` is [`BLOCKS`]. Takes no closure, which would be compiled for the baseline instruction set.
     ///
     /// # Safety
     /// There must be `count` lanes, of at least `SIDES` elements.
     #[inline(always)]
     unsafe fn each<F: Fold<A, Acc = V, Given = G>, X: Items<A>, const SIDES: usize>(&self, first: usize, count: usize) {
         for i in first..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `count` lanes.
             unsafe {
                 let (lane, given) = (self.lane::<X>(i), self.given::<F>(i));
                 *self.to.add(i) = match SIDES {
@@ -422,7 +422,7 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     unsafe fn together<F: Fold<A, Acc = V, Given = G>, X: Items<A>>(&self, count: usize) -> usize {
         let mut done = 0;
         while done + TOGETHER <= count {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `count` lanes.
             unsafe {
                 let element = |k: usize, j: usize| self.lane::<X>(done + k).at(j);
                 let mut values = [F::start(element(0, 0)); TOGETHER];
@@ -447,7 +447,7 @@ versions! {
     pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &Lanes) {
         let Lanes { x, y, n, step, count, given, to } = *lanes;
         let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };
-        // SAFETY: the caller's lanes, with room for a value of each.
+        // SAFETY: the caller guarantees the lanes, and room for one value per lane.
         unsafe {
             match chains::<A, F>(n) {
                 _ if n > BLOCK => lanes.each::<F, X, BLOCKS>(0, count),
@@ -488,7 +488,7 @@ mod tests {
             given: null(),
             to: to.as_mut_ptr().cast(),
         };
-        // SAFETY: the lanes are within the slice, and `to` has room for a value of each.
+        // SAFETY: the lanes are within the slice, and `to` has room for one value per lane.
         unsafe { (folding.lanes)(&lanes) };
         to
     }
@@ -526,7 +526,7 @@ mod tests {
                 let (a, b) = (x.as_ptr().cast(), y.as_ptr().cast());
                 let lanes =
                     Lanes { x: a, y: b, n, step: step as isize, count: 9, given: null(), to: to.as_mut_ptr().cast() };
-                // SAFETY: the lanes are within the slices, and `to` has room for a value of each.
+                // SAFETY: the lanes are within the slices, and `to` has room for one value per lane.
                 unsafe { (folding.products.unwrap())(&lanes) };
                 let expected: Vec<f64> = folded(folding, &products, n, step, 9);
                 assert!(to.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{n}: {to:?} {expected:?}");

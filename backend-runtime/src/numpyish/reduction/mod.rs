@@ -128,8 +128,8 @@ pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// Folds all elements of a 1-D array if they are few and contiguous, in the order of a plan, as making a plan would
-/// take longer; otherwise `None`.
+/// Folds all elements of a 1-D array in the order of a plan, if they are few and contiguous; otherwise `None`. For so
+/// few elements, making a plan would take longer.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -163,7 +163,7 @@ fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<P
 /// Buffer with the same value for every output.
 fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
     let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
-    // SAFETY: the value has this dtype, and the buffer has room for that many.
+    // SAFETY: the value has this dtype, and the buffer has room for `values.len()` values.
     unsafe { Value::from_f64(dtype, value).fill(dtype, values.start(), values.len()) };
     Ok(values)
 }
@@ -186,7 +186,7 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 /// fold.
 unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the folding, the plan and the operands.
     unsafe { plan.fold(&reading, folding, given) }
 }
 

@@ -85,7 +85,7 @@ unsafe fn divide<A: Float>(sums: &Buffer, by: usize) {
     let (ends, by) = (Ends { from: sums.start().cast_const(), to: sums.start() }, A::from_f64(by as f64));
     parallel::parallel(sums.len(), CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: the caller's promise; the range is within the buffer, and belongs to this task only.
+        // SAFETY: the caller guarantees the dtype. The range is within the buffer, and belongs to this task only.
         unsafe { divide_some::<A>(ends.to.cast::<A>().add(range.start), range.len(), by) };
     });
 }
@@ -98,7 +98,7 @@ unsafe fn quotients<A: Real, R: Real>(x: &Buffer, divisor: f64, root: bool, to: 
     let ends = Ends { from: x.start().cast_const(), to: to.start() };
     parallel::parallel(x.len(), CHEAP, |range| {
         let ends = &ends;
-        // SAFETY: the caller's promise; the range is within both buffers.
+        // SAFETY: the caller guarantees the dtypes, and the range is within both buffers.
         unsafe {
             let (from, to) = (ends.from.cast::<A>().add(range.start), ends.to.cast::<R>().add(range.start));
             if root {
@@ -125,7 +125,7 @@ versions! {
         to: *mut R,
     ) {
         for i in 0..n {
-            // SAFETY: the caller has `n` numbers, and room for as many results.
+            // SAFETY: `x` has `n` numbers, and `to` has room for `n` results.
             unsafe {
                 let quotient = (*x.add(i)).to_f64() / divisor;
                 *to.add(i) = R::of(if ROOT { quotient.sqrt() } else { quotient });

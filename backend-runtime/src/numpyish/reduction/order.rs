@@ -1,8 +1,8 @@
 //! The order in which the elements of an output are folded.
 //!
 //! The order depends on the lengths of the reduced axes and on their layout in memory, and on nothing else: neither on
-//! the other outputs of the call nor on the number of threads. So a part of an array, cut along other axes, has the
-//! bits of the whole.
+//! the other outputs of the call nor on the number of threads. So an output has the same bits if only a part of the
+//! array, cut along other axes, is reduced.
 //!
 //! The elements of an output are a list, with neighbours in memory next to each other. It is cut into blocks of at most
 //! [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each of which takes
@@ -46,8 +46,8 @@ pub struct Order {
     dims: Vec<Dim>,
     /// Number of elements.
     len: usize,
-    /// Length of a run: elements of the nearest axis, or of several with no kept axis between them. They are usually
-    /// contiguous.
+    /// Number of elements of a run: those of the nearest axis, or of several axes without a kept axis between them.
+    /// They are usually contiguous.
     run: usize,
 }
 
@@ -123,8 +123,8 @@ impl Order {
     }
 }
 
-/// The elements of an output in order, in stretches along the nearest axis. It never ends: after the last element it
-/// starts again.
+/// The elements of an output in order, in stretches along the nearest axis. The iteration never ends: after the last
+/// element it starts again.
 pub struct Stretches<'a> {
     outer: Offsets<'a>,
     inner: Dim,

@@ -95,8 +95,8 @@ impl Plan {
         self.order.len()
     }
 
-    /// Offset of the first element of each output, from output `first` on, for a reduction along at most one axis. It
-    /// never ends.
+    /// Offset of the first element of each output, from output `first` on, for a reduction along at most one axis. The
+    /// iterator never ends.
     pub fn starts(&self, first: usize) -> impl Iterator<Item = isize> {
         Offsets::at(&self.kept, first).map(|offset| self.start + offset)
     }
@@ -106,7 +106,7 @@ impl Plan {
     /// # Safety
     /// All elements of the result have been written.
     pub unsafe fn array(&self, values: Buffer) -> Result<RawArray> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that all elements have been written.
         let array = unsafe { RawArray::new(self.op, self.shape.clone(), values)? };
         Ok(self.inserted.iter().fold(array.permuted(&self.places), |a, &axis| a.with_axis(axis)))
     }
@@ -118,14 +118,14 @@ impl Plan {
     /// `from` and `given` must belong to the array of this plan, and have the dtypes of the folding.
     pub unsafe fn fold(&self, from: &Reading<'_>, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
         let given = given.map_or(std::ptr::null(), |g| g.start().cast_const());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements, the operands and the dtypes.
         unsafe { self.fold_given(from, folding, given) }
     }
 
     /// Like [`Plan::fold`], with operands at the address `given`: one for each output, or one that all share.
     ///
     /// # Safety
-    /// As for [`Plan::fold`].
+    /// The conditions of [`Plan::fold`] hold.
     pub unsafe fn fold_given(&self, from: &Reading<'_>, folding: &Folding, given: *const u8) -> Result<Buffer> {
         let outputs = self.outputs();
         let inputs = self.inputs();
@@ -180,12 +180,12 @@ impl Plan {
     /// single output need not be read.
     ///
     /// # Safety
-    /// As for [`Plan::fold`]; the fold takes no operand `given`.
+    /// The conditions of [`Plan::fold`] hold; the fold takes no operand `given`.
     pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
-        /// Blocks that are folded before the next test of `found`.
+        /// Number of blocks that are folded before the next test of `found`.
         const SOME: usize = 8;
         if self.outputs() != 1 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements and the dtypes.
             return unsafe { self.fold(from, folding, None) };
         }
         let blocks = self.order.blocks();
@@ -222,7 +222,7 @@ impl Plan {
     /// Folds some outputs, each on its own.
     ///
     /// # Safety
-    /// As for [`Plan::fold`]; `acc` must have room for the values of the outputs.
+    /// The conditions of [`Plan::fold`] hold; `acc` must have room for the values of the outputs.
     unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let size = folded.folding.acc.size();
@@ -238,12 +238,12 @@ impl Plan {
     /// Like `lanes` for contiguous elements, with all outputs along an axis at once.
     ///
     /// # Safety
-    /// As for [`Plan::lanes`]; the lanes must be dense.
+    /// The conditions of [`Plan::lanes`] hold; the lanes must be dense.
     unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, usize::MAX, |row, o| {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the lanes, the operands and the room.
             unsafe { folded.lanes(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
         });
     }
@@ -251,12 +251,12 @@ impl Plan {
     /// Folds some outputs by rows.
     ///
     /// # Safety
-    /// As for [`Plan::lanes`].
+    /// The conditions of [`Plan::lanes`] hold.
     unsafe fn rows(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, folded.widest(), |row, o| {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the outputs, the operands and the room.
             unsafe { folded.rows(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
         });
     }
@@ -288,7 +288,7 @@ impl Plan {
 
 /// Division of few outputs with many elements among several threads.
 struct Split {
-    /// Blocks of a piece: a power of two, so that blocks are paired as without pieces.
+    /// Number of blocks of a piece: a power of two, so that blocks are merged in the same pairs as without pieces.
     each: usize,
     /// Number of parts of the elements.
     pieces: usize,
@@ -361,8 +361,8 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     all
 }
 
-/// Length of the nearest axes as one run, as long as no kept axis lies between them. Strides do not matter: a formula
-/// has none, and those of a part may differ from those of the whole.
+/// Number of elements of the nearest axes that form one run, because no kept axis lies between them. Strides do not
+/// matter: a formula has none, and the strides of a part may differ from the strides of the whole.
 fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     let Some((&(mut axis, Dim { len: mut run, .. }), outer)) = reduced.split_last() else { return 1 };
     for &(next, d) in outer.iter().rev() {

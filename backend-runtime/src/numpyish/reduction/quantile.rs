@@ -66,8 +66,8 @@ fn quantiles_in<A: Ranked>(
         let mut ranks = buffer::vec::<A::Rank>(op, n)?;
         let (places, needed) = (&places, &needed);
         Ok(Box::new(move |lane, out| {
-            // SAFETY: the lane has `n` elements, `ranks` has room for as many, and `out` for a result of each place. A
-            // rank is as wide as the number that is converted into its place first.
+            // SAFETY: the lane has `n` elements, `ranks` has room for `n` ranks, and `out` has room for one result per
+            // place. A rank is as wide as the number that is first converted into its place.
             unsafe {
                 convert(x.dtype, A::DTYPE, lane, ranks.as_mut_ptr().cast(), n);
                 let nan = rank::<A>(ranks.as_mut_ptr(), n);
@@ -119,7 +119,7 @@ impl<A: Precision> Place<A> {
     fn of(q: f64, n: usize, method: Interpolation) -> Place<A> {
         let last = n.saturating_sub(1);
         let exact = q * last as f64;
-        // rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in `f32`
+        // rounded as NumPy rounds it, so that quantile 0.3 of eleven elements is the fourth element also in `f32`
         let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
         let (floor, ceil) = (index.floor(), index.ceil());
         let (low, part) = match method {

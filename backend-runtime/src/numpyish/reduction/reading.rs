@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 pub struct Reading<'a> {
     formula: Option<&'a Fused<'a>>,
     start: *const u8,
-    /// Bytes of an element of the array; `wide` are those of an element of the fold.
+    /// Size in bytes of an element of the array; `wide` is the size in bytes of an element of the fold.
     size: usize,
     wide: usize,
     /// Gathers elements of any stride into contiguous memory.
@@ -22,7 +22,7 @@ pub struct Reading<'a> {
     convert: Option<Convert>,
 }
 
-// SAFETY: it only reads, and the array may be shared between threads.
+// SAFETY: a `Reading` only reads, and the array may be shared between threads.
 unsafe impl Sync for Reading<'_> {}
 
 /// Number of elements that are converted at a time.
@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
         Reading { formula: x.formula(), start: x.start, size: x.dtype.size(), wide, gather, convert }
     }
 
-    /// Bytes of an element of the fold.
+    /// Size in bytes of an element of the fold.
     pub fn wide(&self) -> usize {
         self.wide
     }
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
     /// There must be elements at the offsets.
     pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
         let formula = self.formula.filter(|_| self.convert.is_none())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees elements at the offsets.
         unsafe { formula.factors(offset, n) }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Reading<'a> {
         }
         assert!(n <= BLOCK, "elements fit a block");
         let to = scratch.start_mut();
-        // SAFETY: the caller's promise; a block has room for `n` elements.
+        // SAFETY: the caller guarantees the elements, and a block has room for `n` elements.
         unsafe { self.fetch(offset, stride, n, to) };
         to
     }
@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
     /// The array must have elements at the offsets, and `to` room for them.
     #[inline(never)]
     pub unsafe fn fetch(&self, offset: isize, stride: isize, n: usize, to: *mut u8) {
-        // SAFETY: the caller's elements, with room for as many.
+        // SAFETY: the caller guarantees the elements, and room for `n` elements.
         unsafe {
             match (self.formula, self.convert) {
                 (None, Some(convert)) if stride == 1 => convert(self.place(offset), to, n),
@@ -121,7 +121,7 @@ impl<'a> Reading<'a> {
         for first in (0..n).step_by(SOME) {
             let many = SOME.min(n - first);
             let at = offset + first as isize * stride;
-            // SAFETY: the caller's promise; `some` has room for `SOME` elements.
+            // SAFETY: the caller guarantees the elements, and `some` has room for `SOME` elements.
             unsafe {
                 match self.formula {
                     Some(formula) => formula.compute(at, stride, many, here),

@@ -34,7 +34,8 @@ pub struct FoldLoops {
 type Finish = unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64);
 
 impl FoldLoops {
-    /// The loops of the row `F` over elements of `A`; `finishes` tells whether results are computed from its values.
+    /// The loops of the row `F` over elements of `A`; `finishes` is true if results are computed from the fold's
+    /// values.
     pub const fn of<A: Element, F: EachFold<A>>(finishes: bool) -> FoldLoops {
         FoldLoops {
             of: A::DTYPE,
@@ -112,7 +113,7 @@ pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, k
     let values = if plan.inputs() == 0 {
         let mut none = Value::ZERO;
         let values = Buffer::new(plan.op(), plan.outputs(), loops.folding.acc)?;
-        // SAFETY: the value is an accumulator of the fold, and there is room for one for each output.
+        // SAFETY: the value is an accumulator of the fold, and the buffer has room for one value per output.
         unsafe {
             (loops.identity)(none.start_mut());
             none.fill(loops.folding.acc, values.start(), values.len());
@@ -127,7 +128,7 @@ pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, k
         None => values,
         Some(finish) => {
             let results = Buffer::new(plan.op(), values.len(), loops.out)?;
-            // SAFETY: `f` is the op; values and results are equal in number.
+            // SAFETY: `f` is the op, and there are as many results as values.
             unsafe {
                 finish(ptr::from_ref(f).cast(), values.start(), results.start(), values.len(), plan.inputs() as f64)
             };
@@ -154,7 +155,7 @@ pub mod tests {
         finish_params: &[],
     };
 
-    /// Expansion of a row, by hand: name, parameters, values, and the four expressions.
+    /// Written-out expansion of a row: name, parameters, values, and the four expressions.
     macro_rules! row {
         ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, $counts:literal, [$($of:ty),*],
             $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {

@@ -1,8 +1,9 @@
 //! Running sums and products.
 //!
-//! The elements of a lane are joined in blocks, from its start on. The sums of a block are those of its four quarters,
-//! to which the sum of everything before is added. Quarters are summed side by side in a lane, but one after the other
-//! in rows, whose elements belong to different lanes. So a lane has the same bits whatever else is scanned.
+//! The elements of a lane are joined in blocks, from the start of the lane on. A block has four quarters: each quarter
+//! is scanned on its own, and the sum of everything before the quarter is added to its sums. In a lane, quarters are
+//! scanned side by side; in rows, whose elements belong to different lanes, they are scanned one after another. So a
+//! lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -43,8 +44,8 @@ pub fn cumulative_prod<T: Element>(
 
 /// The operation that joins two neighbours.
 trait Join: 'static {
-    /// Whether joining parts of a lane may leave the range of numbers although joining elements in order does not: a
-    /// product of large numbers, or of small ones, beside a 0 or a number of the other kind.
+    /// True if joining parts of a lane may leave the range of numbers although joining elements in order does not, as
+    /// in a product of large numbers, or of small ones, next to a 0 or a number of the other kind.
     const LEAVES_RANGE: bool;
 
     fn identity<A: Numeric>() -> A;
@@ -87,11 +88,11 @@ impl Join for Multiplying {
 struct Scan {
     /// The value for no elements.
     identity: Value,
-    /// Whether results depend on the order of operations, so that blocks are scanned by quarters.
+    /// True if results depend on the order of operations, so that blocks are scanned by quarters.
     by_quarters: bool,
     /// Joins `n` elements to `n` accumulators.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
-    /// Joins `n` elements to the accumulators of a quarter, and writes these, joined to the values `before`.
+    /// Joins `n` elements to the accumulators of a quarter, and writes the accumulators joined to the values `before`.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements from the value `carry` on, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
@@ -122,7 +123,7 @@ impl Scan {
         Scan::new::<Adding>(dtype)
     }
 
-    #[inline(never)] // as above
+    #[inline(never)] // not inlined, for the same reason as `sums`
     fn products(dtype: DType) -> Scan {
         Scan::new::<Multiplying>(dtype)
     }
@@ -144,19 +145,20 @@ fn is_rounded<A: Element>() -> bool {
     A::DTYPE.kind() >= DTypeKind::Real
 }
 
-/// Columns of a tile: their accumulators stay in the L1 cache.
+/// Number of columns of a tile, whose accumulators stay in the L1 cache.
 const TILE: usize = 512;
 
-/// Longest lanes that are scanned many at a time.
+/// Length of the longest lanes that are scanned many at a time.
 const SHORT: usize = 64;
 
-/// Elements of a block of a lane.
+/// Number of elements of a block of a lane.
 const BLOCK: usize = TILE;
 
-/// Elements of a piece of a long lane, which one of several threads reads twice: they fit its caches.
+/// Number of elements of a piece of a long lane. One of several threads reads a piece twice, so a piece fits its
+/// caches.
 const PIECE: usize = 1 << 14;
 
-/// Least number of bytes of contiguous results for which writing past the caches pays.
+/// Smallest number of bytes of contiguous results for which writing around the caches pays.
 const STREAMED: usize = 512;
 
 /// Scratch memory for a tile of any dtype.
@@ -176,7 +178,7 @@ fn scan(
     scan_through(op, x, axis, include_initial, scan, |bytes| stream::pays(bytes, stream::SHARE))
 }
 
-/// Like `scan`, writing past the caches if `is_streamed` returns true for the number of bytes read and written.
+/// Like `scan`, writing around the caches if `is_streamed` returns true for the number of bytes read and written.
 fn scan_through(
     op: &'static str,
     x: View<'_>,
@@ -269,14 +271,14 @@ fn scan_through(
 /// A scan from one array in C order to another.
 struct Scanned {
     scan: Scan,
-    /// The dtype of the computation, followed by those of both arrays.
+    /// The dtype of the computation, followed by the dtypes of both arrays.
     of: DType,
     x: DType,
     out: DType,
     from: *const u8,
     to: *mut u8,
-    /// Whether results are written past the caches; they then have the dtype of the computation, and every thread that
-    /// writes must call [`Scanned::finish`] in the end.
+    /// True if results are written around the caches. Results then have the dtype of the computation, and every thread
+    /// that writes must call [`Scanned::finish`] in the end.
     is_streamed: bool,
 }
 
@@ -483,7 +485,7 @@ versions! {
     ) {
         let (own, before, x, out) = (own.cast::<A>(), before.cast::<A>(), x.cast::<A>(), out.cast::<A>());
         for i in 0..n {
-            // SAFETY: all of them have `n` elements.
+            // SAFETY: all four arrays have `n` elements.
             unsafe {
                 *own.add(i) = F::join(*own.add(i), *x.add(i));
                 *out.add(i) = F::join(*before.add(i), *own.add(i));
@@ -561,7 +563,7 @@ unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *m
     let quarter = quarter_of::<A, F>(n);
     let mut before = [F::identity::<A>(); W];
     let mut i = 0;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `W * n` elements in both arrays.
     unsafe {
         while i < 4 * quarter {
             let mut own = [F::identity::<A>(); W];
@@ -585,7 +587,7 @@ unsafe fn side_by_side<A: Numeric, F: Join, const W: usize>(x: *const A, out: *m
     }
 }
 
-/// Elements of a quarter of a block of `n`; 0 if elements are joined one after the other.
+/// Number of elements of a quarter of a block of `n` elements; 0 if elements are joined one after another.
 #[inline(always)]
 fn quarter_of<A: Element, F: Join>(n: usize) -> usize {
     if F::LEAVES_RANGE && is_rounded::<A>() { 0 } else { n / 4 }

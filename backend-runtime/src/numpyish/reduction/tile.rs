@@ -19,7 +19,7 @@ pub struct Folded<'a> {
     pub blocks: Range<usize>,
 }
 
-/// Bytes of a row of values: several rows fit the L1 cache.
+/// Size in bytes of a row of values; several rows fit the L1 cache.
 const ROW: usize = 1 << 13;
 
 type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
@@ -28,7 +28,7 @@ const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 /// Rows for the merge tree: one for each level of the tree of sides, and one for the values of a group of sides.
 const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
 
-/// Bytes of the rows that wait to be merged.
+/// Size in bytes of all rows that wait to be merged.
 const WAITING: usize = 1 << 16;
 
 type Waiting = [MaybeUninit<Value>; WAITING / size_of::<Value>()];
@@ -42,19 +42,19 @@ impl Folded<'_> {
         let first = self.order.block(self.blocks.start);
         let mut elements = self.order.stretches(first.start);
         if self.blocks.len() == 1 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements, the operand and the room.
             return unsafe { self.block(start, &mut elements, first.len(), given, acc, scratch) };
         }
         let mut tree = Pairwise::new(self.folding);
         for n in self.order.lengths(self.blocks.clone()) {
             let mut value = Value::ZERO;
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees the elements, the operand and the room.
             unsafe {
                 self.block(start, &mut elements, n, given, value.start_mut(), scratch);
                 tree.push(value);
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees room for a value.
         unsafe { tree.finish().unwrap_or(Value::ZERO).fill(self.folding.acc, acc, 1) };
     }
 
@@ -72,7 +72,7 @@ impl Folded<'_> {
         let step = elements.step();
         if elements.at_hand() >= n {
             let (at, _) = elements.take(n);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements, the operand and the room.
             return unsafe {
                 if step == 1
                     && sides(n) > 1
@@ -89,7 +89,7 @@ impl Folded<'_> {
         let mut done = 0;
         while done < n {
             let (at, many) = elements.take(n - done);
-            // SAFETY: the caller's promise; a block has room for `n` elements.
+            // SAFETY: the caller guarantees the elements, and a block has room for `n` elements.
             unsafe { self.from.fetch(start + at, step, many, to.add(done * self.from.wide())) };
             done += many;
         }
@@ -102,8 +102,8 @@ impl Folded<'_> {
         self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
     }
 
-    /// The loop over products, and the addresses of both factors. Not for short lanes, which are folded side by side:
-    /// for these it is faster to compute the products first.
+    /// The loop over products, and the addresses of both factors. `None` for short lanes, which are folded side by
+    /// side: for these it is faster to compute the products first.
     fn products(&self) -> Option<(Loop, [*const u8; 2])> {
         if sides(self.order.len()) == 1 {
             return None;
@@ -114,7 +114,7 @@ impl Folded<'_> {
     /// Folds neighbouring outputs, one after the other. The elements of each are contiguous.
     ///
     /// # Safety
-    /// As for [`Folded::rows`], for any number of outputs; the lanes must be dense.
+    /// The conditions of [`Folded::rows`] hold, for any number of outputs; the lanes must be dense.
     pub unsafe fn lanes(&self, outputs: Outputs, given: *const u8, to: *mut u8, scratch: &mut Block) {
         let Outputs { start, stride, width } = outputs;
         let first = self.order.block(self.blocks.start).start;
@@ -122,19 +122,20 @@ impl Folded<'_> {
         let start = start + first as isize;
         if self.from.direct() {
             let lanes = Lanes { x: self.from.place(start), y: null(), n, step: stride, count: width, given, to };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the lanes, the operands and the room.
             return unsafe { (self.folding.lanes)(&lanes) };
         }
         if let Some((products, factors)) = self.products() {
             let [x, y] = factors.map(|at| at.wrapping_offset(start * self.from.wide() as isize));
-            // SAFETY: as above; both factors have the same offsets.
+            // SAFETY: the caller guarantees the lanes, the operands and the room, and both factors have the same
+            // offsets.
             return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
         // as many outputs as fit a block are fetched at a time
         let many = if stride == n as isize { BLOCK / n } else { 1 };
         for done in (0..width).step_by(many) {
             let count = many.min(width - done);
-            // SAFETY: the caller's promise; a block has room for these elements.
+            // SAFETY: the caller guarantees the lanes, the operands and the room; a block has room for these elements.
             unsafe {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
                 let given = given.wrapping_add(done * self.folding.given);
@@ -153,7 +154,7 @@ impl Folded<'_> {
         (ROW / self.size()).min(BLOCK).min(waiting)
     }
 
-    /// Bytes of an element, of an accumulator or of an operand `given`, whichever is largest.
+    /// Size in bytes of an element, of an accumulator or of an operand `given`, whichever is largest.
     fn size(&self) -> usize {
         self.from.wide().max(self.folding.acc.size()).max(self.folding.given)
     }
@@ -168,11 +169,11 @@ impl Folded<'_> {
         let first = self.order.block(self.blocks.start);
         let mut rows = self.order.stretches(first.start);
         if self.blocks.len() == 1 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements, the operands and the room.
             return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
         }
         let mut next = self.order.lengths(self.blocks.clone());
-        // SAFETY: as above; rows are at most as wide as [`Folded::widest`].
+        // SAFETY: the caller guarantees the elements and operands, and rows are at most as wide as [`Folded::widest`].
         unsafe {
             pairwise(self.folding, row.width, self.blocks.len(), total, |to| {
                 let n = next.next().unwrap_or(0);
@@ -250,7 +251,7 @@ struct Tile<'a> {
     of: &'a Folded<'a>,
     row: Outputs,
     given: *const u8,
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     acc: usize,
 }
 
@@ -294,7 +295,7 @@ impl Tile<'_> {
         // rows are contiguous, without gaps
         let dense = stride == 1 && rows.step() == width as isize;
         let most = (ROW / self.of.size()).min(BLOCK);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and the room.
         unsafe {
             match sides(n) {
                 1 => self.one_side(rows, n, to, scratch),
@@ -317,7 +318,7 @@ impl Tile<'_> {
             done += many;
         }
         let chain = Chain { start: self.row.start, offsets: &offsets[..n], width: self.row.width, given: self.given };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and the room.
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
@@ -330,7 +331,7 @@ impl Tile<'_> {
         let values = values.as_mut_ptr().cast::<u8>();
         let offsets: [isize; LONGEST] = std::array::from_fn(|turn| (turn * sides * width) as isize);
         let mut done = 0;
-        // SAFETY: the caller's promise; a row has room for the accumulators of all sides.
+        // SAFETY: the caller guarantees the rows, and a row has room for the accumulators of all sides.
         unsafe {
             let given = self.given_to(sides, &mut given);
             while done < n {
@@ -397,7 +398,7 @@ impl Tile<'_> {
         }
         let offsets = offsets.as_ptr().cast::<isize>();
         let mut given = NO_ROW;
-        // SAFETY: the caller's promise; the offsets that are read have been written.
+        // SAFETY: the caller guarantees the rows, and the offsets that are read have been written.
         unsafe {
             let group = if even { sides.min(1 << group.max(1).ilog2()) } else { 1 };
             let given = self.given_to(group, &mut given);
@@ -467,7 +468,7 @@ impl Tile<'_> {
             return leaf(How::Begin, node.side, to, scratch);
         };
         let own = own.as_mut_ptr().cast();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees room for the accumulators at every level.
         unsafe {
             self.node(early, to, below, leaf, scratch);
             if late.halves().is_none() {
@@ -542,7 +543,7 @@ impl Tile<'_> {
         for (k, offsets) in offsets.chunks(many).enumerate() {
             rows.joins = k == last && matches!(how, How::Join(_));
             rows.to = if rows.joins { to } else { values };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the rows, the operands and the room.
             unsafe {
                 if direct {
                     (rows.offsets, rows.count) = (offsets.as_ptr(), offsets.len());

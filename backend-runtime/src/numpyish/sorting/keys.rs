@@ -11,7 +11,7 @@ pub trait Key: Element + Ord {
     #[cfg(target_arch = "x86_64")]
     type Wide: super::registers::Register<Key = Self>;
 
-    /// The key of an element. NaN has the largest key, and -0.0 that of 0.0.
+    /// The key of an element. NaN has the largest key, and -0.0 has the key of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
     /// Returns whether an element is -0.0, which its key does not distinguish from 0.0.
@@ -34,7 +34,7 @@ pub trait Key: Element + Ord {
     /// the instructions.
     fn sort_in_vectors(keys: &mut [Self]) -> bool;
 
-    /// Moves the key of rank `place` there; no key before it is larger, and none behind it is smaller.
+    /// Moves the key of rank `place` to that index. No key before it is then larger, and no key after it is smaller.
     ///
     /// # Panics
     /// If `place` is not below the number of keys.
@@ -101,7 +101,7 @@ versions! {
 /// Number of keys that are converted to elements at a time.
 const BLOCK: usize = 64;
 
-/// Bits of a digit: its table of counts stays in the L1 cache.
+/// Number of bits of a digit, whose table of counts stays in the L1 cache.
 const DIGIT: usize = 11;
 
 macro_rules! key {

@@ -116,7 +116,7 @@ versions! {
             let key = key.cast::<u64>();
             let bit = key.wrapping_sub(least);
             let bit = if bit < count { bit } else { beyond };
-            // SAFETY: it is the word of a bit below `count`, or the last word.
+            // SAFETY: this is the word of a bit below `count`, or the last word.
             let word = unsafe { *bits.get_unchecked((bit / 64) as usize) };
             *out = (word >> (bit % 64)) as u8 & 1 ^ u8::from(invert);
         }

@@ -80,7 +80,7 @@ fn merge_part<K: Key>(a: &[K], b: &[K], first: usize, out: &mut [K]) {
     merge(&a[start..end], &b[first - start..first + out.len() - end], out);
 }
 
-/// How many of the first `k` keys of the merged slices come from `a`; of equal keys, those of `a` come first.
+/// Number of keys from `a` among the first `k` keys of the merged slices; of equal keys, keys of `a` come first.
 fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     let Range { start: mut low, end: mut high } = k.saturating_sub(b.len())..k.min(a.len());
     while low < high {
@@ -95,7 +95,7 @@ fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
     assert_eq!(a.len() + b.len(), out.len(), "every key has a place");
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        // so many steps that neither slice can come to its end
+        // within this number of steps, neither slice can run out
         for _ in 0..(a.len() - i).min(b.len() - j) {
             // SAFETY: both indices are below the lengths, because of the number of steps.
             unsafe {

@@ -147,7 +147,7 @@ unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bo
 /// `x` must point to `n` elements of the dtype.
 unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: &mut Vec<K>) {
     assert!(n <= keys.capacity(), "there is room for the keys");
-    // SAFETY: the caller's promise; every key is written.
+    // SAFETY: the caller guarantees the elements, and every key is written.
     unsafe {
         read_keys(dtype, x, n, descending, keys.as_mut_ptr());
         keys.set_len(n);
@@ -228,7 +228,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
 /// `x` must point to `n` elements of the dtype.
 unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<K>> {
     let mut keys = buffer::vec::<K>(op, n)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `n` elements.
     unsafe { replace_keys(dtype, x, n, false, &mut keys) };
     Ok(keys)
 }

@@ -124,7 +124,7 @@ impl Group {
     ) {
         let Group { dtype, len, count, descending } = *self;
         let n = count * len;
-        // SAFETY: the caller's promise: both have `n` elements, and there is room for as many keys.
+        // SAFETY: the caller guarantees `n` elements in both memories, and `keys` has room for as many keys.
         unsafe {
             let negative_zero = (loops.keys)(from, n, keys.as_mut_ptr(), descending);
             copy::transpose(keys.as_ptr(), (count, len), len, tile.as_mut_ptr().cast(), TOGETHER);
@@ -151,7 +151,7 @@ unsafe fn sort_in_registers<V: Register>(pairs: &[(u8, u8)], tile: &mut Tile<V::
     for first in (0..TOGETHER).step_by(V::LANES) {
         for &(a, b) in pairs {
             let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);
-            // SAFETY: the length of a row is a multiple of the register's.
+            // SAFETY: the length of a row is a multiple of the length of a register.
             unsafe {
                 let (a, b) = (tile[a].as_mut_ptr().add(first), tile[b].as_mut_ptr().add(first));
                 let (low, high) = V::load(a).in_order(V::load(b));

@@ -12,42 +12,43 @@ pub trait Register: Copy {
     const LANES: usize;
 
     /// # Safety
-    /// The processor must have the register's instructions, here and below; `from` must have [`Register::LANES`] keys.
+    /// The processor must have the register's instructions, and `from` must have [`Register::LANES`] keys.
     unsafe fn load(from: *const Self::Key) -> Self;
 
     /// # Safety
-    /// As above; `to` must have room for [`Register::LANES`] keys.
+    /// The processor must have the register's instructions, and `to` must have room for [`Register::LANES`] keys.
     unsafe fn store(self, to: *mut Self::Key);
 
     /// The same key in every lane.
     ///
     /// # Safety
-    /// As above.
+    /// The processor must have the register's instructions.
     unsafe fn all(key: Self::Key) -> Self;
 
     /// The smaller and the larger of two keys in each lane.
     ///
     /// # Safety
-    /// As above.
+    /// The processor must have the register's instructions.
     unsafe fn in_order(self, other: Self) -> (Self, Self);
 
     /// In each lane, the key of the lane whose number differs in the bits `BY`.
     ///
     /// # Safety
-    /// As above.
+    /// The processor must have the register's instructions.
     unsafe fn exchanged<const BY: usize>(self) -> Self;
 
     /// The lanes of `other` whose number has the bit `BIT`, and the lanes of `self` elsewhere.
     ///
     /// # Safety
-    /// As above.
+    /// The processor must have the register's instructions.
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
 
-    /// Writes the keys not above those of `most` from `left` on, and the others so that they end at `right`; returns
-    /// the number of the first. The memory between them is overwritten.
+    /// Writes the keys that are not above the keys of `most` from `left` on, and the other keys so that they end just
+    /// before `right`. Returns the number of keys that are not above. The memory between the two groups is overwritten.
     ///
     /// # Safety
-    /// As above; there must be room for [`Register::LANES`] keys at both ends, at the same address or without overlap.
+    /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys at both
+    /// ends, at the same address or without overlap.
     unsafe fn split(self, most: Self, left: *mut Self::Key, right: *mut Self::Key) -> usize;
 }
 
@@ -99,7 +100,6 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
 }
 
 /// For each set of lanes, the order of all lanes that puts the set last, as indices of words; a lane has `words` words.
-/// `words`.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -134,28 +134,28 @@ impl Register for Wide64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide64(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide64(_mm512_set1_epi64(key as i64)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
-            // the larger one by logic, on another port than the minimum
+            // computes the larger key by logic, on another port than the minimum
             (Wide64(low), Wide64(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, low)))
         }
     }
@@ -163,19 +163,19 @@ impl Register for Wide64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 2) };
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide64(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide64(_mm512_mask_blend_epi64(const { lanes_with(BIT) as u8 }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let above = _mm512_cmpgt_epu64_mask(self.0, most.0);
             let order = _mm512_cvtepu8_epi64(_mm_loadl_epi64(EIGHTS[usize::from(above)].as_ptr().cast()));
@@ -193,25 +193,25 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide32(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide32(_mm512_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let low = _mm512_min_epu32(self.0, other.0);
             (Wide32(low), Wide32(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
@@ -221,22 +221,23 @@ impl Register for Wide32 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 1) };
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide32(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Wide32(_mm512_mask_blend_epi32(const { lanes_with(BIT) }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: as above; of the second part, only the keys above are written.
+        // SAFETY: the caller guarantees the instructions and the memory; of the second part, only the keys above are
+        // written.
         unsafe {
-            // no table, as it would have 65536 orders. The first part is written as a whole register, and then the
-            // second over its excess
+            // uses no table, because it would have 65536 orders. The first part is written as a whole register, and
+            // then the second part is written over the excess of the first
             let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
             let many = above.count_ones() as usize;
             _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));
@@ -253,7 +254,7 @@ impl Register for Wide32 {
 /// The processor must have AVX2.
 #[inline(always)]
 unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
-    // SAFETY: the caller's promise; an order has 8 bytes.
+    // SAFETY: the caller guarantees AVX2, and an order has 8 bytes.
     unsafe { _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order.as_ptr().cast()))) }
 }
 
@@ -263,7 +264,7 @@ unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
 /// The processor must have AVX2.
 #[inline(always)]
 unsafe fn chosen(x: __m256i, y: __m256i, words: &[i32; 8]) -> __m256i {
-    // SAFETY: the caller's promise; there are 8 words.
+    // SAFETY: the caller guarantees AVX2, and there are 8 words.
     unsafe { _mm256_blendv_epi8(x, y, _mm256_loadu_si256(words.as_ptr().cast())) }
 }
 
@@ -273,25 +274,25 @@ impl Register for Half64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half64(_mm256_xor_si256(_mm256_loadu_si256(from.cast()), _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { _mm256_storeu_si256(to.cast(), _mm256_xor_si256(self.0, _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half64(_mm256_set1_epi64x(key as i64 ^ i64::MIN)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let swaps = _mm256_cmpgt_epi64(self.0, other.0);
             let low = _mm256_blendv_epi8(self.0, other.0, swaps);
@@ -302,19 +303,19 @@ impl Register for Half64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 2) };
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half64(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half64(chosen(self.0, other.0, const { &words_with(BIT, 2) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let above = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(self.0, most.0)));
             let x = Half64(permuted(self.0, &FOURS[above as usize]));
@@ -331,44 +332,44 @@ impl Register for Half32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half32(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half32(_mm256_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { (Half32(_mm256_min_epu32(self.0, other.0)), Half32(_mm256_max_epu32(self.0, other.0))) }
     }
 
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 1) };
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half32(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe { Half32(chosen(self.0, other.0, const { &words_with(BIT, 1) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions and the memory.
         unsafe {
             let low = _mm256_cmpeq_epi32(_mm256_min_epu32(self.0, most.0), self.0);
             let above = 0xff & !_mm256_movemask_ps(_mm256_castsi256_ps(low));

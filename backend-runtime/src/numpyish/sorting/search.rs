@@ -10,7 +10,7 @@ const SIDE: usize = 16;
 /// Number of values that are converted to keys and searched at a time.
 pub const BLOCK: usize = 256;
 
-/// Counts for each value the sorted keys below its own key, or below and equal if `left` is unset.
+/// For each value, counts the sorted keys below the value's own key, and also the equal keys if `left` is unset.
 ///
 /// # Safety
 /// `values` must point to as many elements of the dtype as there are places.
@@ -28,7 +28,7 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// Counts for each of the first keys of a block the sorted keys below it, and with `EQUAL` also those equal to it.
+/// For each of the first keys of a block, counts the sorted keys below it, and with `EQUAL` also the keys equal to it.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
     // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
@@ -75,7 +75,7 @@ versions! {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {
             let mut at = [0_usize; SIDE];
             let mut left = sorted.len();
-            // the place is among `left` keys from `at` on, or behind them
+            // the place is among `left` keys from `at` on, or after them
             while left > 0 {
                 let half = left.div_ceil(2);
                 for k in 0..SIDE {
@@ -116,7 +116,7 @@ mod tests {
                         assert_eq!(found, expected, "{n} {m} {left}");
                     });
                     let mut found = vec![-1; values.len()];
-                    // SAFETY: as above.
+                    // SAFETY: there are `n` sorted elements, and as many values as places.
                     unsafe {
                         let (sorted, values) = (sorted.as_ptr().cast(), values.as_ptr().cast());
                         few_places::<u64>(DType::UInt64, sorted, n as usize, values, left, &mut found);

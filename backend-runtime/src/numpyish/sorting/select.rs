@@ -40,8 +40,8 @@ pub fn topk<T: Ordered>(
     Ok((values, indices))
 }
 
-/// Indices of a partition: no element before place `kth` along one axis is larger than the one there, and none behind
-/// it is smaller.
+/// Indices of a partition: along one axis, no element before place `kth` is larger than the element at that place, and
+/// no element after it is smaller.
 pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<i64>> {
     const OP: &str = "argpartition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -105,7 +105,7 @@ unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, abov
         let some = keys[..many].iter().zip(first as i64..);
         let (mut lows, mut highs) = (0, 0);
         for (&k, i) in some.clone() {
-            // every index is written, and kept only by advancing the count: no branch to predict
+            // every index is written, but kept only if the count advances, so that there is no branch to predict
             lower[lows % SOME] = i;
             lows += usize::from(k < key);
             higher[highs % SOME] = i;
@@ -174,16 +174,16 @@ versions! {
     }
 }
 
-/// The first keys of a lane in order, and the indices of their elements. During the search it has further candidates,
-/// which are dropped when they are many.
+/// The first keys of a lane in order, and the indices of their elements. During the search, further candidates are held
+/// too, and are dropped when there are many.
 struct Chosen<K> {
     count: usize,
-    /// With more keys than this, unwanted keys are dropped.
+    /// Number of keys above which unwanted keys are dropped.
     many: usize,
     /// Number of keys.
     len: usize,
-    /// Room for `many` keys and some more: each loop below adds at most [`SOME`] keys before others are dropped, and at
-    /// most as many as the lane has.
+    /// Has room for `many` keys and for [`SOME`] more, because each loop below adds at most [`SOME`] keys before others
+    /// are dropped, but not for more keys than the lane has.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
@@ -244,7 +244,7 @@ impl<K: Key> Chosen<K> {
             parts &= parts - 1;
             let part = &some[from.min(some.len())..some.len().min(from + PART)];
             for (&key, i) in part.iter().zip((first + from) as u64..) {
-                // every key is written, and kept only by advancing the length: no branch to predict
+                // every key is written, but kept only if the length advances, so that there is no branch to predict
                 keys[len] = key;
                 indices[len] = i;
                 len += usize::from(key < end);

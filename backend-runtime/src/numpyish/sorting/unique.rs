@@ -98,7 +98,7 @@ fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let mut kept = 1;
     for i in 1..keys.len() {
         let key = keys[i];
-        // every key is written, and kept only by advancing the length: no branch to predict
+        // every key is written, but kept only if the length advances, so that there is no branch to predict
         keys[kept] = key;
         kept += usize::from(differ(last, key, nan));
         last = key;
@@ -124,7 +124,8 @@ fn nan<K: Key>(dtype: DType) -> Option<K> {
 /// `flat` must point to `n` elements of the dtype.
 unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *const u8, n: usize) -> Result<RawArray> {
     let values = Buffer::new(op, keys.len(), dtype)?;
-    // SAFETY: there is room for as many elements as keys; `flat` is as the caller promises.
+    // SAFETY: `values` has room for as many elements as there are keys, and the caller guarantees the elements at
+    // `flat`.
     unsafe {
         write_elements(dtype, keys.as_ptr(), keys.len(), false, values.start());
         zeros::restore_first(dtype, flat, n, values.start(), keys.len());
@@ -144,7 +145,7 @@ fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(Ra
     } else {
         drop_equal(&mut keys, nan(x.dtype));
     }
-    // SAFETY: as above.
+    // SAFETY: the packed copy has `n` elements.
     Ok((unsafe { values(op, x.dtype, &keys, flat.start(), n)? }, one_axis(op, many)?))
 }
 
@@ -166,7 +167,7 @@ fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
             firsts.push(i as i64);
         }
     })?;
-    // SAFETY: as above.
+    // SAFETY: the packed copy has `n` elements.
     let values = unsafe { values(op, x.dtype, &distinct, flat.start(), n)? };
     let inverse = RawArray::from_vec(op, x.shape.to_vec(), inverse)?;
     Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])

@@ -3,7 +3,6 @@
 //! their applications", 1968).
 //! After Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and
 //! others, "Vectorized and performance-portable quicksort", 2022.
-//! and performance-portable quicksort", 2022.
 
 use super::{
     keys::Key,
@@ -18,8 +17,8 @@ const FROM: usize = 24;
 /// Largest number of registers that a network sorts.
 const ROWS: usize = 16;
 
-/// Number of registers that are partitioned in a row before the next ones are chosen, a choice that has to wait until
-/// it is known how many keys went to each end.
+/// Number of registers that are partitioned in sequence before the next ones are chosen. The choice has to wait until
+/// the number of keys at each end is known.
 const AT_ONCE: usize = 8;
 
 /// Number of lanes of the widest register.
@@ -28,13 +27,13 @@ const LANES: usize = 16;
 /// Compares registers with their mirror images, in blocks of `BLOCK` registers.
 ///
 /// # Safety
-/// As for the functions of [`Register`], here and in all functions below.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) {
     for i in 0..N / 2 {
         let (block, k) = (i / (BLOCK / 2) * BLOCK, i % (BLOCK / 2));
         let (a, b) = (block + k, block + BLOCK - 1 - k);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the register's instructions.
         (x[a], x[b]) = unsafe { x[a].in_order(x[b]) };
     }
 }
@@ -42,12 +41,12 @@ unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) 
 /// Compares registers `DISTANCE` apart, in blocks of `2 * DISTANCE`.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn halve<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; N]) {
     for i in 0..N / 2 {
         let a = i / DISTANCE * (2 * DISTANCE) + i % DISTANCE;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the register's instructions.
         (x[a], x[a + DISTANCE]) = unsafe { x[a].in_order(x[a + DISTANCE]) };
     }
 }
@@ -55,10 +54,10 @@ unsafe fn halve<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; 
 /// Sorts each lane across the registers.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         if N >= 2 {
             flip::<V, 2, N>(x);
@@ -84,10 +83,10 @@ unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
 /// Sorts each lane across the registers, if lanes are bitonic.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         if N >= 16 {
             halve::<V, 8, N>(x);
@@ -107,10 +106,10 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
 /// Compares keys with their mirror images in blocks of `MIRROR + 1` lanes, whose second half begins at lane `HALF`.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const N: usize>(x: &mut [V; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         if N == 1 {
             let (low, high) = x[0].in_order(x[0].exchanged::<MIRROR>());
@@ -129,11 +128,11 @@ unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const 
 /// Compares lanes `DISTANCE` apart, in blocks of `2 * DISTANCE`.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; N]) {
     for x in x {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the register's instructions.
         unsafe {
             let (low, high) = x.in_order(x.exchanged::<DISTANCE>());
             *x = low.or::<DISTANCE>(high);
@@ -144,10 +143,10 @@ unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mu
 /// Sorts the keys of all registers: in order across the registers within a lane, and lane after lane.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         columns(x);
         flip_lanes::<V, 1, 1, N>(x);
@@ -174,7 +173,7 @@ unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
 /// Sorts keys that fit `N` registers. The rest of the registers is filled with the largest possible key.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     let n = keys.len();
@@ -207,7 +206,8 @@ unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
 /// Moves the keys that are not above `most` to the front, and returns their number.
 ///
 /// # Safety
-/// As above; there must be at least two times [`AT_ONCE`] registers of keys.
+/// The conditions of the functions of [`Register`] hold, and there are at least two times [`AT_ONCE`] registers of
+/// keys.
 #[inline(always)]
 unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     let (n, block) = (keys.len(), AT_ONCE * V::LANES);
@@ -242,8 +242,8 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
                 right -= V::LANES - low;
             }
         }
-        // single keys first: then whole registers are left, and the two addresses that the last register is written to
-        // are the same
+        // writes single keys first: then whole registers are left, and the two addresses to which the last register is
+        // written are the same
         let whole = kept / V::LANES * V::LANES;
         for i in whole..kept {
             let key = *ends.add(i);
@@ -265,17 +265,17 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
 /// The median of a sample of the keys, of a larger sample if there are many keys.
 ///
 /// # Safety
-/// As above; there must be at least four registers of keys.
+/// The conditions of the functions of [`Register`] hold, and there must be at least four registers of keys.
 #[inline(always)]
 unsafe fn pivot<V: Register>(keys: &[V::Key]) -> V::Key {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe { if keys.len() < 1024 { middle::<V, 1>(keys) } else { middle::<V, 4>(keys) } }
 }
 
 /// The median of `N` registers of keys, taken at equal distances.
 ///
 /// # Safety
-/// As above; there must be at least `N` registers of keys.
+/// The conditions of the functions of [`Register`] hold, and there must be at least `N` registers of keys.
 #[inline(always)]
 unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     let mut some = [V::Key::default(); ROWS * LANES];
@@ -284,7 +284,7 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     for (some, keys) in some[..count].iter_mut().zip(keys.chunks_exact(step)) {
         *some = keys[step / 2];
     }
-    // SAFETY: the caller's promise; `some` has room for the registers.
+    // SAFETY: the caller guarantees the register's instructions, and `some` has room for the registers.
     unsafe {
         let mut x = [V::all(some[0]); N];
         for (i, x) in x.iter_mut().enumerate() {
@@ -296,20 +296,20 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     some[V::LANES / 2 - 1]
 }
 
-/// A cut of the keys: no key before it is above a key behind it.
+/// A cut of the keys: no key before the cut is above a key after it.
 enum Cut {
     At(usize),
-    /// A cut as above, where moreover all keys behind are equal.
+    /// All keys after the cut are equal.
     BeforeEqual(usize),
 }
 
 /// Partitions the keys at one of them.
 ///
 /// # Safety
-/// As for [`part`].
+/// The conditions of [`part`] hold.
 #[inline(always)]
 unsafe fn cut<V: Register>(keys: &mut [V::Key]) -> Cut {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         let pivot = pivot::<V>(keys);
         let low = part::<V>(keys, pivot);
@@ -324,10 +324,10 @@ unsafe fn cut<V: Register>(keys: &mut [V::Key]) -> Cut {
 /// Sorts keys that fit [`ROWS`] registers.
 ///
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the register's instructions.
     unsafe {
         match keys.len().div_ceil(V::LANES) {
             0..=4 => sort_few::<V, 4>(keys),
@@ -337,13 +337,13 @@ unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
     }
 }
 
-/// Most cuts before another sort takes over, so that no input takes more than some multiple of `n log n`.
+/// Largest number of cuts before another sort takes over, so that no input takes longer than a multiple of `n log n`.
 fn most_cuts(n: usize) -> u32 {
     2 * n.max(1).ilog2()
 }
 
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
     // the larger part of each cut waits, so that no more parts wait than the length has bits
@@ -356,7 +356,7 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
         loop {
             let here = &mut keys[first..end];
             if here.len() <= ROWS * V::LANES {
-                // SAFETY: the caller's promise; the keys fit `ROWS` registers.
+                // SAFETY: the caller guarantees the register's instructions, and the keys fit `ROWS` registers.
                 unsafe { sort_rows::<V>(here) };
                 break;
             }
@@ -365,7 +365,7 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
                 break;
             }
             cuts -= 1;
-            // SAFETY: the caller's promise; there are more keys than `ROWS` registers hold.
+            // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers hold.
             match unsafe { cut::<V>(here) } {
                 Cut::BeforeEqual(n) => end = first + n,
                 Cut::At(n) => {
@@ -385,14 +385,14 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
 }
 
 /// # Safety
-/// As above.
+/// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn quickselect<V: Register>(keys: &mut [V::Key], place: usize, mut cuts: u32) {
     let (mut first, mut end) = (0, keys.len());
     loop {
         let here = &mut keys[first..end];
         if here.len() <= ROWS * V::LANES {
-            // SAFETY: the caller's promise; the keys fit `ROWS` registers.
+            // SAFETY: the caller guarantees the register's instructions, and the keys fit `ROWS` registers.
             return unsafe { sort_rows::<V>(here) };
         }
         if cuts == 0 {
@@ -400,7 +400,7 @@ unsafe fn quickselect<V: Register>(keys: &mut [V::Key], place: usize, mut cuts: 
             return;
         }
         cuts -= 1;
-        // SAFETY: the caller's promise; there are more keys than `ROWS` registers hold.
+        // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers hold.
         match unsafe { cut::<V>(here) } {
             Cut::BeforeEqual(n) if first + n <= place => return,
             Cut::BeforeEqual(n) => end = first + n,
@@ -416,12 +416,12 @@ macro_rules! by_set {
         pub fn $name(keys: &mut [$key] $(, $arg: $ty)?) -> bool {
             #[target_feature(enable = "avx2,fma,f16c,popcnt")]
             unsafe fn half(keys: &mut [$key] $(, $arg: $ty)?, cuts: u32) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the register's instructions.
                 unsafe { $of::<$half>(keys $(, $arg)?, cuts) }
             }
             #[target_feature(enable = "avx2,fma,f16c,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
             unsafe fn wide(keys: &mut [$key] $(, $arg: $ty)?, cuts: u32) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the register's instructions.
                 unsafe { $of::<$wide>(keys $(, $arg)?, cuts) }
             }
             if keys.len() < FROM {
@@ -445,8 +445,8 @@ by_set! {
     sort32 quicksort u32: Half32 Wide32, ();
     /// Like [`sort32`], for 64-bit keys.
     sort64 quicksort u64: Half64 Wide64, ();
-    /// Moves the key of rank `place` there; no key before it is larger, and none behind it is smaller. Returns `false`
-    /// like [`sort32`].
+    /// Moves the key of rank `place` to that index. No key before it is then larger, and no key after it is smaller.
+    /// Returns `false` like [`sort32`].
     select32 quickselect u32: Half32 Wide32, (place: usize);
     /// Like [`select32`], for 64-bit keys.
     select64 quickselect u64: Half64 Wide64, (place: usize);

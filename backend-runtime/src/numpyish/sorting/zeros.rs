@@ -46,7 +46,7 @@ macro_rules! by_float_bits {
 /// # Safety
 /// Both must point to `n` elements of the dtype, with the same number of zeros.
 pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8) {
-    // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
+    // SAFETY: the caller guarantees the elements, and the types have the size and the alignment of the dtype.
     unsafe {
         by_float_bits!(dtype, U => {
             let lane = std::slice::from_raw_parts(lane.cast::<U>(), n);
@@ -62,7 +62,7 @@ pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8
 /// # Safety
 /// `from` must point to `n` elements of the dtype, and `values` to `m`.
 pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mut u8, m: usize) {
-    // SAFETY: the caller's promise; the types have the size and the alignment of the dtype.
+    // SAFETY: the caller guarantees the elements, and the types have the size and the alignment of the dtype.
     unsafe {
         by_float_bits!(dtype, U => {
             let from = std::slice::from_raw_parts(from.cast::<U>(), n);

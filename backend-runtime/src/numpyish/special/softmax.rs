@@ -47,7 +47,7 @@ struct Lanes<'a> {
     axes: Vec<usize>,
     /// All axes, the outermost in memory first; if that separates the summed axes, the other axes come first.
     order: Vec<usize>,
-    /// Whether `order` is the order of memory.
+    /// True if `order` is the order of memory.
     in_memory: bool,
     /// Lengths of the axes in the order `order`.
     shape: Vec<usize>,
@@ -120,8 +120,8 @@ impl<'a> Lanes<'a> {
             return unsafe { of_dtype(op, wide, packed.start(), self.dims, of) };
         }
         let x = Buffer::new(op, self.x.len(), wide)?;
-        // SAFETY: `x` and the packed copy have the same number of elements, and so do the two results, of which each
-        // element has been written.
+        // SAFETY: `x` and the packed copy have the same number of elements, and so do the two results. Every element of
+        // both computed buffers has been written.
         unsafe {
             convert(dtype, wide, packed.start(), x.start(), x.len());
             let computed = of_dtype(op, wide, x.start(), self.dims, of)?;
@@ -142,7 +142,7 @@ fn place(order: &[usize], axis: usize) -> usize {
 /// # Safety
 /// `x` must point to as many elements of the dtype, float32 or float64, as `dims` says.
 unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: Of) -> Result<Buffer> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the elements.
     unsafe {
         match dtype {
             DType::Float32 => of_type::<f32>(op, x.cast(), dims, of),
@@ -154,7 +154,8 @@ unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of:
 /// Number of elements of a part: the part and its result stay in the L2 cache, unless its lanes are longer.
 const PART: usize = 1 << 14;
 
-/// Least length of a row of a part, if the array has rows that long: each shorter row would wait for the memory.
+/// Minimum length of a row of a part, if the array has rows of that length, because each shorter row would wait for the
+/// memory.
 const NARROW: usize = 32;
 
 /// Implements [`of_dtype`] for one type.
@@ -205,7 +206,7 @@ struct Part {
     n: usize,
     width: usize,
     step: usize,
-    /// Whether several threads share this part.
+    /// True if several threads share this part.
     shared: bool,
 }
 
@@ -219,8 +220,8 @@ impl Part {
         let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
         let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
         let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
-        // SAFETY: the caller's promise. There is a value for each lane, and room for each exponential: in the result or
-        // in `own`.
+        // SAFETY: the caller guarantees the elements and the room. There is a value for each lane, and room for each
+        // exponential in the result or in `own`.
         unsafe {
             let top = tops.start().cast::<T>();
             if of != Of::Softmax {
@@ -249,8 +250,8 @@ impl Part {
                 Of::LogSoftmax => {
                     logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
-                    // one after the other, because the sum of both would be rounded if the largest element is far from
-                    // 0
+                    // subtracts one after the other, because the sum of both would be rounded if the largest element is
+                    // far from 0
                     self.rows(|range| {
                         subtracted(self, range.clone(), x, lanes, to);
                         subtracted(self, range, to, sum, to);
@@ -265,7 +266,7 @@ impl Part {
         Ok(())
     }
 
-    /// Values of the lanes, one for each, in their order.
+    /// Returns the values of the lanes, one per lane, in the order of the lanes.
     fn values(&self, values: Result<RawArray>) -> Result<Buffer> {
         let (values, _, strides) = values.map_err(|why| why.within(self.op))?.into_parts();
         assert!(strides.is_none() && values.len() == self.count * self.width, "lanes in their order");
@@ -307,7 +308,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
 ) {
     let mut row = range.start;
     while row < range.end {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and the values.
         unsafe {
             let value = value.start.add(row / n * value.step);
             let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
@@ -334,13 +335,13 @@ wide_versions! {
     /// Writes `exp(x - top)` for a range of rows, with `top` of each element's lane.
     ///
     /// # Safety
-    /// As for [`combined`].
+    /// The conditions of [`combined`] hold.
     unsafe fn exponentials[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, top: Rows<T>, to: Rows<T>) {
         let width = part.width;
         let mut first = range.start;
         while first < range.end {
             let end = range.end.min(first + (BLOCK / width).max(1));
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the rows and the values.
             unsafe {
                 combined::<T, false>(part, &(first..end), x, top, to);
                 // rows without gaps are processed as one
@@ -361,18 +362,18 @@ versions! {
     /// Writes `x * value` for a range of rows, with the value of each element's lane.
     ///
     /// # Safety
-    /// As for [`combined`].
+    /// The conditions of [`combined`] hold.
     unsafe fn multiplied[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and the values.
         unsafe { combined::<T, true>(part, &range, x, value, to) };
     }
 
     /// Writes `x - value` for a range of rows, with the value of each element's lane.
     ///
     /// # Safety
-    /// As for [`combined`].
+    /// The conditions of [`combined`] hold.
     unsafe fn subtracted[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the rows and the values.
         unsafe { combined::<T, false>(part, &range, x, value, to) };
     }
 
@@ -382,7 +383,7 @@ versions! {
     /// `x` must have `n` numbers.
     unsafe fn made_finite[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `n` numbers.
             unsafe { *x.add(i) = if (*x.add(i)).is_finite() { *x.add(i) } else { T::ZERO } };
         }
     }
@@ -393,7 +394,7 @@ versions! {
     /// `x` must have `n` numbers.
     unsafe fn inverted[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `n` numbers.
             unsafe { *x.add(i) = Float::div(T::ONE, *x.add(i)) };
         }
     }
@@ -404,7 +405,7 @@ versions! {
     /// `x` must have `n` numbers.
     unsafe fn logarithms[T: Real][T](x: *mut T, n: usize) {
         for i in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `n` numbers.
             unsafe { *x.add(i) = (*x.add(i)).log() };
         }
     }
@@ -415,7 +416,7 @@ versions! {
     /// `x` and `y` must have `n` numbers, and `to` room for as many.
     unsafe fn added[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
         for i in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `n` numbers on both sides, and room for `n` results.
             unsafe { *to.add(i) = (*x.add(i)).plus(*y.add(i)) };
         }
     }
