@@ -1,4 +1,4 @@
-//! Tests on blocks of arguments, by which loops choose a cheaper form.
+//! Tests on blocks of arguments, which tell a loop whether it may use a cheaper form.
 
 use super::simd::versions;
 use crate::{
@@ -21,7 +21,7 @@ pub fn is_positive_normal<T: Element>(x: T) -> bool {
     }
 }
 
-/// True if `x` is a real number above 0. The compiler does not conclude this from bits.
+/// True if `x` is a real number above 0. From a test on the bits alone, the compiler would not conclude that.
 #[inline(always)]
 pub fn is_above_0<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
@@ -35,12 +35,12 @@ pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
     same::<T, f64>(x).is_some_and(|x| x[0].abs() < bound) | same::<T, f32>(x).is_some_and(|x| x[0].abs() < bound as f32)
 }
 
-/// Whether any of `n` elements needs range reduction.
+/// Returns whether any of `n` elements needs range reduction.
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype.
 pub unsafe fn any_far(dtype: DType, x: *const u8, n: usize) -> bool {
-    // SAFETY: the caller's promise; a complex number is its two parts, one after the other.
+    // SAFETY: the caller guarantees `n` elements, and a complex number has the layout of two floats.
     unsafe {
         match dtype {
             DType::Float64 => any_far_of::<f64>(x, n),
@@ -55,7 +55,7 @@ pub unsafe fn any_far(dtype: DType, x: *const u8, n: usize) -> bool {
 
 versions! {
     unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` elements at `x`.
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
         // infinity and NaN are large, but need no reduction; they are rare, so the exact test runs only for large
         // arguments

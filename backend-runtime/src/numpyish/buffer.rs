@@ -8,7 +8,7 @@ use crate::{
 };
 use std::alloc::{self, Layout};
 
-/// Memory for elements of a dtype, allocated like that of a vector.
+/// Memory for elements of a dtype, from the same allocator and with the same layout as a `Vec`.
 #[derive(Debug)]
 pub struct Buffer {
     start: *mut u8,
@@ -18,10 +18,10 @@ pub struct Buffer {
 
 // SAFETY: a buffer owns its elements, and elements of every dtype may be sent and shared.
 unsafe impl Send for Buffer {}
-// SAFETY: as for `Send`: elements of every dtype may be shared.
+// SAFETY: elements of every dtype may be shared between threads.
 unsafe impl Sync for Buffer {}
 
-/// Prepares the process for its first large buffer.
+/// Called before each large allocation. Makes the allocator keep freed memory, and prints advice in unoptimised builds.
 #[inline(always)]
 fn before_large() {
     crate::alloc::keep_heap();
@@ -41,12 +41,12 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: the layout has a size, not above that of an allocation, and a dtype's alignment is a power of two.
+        // SAFETY: the size is above 0 and at most that of an allocation, and a dtype's alignment is a power of two.
         let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
 
-    /// `n` zeros, from pages that the system zeroes when they are first used.
+    /// A buffer of `n` zeros. The system zeroes the pages when they are first used.
     pub fn zeroed(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
             return Buffer::new(op, n, dtype);
@@ -54,8 +54,7 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: as in `new`: the size is not 0 and not above that of an allocation, and the alignment is a power of
-        // two.
+        // SAFETY: the size is above 0 and at most that of an allocation, and the alignment is a power of two.
         let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
@@ -83,7 +82,7 @@ impl Buffer {
     /// The elements, as a vector of their type.
     ///
     /// # Panics
-    /// If `T` is not the buffer's dtype: the caller is wrong.
+    /// If `T` is not the type of the buffer's dtype, which is an error of the caller.
     ///
     /// # Safety
     /// Every element has been written.
@@ -143,10 +142,11 @@ pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::Memory { op, bytes }
 }
 
-/// From this many bytes on, a buffer first tells the allocator to keep freed memory, which it does anyway for less.
+/// Smallest size in bytes of a buffer that first tells the allocator to keep freed memory; smaller blocks are kept
+/// anyway.
 const LARGE: usize = 64 << 10;
 
-/// Buffers of this many bytes ask for huge pages: a page fault per 2 MiB in place of one per 4 KiB.
+/// Smallest size in bytes of a buffer that asks for huge pages: one page fault per 2 MiB instead of one per 4 KiB.
 const HUGE: usize = 1 << 20;
 
 /// Asks the system to back a new buffer with huge pages; [`Pages`](crate::alloc::Pages) does this for its own blocks.
@@ -160,7 +160,7 @@ fn advise_huge(start: *mut u8, bytes: usize) {
     }
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
-        // SAFETY: the range lies in the new allocation, and this advice leaves contents as they are.
+        // SAFETY: the range lies in the new allocation, and this advice does not change its contents.
         unsafe { libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
     }
 }
@@ -193,8 +193,8 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// Returns an error if `bytes` bytes cannot be allocated. Called before a library allocates up to that much itself,
-/// because libraries abort the process when an allocation fails. The memory is allocated and freed at once.
+/// Returns an error if `bytes` bytes cannot be allocated; the memory is allocated and freed at once. Call it before a
+/// library allocates up to that much itself, because libraries abort the process when an allocation fails.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

@@ -1,4 +1,4 @@
-//! Arrays in another dtype, or in memory of their own.
+//! Conversion of arrays to another dtype, and copies of arrays.
 
 use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view, typed::typed};
 use crate::{Each, EachSource, Element, Result};
@@ -32,7 +32,7 @@ impl<U: Element> EachSource for Cast<U> {
     const PARAMS: &'static [&'static str] = &[];
 }
 
-/// The same elements in memory of their own.
+/// Copies the array to new memory.
 pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(copying::duplicate("copy", view(x)))
 }

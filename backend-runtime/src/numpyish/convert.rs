@@ -25,8 +25,8 @@ pub const fn sum_dtype(dtype: DType) -> DType {
 /// Converts `n` elements from one address to another. The two slices do not overlap.
 pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// The conversion from one dtype to another: to the dtype of a sum, between precisions, from real to complex. `None` if
-/// the dtypes are the same.
+/// Function that converts elements from one dtype to another: to the dtype of their sum, to another precision, or from
+/// real to complex. `None` if the dtypes are the same.
 ///
 /// # Panics
 /// For any other pair of dtypes.
@@ -56,9 +56,9 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
 /// Converts `n` elements, or copies them if the dtype does not change.
 ///
 /// # Safety
-/// `from` and `to` point to `n` elements of these dtypes, which do not overlap.
+/// `from` and `to` point to `n` elements of their dtypes, and the two slices do not overlap.
 pub unsafe fn convert(from_dtype: DType, to_dtype: DType, from: *const u8, to: *mut u8, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `n` elements of these dtypes in slices that do not overlap.
     unsafe {
         match conversion(from_dtype, to_dtype) {
             Some(f) => f(from, to, n),
@@ -111,15 +111,15 @@ versions! {
     }
 }
 
-/// The processor's own conversions of `f16`, if it has them. Each returns how many elements it converted, from the
-/// first on.
+/// Conversions of `f16` by instructions of the processor, if it has them. Each function returns the number of leading
+/// elements that it converted.
 mod instructions {
     /// # Safety
     /// `from` and `to` have `n` elements each.
     pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
-            // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+            // SAFETY: the processor has these instructions, and the caller guarantees the elements.
             return unsafe { x86::widen(from, to, n) };
         }
         let _ = (from, to, n);
@@ -131,7 +131,7 @@ mod instructions {
     pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
-            // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+            // SAFETY: the processor has these instructions, and the caller guarantees the elements.
             return unsafe { x86::shorten(from, to, n) };
         }
         let _ = (from, to, n);
@@ -193,9 +193,9 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// Unsigned integers, as the bits of elements.
+/// The bits of an element, or of one part of a complex element, as an unsigned integer.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
-    /// The bits without the highest, which is the sign of a float.
+    /// The bits without the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;
 }
 
@@ -228,7 +228,7 @@ versions! {
 
     unsafe fn nonzero_pairs[U: Bits][U](from: *const u8, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: `from` and `to` have `n` elements each; a complex number is two floats.
+            // SAFETY: `from` and `to` have `n` elements each, and a complex number has the layout of two floats.
             unsafe {
                 let [re, im] = *from.cast::<[U; 2]>().add(i);
                 *to.add(i) = (re.unsigned() | im.unsigned() != U::default()) as u8;
@@ -250,7 +250,7 @@ impl Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
         use DType::*;
-        // SAFETY: there is room for an element of any dtype.
+        // SAFETY: `value` has room for an element of any dtype.
         unsafe {
             match dtype {
                 Bool => *to.cast() = bool::from_f64(x),
@@ -279,7 +279,7 @@ impl Value {
     /// `x` points to an element of the dtype.
     pub unsafe fn read(dtype: DType, x: *const u8) -> Value {
         let mut value = Value::ZERO;
-        // SAFETY: the caller's promise; there is room for an element of any dtype.
+        // SAFETY: the caller guarantees an element at `x`, and `value` has room for an element of any dtype.
         unsafe { std::ptr::copy_nonoverlapping(x, value.0.as_mut_ptr().cast(), dtype.size()) };
         value
     }
@@ -305,7 +305,7 @@ impl Value {
     /// # Safety
     /// The value is of this dtype; `to` has room for `n` elements.
     pub unsafe fn fill(&self, dtype: DType, to: *mut u8, n: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the dtype, and room for `n` elements.
         unsafe { super::copy::fill(dtype, self.start(), to, n) };
     }
 }
@@ -316,11 +316,11 @@ impl Value {
 /// `x` points to `n` elements of the dtype, which is a real float.
 pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usize) -> Result<Vec<f64>> {
     unsafe fn all<T: Real>(x: *const u8, out: &mut Vec<f64>, n: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `n` elements at `x`.
         out.extend((0..n).map(|i| unsafe { (*x.cast::<T>().add(i)).to_f64() }));
     }
     let mut out = buffer::vec(op, n)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `n` elements of the dtype at `x`.
     unsafe {
         match dtype {
             DType::Float16 => all::<f16>(x, &mut out, n),
@@ -335,10 +335,10 @@ pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usiz
 /// Writes `f64` numbers as real elements, rounded to nearest.
 ///
 /// # Safety
-/// `to` has room for as many elements of the dtype, which is a real float.
+/// `to` has room for as many elements of the dtype as `x` yields. The dtype is a real float.
 pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mut u8) {
     for (i, x) in x.enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees room for every number.
         unsafe {
             let to = to.add(i * dtype.size());
             match dtype {
@@ -357,7 +357,7 @@ pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mu
 /// Both point to an element of the dtype.
 #[cfg(test)]
 pub unsafe fn same_bits(dtype: DType, x: *const u8, y: *const u8) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees an element of the dtype at both addresses.
     unsafe { super::copy::by_bits!(dtype, U => *x.cast::<U>() == *y.cast::<U>()) }
 }
 
@@ -367,7 +367,7 @@ mod tests {
 
     fn converted<T: Element, U: Element>(x: &[T]) -> Vec<U> {
         let mut to = vec![U::default(); x.len()];
-        // SAFETY: as many elements of both dtypes.
+        // SAFETY: `x` and `to` have the same number of elements, of these dtypes.
         unsafe { convert(T::DTYPE, U::DTYPE, x.as_ptr().cast(), to.as_mut_ptr().cast(), x.len()) };
         to
     }
@@ -378,7 +378,8 @@ mod tests {
             let x: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
             let y: Vec<f32> = converted(&x);
             assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32().to_bits() == b.to_bits() || a.is_nan() && b.is_nan()));
-            // the numbers themselves, the next above and below, and halfway to the next half
+            // the numbers themselves, the next `f32` numbers above and below, and the midpoints between neighbouring
+            // 16-bit floats
             for near in [|x: f32| x, f32::next_up, f32::next_down, |x: f32| f32::from_bits(x.to_bits() | 0x1000)] {
                 let y: Vec<f32> = y.iter().copied().map(near).collect();
                 let back: Vec<f16> = converted(&y);
@@ -410,7 +411,7 @@ mod tests {
     fn what_is_not_zero() {
         fn bytes<T: Element>(x: &[T]) -> Vec<u8> {
             let mut to = vec![9; x.len()];
-            // SAFETY: as many elements of the dtype as bytes.
+            // SAFETY: `to` has one byte per element of `x`.
             unsafe { nonzero_bytes(T::DTYPE)(x.as_ptr().cast(), to.as_mut_ptr(), x.len()) };
             assert!(x.iter().zip(&to).all(|(x, &byte)| x.is_nonzero() as u8 == byte));
             to
@@ -429,10 +430,11 @@ mod tests {
     fn values_of_every_dtype() {
         for dtype in DType::ALL {
             let done: crate::Result<()> = crate::dispatch!(dtype, T => {
-                // the last number must be rounded once: by way of `f32` it would become 1 in 16 bits
+                // the last number must be rounded only once: if it were first rounded to `f32`, the 16-bit result would
+                // be 1
                 for x in [0.0, 1.0, -2.5, 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)] {
                     let (value, expected) = (Value::from_f64(dtype, x), Value::of(<T as Element>::from_f64(x)));
-                    // SAFETY: both have this dtype.
+                    // SAFETY: both values have this dtype.
                     assert!(unsafe { same_bits(dtype, value.start(), expected.start()) }, "{dtype} {x}");
                 }
                 assert_eq!(sum_dtype(dtype), <T as Element>::Sum::DTYPE);

@@ -1,4 +1,4 @@
-//! Copies between layouts: the one loop behind packing, transposing, joining, repeating, padding and slices.
+//! Copies between memory layouts. Packing, transposing, joining, repeating, padding and slicing share this one loop.
 //!
 //! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
 
-/// Elements in C order: borrowed if they lie so in memory, else copied.
+/// Elements in C order: borrowed if the array is in C order in memory, else copied.
 pub enum Packed<'a> {
     /// The array's own memory, which is in C order.
     Borrowed(View<'a>),
@@ -35,17 +35,17 @@ impl Packed<'_> {
     /// # Safety
     /// There are `n` elements of type `T`.
     pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
-        // SAFETY: the caller's promise; a slice without elements only needs an aligned address.
+        // SAFETY: the caller guarantees `n` elements; a slice without elements only needs an aligned address.
         if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
     }
 }
 
-/// The elements of a view in C order: borrowed if they lie so in memory, else copied.
+/// The elements of a view in C order: borrowed if the view is in C order in memory, else copied.
 pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
-/// Calls `result` with the array and the axis; without an axis, with the array flattened in C order, and axis 0.
+/// Calls `result` with the array and the axis or, if `axis` is `None`, with the array flattened in C order and axis 0.
 pub fn along_or_row<R>(
     op: &'static str,
     x: View<'_>,
@@ -59,7 +59,7 @@ pub fn along_or_row<R>(
     result(x, axis)
 }
 
-/// Copies a view to new memory: in the same memory order if it has no gaps, else in C order.
+/// Copies a view to new memory: in the memory order of the view if it has no gaps, else in C order.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     if x.is_c_order() {
         return to_raw(op, x);
@@ -80,7 +80,7 @@ pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
 
 /// Copies the elements of a view to a new array in C order.
 pub fn to_raw(op: &'static str, x: View<'_>) -> Result<RawArray> {
-    // SAFETY: every element has been written.
+    // SAFETY: `to_buffer` writes every element.
     unsafe { RawArray::new(op, x.shape.to_vec(), to_buffer(op, x)?) }
 }
 
@@ -92,7 +92,7 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
         let (size, ends) = (x.dtype.size(), Ends { from: x.start, to: buffer.start() });
         parallel::parallel(n, parallel::CHEAP, |range| {
             let ends = &ends;
-            // SAFETY: a part of the source and of the buffer, which do not overlap.
+            // SAFETY: the range lies in the source and in the buffer, which do not overlap.
             unsafe {
                 let (from, to) = (ends.from.add(range.start * size), ends.to.add(range.start * size));
                 std::ptr::copy_nonoverlapping(from, to, range.len() * size);
@@ -102,13 +102,13 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     }
     let strides = crate::rules::c_strides(x.shape);
     let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
-    // SAFETY: with the strides of its own shape in C order, a view fills the whole buffer.
+    // SAFETY: the target's strides are those of the shape in C order, so the copy fills the whole buffer.
     unsafe { bits(x.dtype, axes, x.start, buffer.start()) };
     Ok(buffer)
 }
 
-/// Evaluates an expression with `U` a type of the size and alignment of a dtype, for which every bit pattern is valid:
-/// code that only moves elements is compiled once per size.
+/// Evaluates an expression in which `U` is a type with the size and the alignment of a dtype and without invalid bit
+/// patterns. Code that only moves elements is thus compiled once per size.
 macro_rules! by_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match $dtype {
@@ -144,22 +144,24 @@ pub(crate) use by_bits;
 /// Writes one element `n` times.
 ///
 /// # Safety
-/// `from` points to an element of the dtype, `to` has room for `n`.
+/// `from` points to an element of the dtype, and `to` has room for `n` elements.
 pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
-        // SAFETY: the caller's promise; the type has the size and the alignment of the dtype.
+        // SAFETY: the caller guarantees the element and the room, and the type has the size and the alignment of the
+        // dtype.
         unsafe {
             std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
         };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the element and the room.
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// Copies a view into a part of `out`: its first element to index `start`, neighbours along axis k `strides[k]` apart.
+/// Copies a view into a part of `out`. The first element goes to index `start`, and neighbours along axis k are placed
+/// `strides[k]` apart.
 ///
 /// # Panics
-/// If an element would land outside `out`, or the dtypes differ: the caller's arithmetic is wrong.
+/// If an element would land outside `out`, or if the dtypes differ. Both are errors of the caller.
 pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     assert!(x.shape.len() == strides.len() && x.dtype == out.dtype(), "one stride per axis, and the same dtype");
     if x.len() == 0 {
@@ -177,13 +179,13 @@ pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     let n = x.len();
     if n <= FEW && x.is_c_order() && (View { strides, ..x }).is_c_order() {
         let size = x.dtype.size();
-        // SAFETY: the elements lie one after the other on both sides; `out` has room for each, as just checked.
+        // SAFETY: the elements are contiguous in the view and in `out`, and `out` has room for all, as just checked.
         unsafe { std::ptr::copy_nonoverlapping(x.start, out.start().add(start * size), n * size) };
         return;
     }
     let axes = x.shape.iter().zip(x.strides).zip(strides);
     let axes = axes.map(|((&len, &from), &to)| Axis { len, from, to }).collect();
-    // SAFETY: the view's elements are its own, and `out` has room for each, as just checked.
+    // SAFETY: the axes reach only elements of the view, and `out` has room for each, as just checked.
     unsafe { bits(x.dtype, axes, x.start, out.start().add(start * x.dtype.size())) }
 }
 
@@ -192,9 +194,9 @@ pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
 pub struct Axis {
     /// Number of elements.
     pub len: usize,
-    /// Stride in the source; any sign, 0 repeats.
+    /// Stride in the source, of any sign; 0 repeats the element.
     pub from: isize,
-    /// Stride in the target; any sign, not 0 if the axis is longer than 1.
+    /// Stride in the target, of any sign; not 0 if the axis is longer than 1.
     pub to: isize,
 }
 
@@ -204,12 +206,12 @@ pub struct Axis {
 /// Both pointers address the element of `dtype` at index 0 of every axis; all elements that the axes reach lie in
 /// allocations that may be read and written; no two indices share an element of the target.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
-    // SAFETY: the types have the size and the alignment of the dtype; every bit pattern is one of theirs.
+    // SAFETY: the types have the size and the alignment of the dtype, and every bit pattern is valid for them.
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Transposes a small matrix whose rows are `from_row` and `to_row` elements apart; in registers for types of 4 and 8
-/// bytes.
+/// Transposes a small matrix. Rows are `from_row` elements apart in the source, and `to_row` in the target. Types of 4
+/// and 8 bytes are transposed in registers.
 ///
 /// # Safety
 /// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and the two do
@@ -223,7 +225,7 @@ pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
 ) {
     let i = Axis { len: columns, from: 1, to: to_row as isize };
     let j = Axis { len: rows, from: from_row as isize, to: 1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that both matrices lie in memory and do not overlap.
     unsafe { tile(i, j, from, to) }
 }
 
@@ -234,12 +236,12 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     }
     for axis in axes.iter_mut().filter(|a| a.to < 0) {
         let last = axis.len as isize - 1;
-        // SAFETY: the last element of an axis is one that the copy reaches.
+        // SAFETY: the copy reaches the last element of the axis, so both offsets stay in their allocations.
         unsafe { (from, to) = (from.offset(axis.from * last), to.offset(axis.to * last)) };
         (axis.from, axis.to) = (-axis.from, -axis.to);
     }
     let axes = simplified(axes);
-    // the outermost axis that is long enough for all threads, so that each thread writes elements that lie together
+    // splits the outermost axis that is long enough for all threads, so that each thread writes neighbouring elements
     let outermost = axes.iter().position(|axis| axis.len >= TASKS);
     let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
         // SAFETY: without axes there is one element.
@@ -249,7 +251,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     if rest * len <= FEW && axes.len() <= 2 {
         let (i, j) = if let [i, j] = axes[..] { (i, j) } else { (ONE, axes[split]) };
-        // SAFETY: these are all the axes.
+        // SAFETY: `i` and `j` are all axes of the copy.
         return unsafe { rows(i, j, from, to) };
     }
     let ends = Ends { from, to };
@@ -257,7 +259,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
         part[split].len = range.len();
-        // SAFETY: a part of the axes reaches a part of the elements; parts of different tasks share none.
+        // SAFETY: a part of the axes reaches only elements of the copy, and parts of different tasks share no element.
         unsafe { serial(part, from, to) }
     });
 }
@@ -279,7 +281,7 @@ pub struct Ends<U> {
     pub to: *mut U,
 }
 
-// SAFETY: the tasks of a copy read shared elements and write different ones.
+// SAFETY: the tasks of a copy only read the source, and write different elements of the target.
 unsafe impl<U: Send + Sync> Sync for Ends<U> {}
 
 impl<U> Ends<U> {
@@ -289,7 +291,7 @@ impl<U> Ends<U> {
     }
 }
 
-/// A plain type of the size of an element: a copy moves bits, whatever their dtype.
+/// A plain type with the size of an element. A copy moves bits and ignores the dtype.
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
@@ -316,7 +318,7 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
 /// The copy on one thread: the inner loops run over two axes, the outer loop over the rest.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
-    // the axis of the source's smallest stride; if it is not that of the target's, the copy transposes
+    // the axis with the source's smallest stride; if another axis has the target's smallest stride, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
     let j = axes[inner];
@@ -358,7 +360,7 @@ fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
 
 /// Copies rows along `j`, one after another along `i`.
 unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
-    // SAFETY: every offset is that of an index of both axes.
+    // SAFETY: every offset belongs to an index within both axes.
     unsafe {
         match j.len {
             1 => return short_rows::<U, 1>(i, j, from, to),
@@ -392,8 +394,8 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Copies contiguous rows of `N` to `2 * N` bytes: the first and the last `N` bytes of each row, which may overlap. A
-/// call of the system's copy takes longer than these two moves.
+/// Copies contiguous rows of `N` to `2 * N` bytes by two moves: of the first and of the last `N` bytes, which may
+/// overlap. A call of the system's copy takes longer.
 unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let last = j.len * size_of::<U>() - N;
     for k in 0..i.len as isize {
@@ -412,7 +414,7 @@ versions! {
     /// # Safety
     /// `from` has `n` elements at even indices, and `to` has room for `n`.
     unsafe fn every_second[U: Bits][U](from: *const U, to: *mut U, n: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements and the room.
         unsafe { (0..n).for_each(|k| *to.add(k) = *from.add(2 * k)) }
     }
 }
@@ -421,7 +423,7 @@ versions! {
 unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for k in 0..i.len as isize {
         for n in 0..N as isize {
-            // SAFETY: the offset is that of an index of both axes.
+            // SAFETY: the offset belongs to an index within both axes.
             unsafe { *to.offset(k * i.to + n * j.to) = *from.offset(k * i.from + n * j.from) };
         }
     }
@@ -443,7 +445,7 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
             let at = |i_step: isize, j_step: isize| i0 as isize * i_step + j0 as isize * j_step;
             let (ni, nj) = (BLOCK.0.min(i.len - i0), BLOCK.1.min(j.len - j0));
             let (i, j) = (Axis { len: ni, ..i }, Axis { len: nj, ..j });
-            // SAFETY: the block lies in the axes.
+            // SAFETY: the indices of the block lie within the axes.
             unsafe { tile(i, j, from.offset(at(i.from, j.from)), to.offset(at(i.to, j.to))) }
         }
     }
@@ -453,11 +455,11 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
     let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
-    // each cache line is used completely before the next: with a power of two between rows, lines evict each other
+    // uses each cache line completely before the next: lines evict each other if the row stride is a power of two
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
-            // each row of the source is in a page of its own, which no processor prefetches
+            // prefetches, because each row of the source is in another page, and no processor prefetches across pages
             for j1 in (0..if i0 == 0 { line } else { 0 }).map(|j1| (AHEAD * line + j0 + j1) as isize) {
                 let row = from.wrapping_offset(j1 * j.from);
                 (0..i.len).step_by(line).for_each(|i1| prefetch(row.wrapping_add(i1)));
@@ -465,7 +467,8 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
             for i1 in (i0..whole_i.min(i0 + line)).step_by(SIDE) {
                 for j1 in (j0..whole_j.min(j0 + line)).step_by(SIDE) {
                     let (i1, j1) = (i1 as isize, j1 as isize);
-                    // SAFETY: a whole square lies in the block; runs of the source and of the target are contiguous.
+                    // SAFETY: the whole square lies in the block; the source is contiguous along `i`, and the target
+                    // along `j`.
                     unsafe { square(from.offset(i1 + j1 * j.from), j.from, to.offset(i1 * i.to + j1), i.to) }
                 }
             }
@@ -473,7 +476,7 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
     let one = |i0: usize, j0: usize| {
         let (i0, j0) = (i0 as isize, j0 as isize);
-        // SAFETY: the indices are those of both axes.
+        // SAFETY: the indices lie within both axes.
         unsafe { *to.offset(i0 * i.to + j0 * j.to) = *from.offset(i0 * i.from + j0 * j.from) }
     };
     for i0 in 0..i.len {
@@ -482,10 +485,10 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Transposes a square whose corners are `from` and `to`, with these row strides.
+/// Transposes a square at `from` into a square at `to`, whose rows are `from_row` and `to_row` elements apart.
 #[inline(always)]
 unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: isize) {
-    // SAFETY: the caller's square has `SIDE` rows of `SIDE` elements on both sides.
+    // SAFETY: the caller guarantees `SIDE` rows of `SIDE` elements in the source and in the target.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         match size_of::<U>() {
@@ -501,12 +504,13 @@ unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: i
     }
 }
 
-/// [`square`] in registers, by instructions of every x86-64 processor, which the compiler does not choose by itself.
+/// [`square`] in registers, with instructions that every x86-64 processor has but the compiler does not choose by
+/// itself.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
     use std::arch::x86_64::*;
-    // SAFETY: as for `square`; these loads and stores need no alignment.
+    // SAFETY: the conditions of `square` hold, and these loads and stores need no alignment.
     unsafe {
         let [a, b, c, d] = [0, 1, 2, 3].map(|r| _mm_loadu_si128(from.offset(r * from_row).cast()));
         let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
@@ -518,13 +522,13 @@ unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8;
     }
 }
 
-/// Like [`square_of_4_bytes`].
+/// Like [`square_of_4_bytes`], for elements of 8 bytes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_8_bytes(from: *const [u8; 8], from_row: isize, to: *mut [u8; 8], to_row: isize) {
     use std::arch::x86_64::*;
     for (r, c) in [(0, 0), (0, 2), (2, 0), (2, 2)] {
-        // SAFETY: as for `square`; these loads and stores need no alignment.
+        // SAFETY: the conditions of `square` hold, and these loads and stores need no alignment.
         unsafe {
             let a = _mm_loadu_si128(from.offset(r * from_row + c).cast());
             let b = _mm_loadu_si128(from.offset((r + 1) * from_row + c).cast());
@@ -546,13 +550,13 @@ pub(super) mod tests {
     pub struct Dice(pub u64);
 
     impl Dice {
-        /// A number below `n`.
+        /// A pseudo-random number below `n`.
         pub fn below(&mut self, n: usize) -> usize {
             self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.0 >> 33) as usize % n
         }
 
-        /// An array of any rank up to 4 whose axes are cut, stepped over, reversed and permuted.
+        /// An array of any rank up to 4 whose axes are sliced with steps, reversed and permuted.
         pub fn layout<T: Element>(&mut self, longest: usize) -> ndarray::ArcArray<T, IxDyn> {
             let shape: Vec<usize> = (0..self.below(5)).map(|_| self.below(longest)).collect();
             self.layout_of(&shape)
@@ -606,7 +610,7 @@ pub(super) mod tests {
         let t = a.clone().reversed_axes();
         let packed = pack("sum", view(&t)).unwrap();
         assert!(matches!(packed, Packed::Owned(_)));
-        // SAFETY: six elements of this dtype.
+        // SAFETY: the array has six elements of this dtype.
         assert_eq!(unsafe { packed.slice::<i32>(6) }, [0, 3, 1, 4, 2, 5]);
     }
 
@@ -627,7 +631,7 @@ pub(super) mod tests {
         let placed = |start, strides: &[isize]| -> Vec<i32> {
             let mut out = Buffer::zeroed("test", 14, DType::Int32).unwrap();
             place(&mut out, start, strides, view(&x));
-            // SAFETY: zeros, or what was placed.
+            // SAFETY: every element is a zero or was placed.
             unsafe { out.into_vec() }
         };
         assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);

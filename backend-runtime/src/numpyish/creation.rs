@@ -1,4 +1,4 @@
-//! New arrays: constant, evenly spaced, from bytes.
+//! New arrays: constant, evenly spaced, or from bytes.
 
 use super::{
     NdArray, Numpyish,
@@ -14,8 +14,8 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// Uses an array of the host as it is. An error if no array may have its shape: ndarray allows more shapes if one of
-/// the lengths is 0.
+/// Returns an array of the host as it is, or an error if no array may have its shape: ndarray allows more shapes if one
+/// of the lengths is 0.
 #[inline]
 pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> {
     rules::count("asarray", x.shape(), size_of::<T>())?;
@@ -35,15 +35,15 @@ fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -
         return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
     }
     let out = Buffer::new(OP, n, dtype)?;
-    // SAFETY: the copy writes every byte of every element, and the bytes are valid for the dtype: any bytes are a
-    // number, and those of a bool have just been checked.
+    // SAFETY: the copy writes every byte of every element. Any bytes are a valid number, and the bytes of bools have
+    // just been checked.
     unsafe {
         std::ptr::copy_nonoverlapping(rest.as_ptr(), out.start(), rest.len());
         RawArray::new(OP, vec![n], out)
     }
 }
 
-/// Zeros, from pages that are zeroed when they are first used.
+/// Zeros. The system zeroes the pages when they are first used.
 pub fn zeros<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(zeros_of("zeros", T::DTYPE, shape))
 }
@@ -58,7 +58,7 @@ pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(zeros_of("empty", T::DTYPE, shape))
 }
 
-/// One value everywhere.
+/// An array in which every element is `value`.
 pub fn full<T: Element>(_: &Numpyish, shape: &[usize], value: T) -> Result<NdArray<T>> {
     typed(filled("full", T::DTYPE, shape, Value::of(value)))
 }
@@ -90,7 +90,7 @@ fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray>
 }
 
 fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Result<RawArray> {
-    // SAFETY: the value is one of the dtype.
+    // SAFETY: the value has this dtype.
     by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
 }
 
@@ -104,7 +104,7 @@ fn by_index(
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     parallel::parallel(out.len(), CHEAP, |range| {
         if !range.is_empty() {
-            // SAFETY: a part of the buffer.
+            // SAFETY: the range lies in the buffer.
             write(range.start, unsafe { out.start().add(range.start * dtype.size()) }, range.len());
         }
     });
@@ -124,7 +124,7 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
     let single = (from as f32, by as f32);
     use DType::*;
     by_index(OP, dtype, &[n], &|first, part, n| {
-        // SAFETY: a part of `n` elements of the dtype, which is that of both values.
+        // SAFETY: `part` has room for `n` elements of the dtype, which is also the dtype of both values.
         unsafe {
             match dtype {
                 // signed and unsigned integers give the same bits
@@ -149,23 +149,24 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
 }
 
 unsafe fn count_integers<T: Integer>(part: *mut u8, first: usize, n: usize, start: &Value, step: &Value) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that both values are of type `T`, and room for `n` elements.
     unsafe {
         let (start, step) = (*start.start().cast::<T>(), *step.start().cast::<T>());
         write(part, first, n, |i| start.plus(step.times(T::from_i64(i))));
     }
 }
 
-/// Writes `value` of `n` indices from `first` on to a part.
+/// Writes `value(i)` to `part` for the `n` indices `i` from `first` on.
 #[inline(always)]
 unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) -> T) {
     for i in 0..n {
-        // SAFETY: the caller's promise: room for `n` elements.
+        // SAFETY: the caller guarantees room for `n` elements.
         unsafe { part.cast::<T>().add(i).write(value((first + i) as i64)) };
     }
 }
 
-/// The index along each axis for every place of a shape, with the axes as first axis. The dtype must hold every index.
+/// Index along each axis for every element of a shape; the result's first axis selects the axis. The dtype must be able
+/// to hold every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }
@@ -184,7 +185,7 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
         copy::place(&mut out, n / shape.len() * axis, &strides, view);
     }
-    // SAFETY: each axis has filled one index of the result's first axis.
+    // SAFETY: the copies have filled every index of the result's first axis, one per axis of the shape.
     unsafe { RawArray::new(op, whole, out) }
 }
 
@@ -197,7 +198,7 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
 /// `last` is the last element, if the end point is included.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
-    // if the distance overflows, half the distance does not
+    // if the distance overflows, both ends are halved here and the values are doubled
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
@@ -211,7 +212,7 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
         let (factor, divisor, from) = (factor, divisor, from);
         let real = move |i: i64| (factor.re * (i as f64 / divisor) + from.re) * double;
         let complex = move |i: i64| (factor * (i as f64 / divisor) + from) * double;
-        // SAFETY: a part of `n` elements of the dtype.
+        // SAFETY: `part` has room for `n` elements of the dtype.
         unsafe {
             match dtype {
                 DType::Float16 => write(part, first, n, |i| <f16 as Element>::from_f64(real(i))),
@@ -242,22 +243,22 @@ fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawA
         // SAFETY: the elements of a diagonal lie in the array.
         unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
-    // SAFETY: the buffer holds zeros, and ones on the diagonal.
+    // SAFETY: every element of the buffer is a zero, or a one on the diagonal.
     unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
 }
 
 /// Writes a value to `n` elements, `step` apart, from `first` on.
 ///
 /// # Safety
-/// These are elements of the buffer, and `U` has their size.
+/// The buffer has these elements, and `U` has their size.
 unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
     for i in 0..n {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the elements lie in the buffer.
         unsafe { *out.start().cast::<U>().add(first + i * step) = *value.start().cast::<U>() };
     }
 }
 
-/// Coordinate grids. Arrays of other ranks are flattened, as NumPy does.
+/// Coordinate grids. Arrays whose rank is not 1 are flattened, as in NumPy.
 pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
     all_typed(grids(&T::numpyish_views(xs), indexing))
 }
@@ -289,7 +290,8 @@ pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArra
     typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
 }
 
-/// Copies an array, with zeros in a range of each matrix row: `zeros` gets the row and the number of columns.
+/// Copies an array, and sets a range of each matrix row to zero. `zeros` gets the row and the number of columns, and
+/// returns the range.
 fn triangle(
     op: &'static str,
     x: View<'_>,
@@ -305,7 +307,7 @@ fn triangle(
             for i in range {
                 let (from, to) = zeros((i % rows) as isize, columns as isize);
                 let (from, to) = (from as usize, to as usize);
-                // SAFETY: a part of a row; zero bytes are a value of every dtype.
+                // SAFETY: the range lies in the row, and zero bytes are a value of every dtype.
                 unsafe { ends.to.add((i * columns + from) * size).write_bytes(0, to.saturating_sub(from) * size) };
             }
         });

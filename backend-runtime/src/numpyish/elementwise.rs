@@ -11,7 +11,7 @@ use super::{
 use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// True if the result, of dtype `U`, may overwrite an operand: it was given by value, and nothing else uses its memory.
+/// True if a result of dtype `U` may overwrite the operand: it was given by value, and nothing else uses its memory.
 #[inline(always)]
 fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     match x {
@@ -37,7 +37,7 @@ macro_rules! run {
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
         let free = [$(is_free::<$t, $result>(&mut $x)),*];
         let views = [$(view_operand(&$x)),*];
-        // SAFETY: the kernel is that of the op over these dtypes. The memory of a free operand is used nowhere else.
+        // SAFETY: the kernel belongs to the op and these dtypes. The memory of a free operand is used nowhere else.
         unsafe {
             let is_over = |&place: &usize| free[place] && run::run_over(kernel, op, &views, views[place]);
             if let Some(place) = (0..free.len()).find(is_over) {
@@ -100,7 +100,7 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// One op that takes its operand as a tuple of one.
+/// Applies an op that takes its operands as a tuple, to one operand.
 #[inline(always)] // callers know which operands are scalars
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
@@ -321,7 +321,8 @@ mod tests {
     #[test]
     fn elements_of_which_something_is_known() {
         fn hold<T: crate::Real>() {
-            // positive numbers but for a few, at different places in their blocks; some blocks have no exception
+            // positive numbers except a few, at different places in their blocks; some blocks have only positive
+            // numbers
             let x: Vec<T> = (0..3000)
                 .map(|i| T::of([0.0, -0.0, f64::NAN, -1.5, f64::NEG_INFINITY][i % 5]))
                 .enumerate()
@@ -454,7 +455,7 @@ mod tests {
         };
         let y = each1(&B, &One, by_value(x)).unwrap();
         assert!(y == expected && y.as_ptr() == start);
-        // another handle, or a view, keeps the memory from being used again
+        // a second handle or a view prevents reuse of the memory
         let (x, start) = {
             let x = new();
             let start = x.as_ptr();
@@ -481,12 +482,12 @@ mod tests {
         let pair = ArcArray::from_vec(vec![1, 2]).into_dyn();
         let y = each3(&B, &Three, by_value(column), by_value(pair), Operand::Scalar(1)).unwrap();
         assert_eq!((y.shape(), y[[7, 1]]), (&[n, 2][..], 5));
-        // a part of memory that has only this handle
+        // a slice of memory that has no other handle
         let x = new().slice_move(ndarray::s![3..n - 2]).into_dyn();
         let start = x.as_ptr();
         let y = each1(&B, &One, by_value(x)).unwrap();
         assert!(y.as_ptr() == start && y == expected.clone().slice_move(ndarray::s![3..n - 2]).into_dyn());
-        // far arguments
+        // arguments that need range reduction
         let x = ArcArray::from_shape_fn(n, |i| if i % 7777 == 0 { 1e300 } else { i as f64 * 0.1 }).into_dyn();
         let expected = each1(&B, &Sine, Operand::array(&x)).unwrap();
         assert_eq!(each1(&B, &Sine, Operand::Array(Cow::Owned(x))).unwrap(), expected);

@@ -1,4 +1,4 @@
-//! Formulas in one pass: the tree of a formula is the op of a [`Kernel`] whose operands are the formula's arrays.
+//! Formulas computed in one pass: the formula's tree is the op of a [`Kernel`] whose operands are the formula's arrays.
 
 use super::{
     NdArray,
@@ -25,15 +25,17 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     views: &Views<'_>,
 ) -> Result<NdArray<T>> {
     let op = Op::<L, E> { tree: *e, scalars };
-    // SAFETY: the kernel is that of this formula; for the views, the caller's promise.
+    // SAFETY: the kernel belongs to this formula, and the caller guarantees the views.
     unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
 }
 
-/// Like [`over`], but writes to memory that may be that of arrays of the formula. Returns false and changes nothing if
-/// `out` has another shape or layout than the result, or than an array that starts where `out` does.
+/// Like [`over`], but writes to `out`, which may share memory with arrays of the formula. Returns false and changes
+/// nothing if the shape or layout of `out` differs from that of the result, or from that of an array that starts at the
+/// same address.
 ///
 /// # Safety
-/// As for [`over`]; the memory of `out` is used only by `out` and by arrays of the formula that start where `out` does.
+/// The conditions of [`over`] hold. The memory of `out` is used only by `out` and by arrays of the formula that start
+/// at the same address.
 #[inline]
 pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
@@ -42,14 +44,14 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     out: HostView<'_, T>,
 ) -> bool {
     let op = Op::<L, E> { tree: *e, scalars };
-    // SAFETY: the kernel is that of this formula; for the rest, the caller's promise.
+    // SAFETY: the kernel belongs to this formula, and the caller guarantees the other conditions.
     unsafe { run::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
-/// Calls `of` with the elements of the formula, which are computed when they are read.
+/// Calls `of` with a source that computes the elements of the formula when they are read.
 ///
 /// # Safety
-/// As for [`over`].
+/// The conditions of [`over`] hold.
 pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
     scalars: L::Scalars,
@@ -58,7 +60,7 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
 ) -> Result<RawArray> {
     let op = Op::<L, E> { tree: *e, scalars };
     let kernel = Of::<L, E, T>::KERNEL;
-    // SAFETY: the kernel is that of this formula, whose op outlives the call; for the views, the caller's promise.
+    // SAFETY: the kernel belongs to this formula, whose op outlives the call, and the caller guarantees the views.
     unsafe {
         let op = ptr::from_ref(&op).cast();
         of(Fused::new(kernel, op, views.as_slice(), E::GAINS_FROM_AVX512, formula::factors::<_, E>())?.source())
@@ -104,7 +106,7 @@ struct Of<L, E, T>(PhantomData<(L, E, T)>);
 impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
         name: formula::NAME,
-        // a formula of more arrays runs in parts, but its type has this constant too
+        // a formula of more arrays than `MOST` runs in parts, but this constant exists for its type too
         operands: L::ARRAYS as u8,
         inputs: L::DTYPES,
         output: T::DTYPE,
@@ -124,7 +126,7 @@ impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const LOOPS: [Loop; SETS] = [base::<L, E, T>; SETS];
 }
 
-/// Number of elements whose arguments of sines are inspected together.
+/// Number of elements for which the arguments of sines are inspected together.
 const BLOCK: usize = 256;
 
 /// The loop body, for any instruction set. `out` is a slice, so that the compiler knows that it overlaps no operand.
@@ -145,7 +147,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         if const { E::NEEDS_RANGE_REDUCTION } {
             let mut i = done;
             while i < end {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that every bound array has an element `i`.
                 far |= e.needs_range_reduction(&unsafe { L::load(&bound, i) });
                 i += 1;
             }
@@ -153,7 +155,8 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         let mut i = done;
         if const { E::NEEDS_RANGE_REDUCTION } && !far {
             while i < end {
-                // SAFETY: the caller's promise; no argument of the block is far, as was just checked.
+                // SAFETY: the caller guarantees the elements, and no argument in the block needs range reduction, as
+                // was just checked.
                 unsafe {
                     let leaves = L::load(&bound, i);
                     assert_unchecked(!e.needs_range_reduction(&leaves));
@@ -163,7 +166,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             }
         } else {
             while i < end {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that every bound array has an element `i`.
                 unsafe { out.get_unchecked_mut(i).write(e.at(&L::load(&bound, i))) };
                 i += 1;
             }
@@ -175,7 +178,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
 macro_rules! loop_version {
     ($(#[$feature:meta])* $name:ident, $inner:ident) => {
         /// # Safety
-        /// As for [`text`].
+        /// The conditions of [`text`] hold.
         $(#[$feature])*
         #[inline(never)]
         unsafe fn $inner<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
@@ -183,12 +186,12 @@ macro_rules! loop_version {
             x: &[*const u8; MOST],
             out: &mut [MaybeUninit<T>],
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the elements of every array.
             unsafe { text::<L, E, T>(op.tree, L::bind(x, 0, &op.scalars), out) }
         }
 
         /// # Safety
-        /// As for [`Loop`].
+        /// The conditions of [`Loop`] hold.
         $(#[$feature])*
         unsafe fn $name<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             op: *const u8,
@@ -197,7 +200,7 @@ macro_rules! loop_version {
             out: *mut u8,
             n: usize,
         ) {
-            // SAFETY: the op is that of this kernel; `out` has room for `n` elements that nothing else uses.
+            // SAFETY: `op` is the op of this kernel, and `out` has room for `n` elements that nothing else uses.
             unsafe { $inner::<L, E, T>(&*op.cast(), x, slice::from_raw_parts_mut(out.cast(), n)) }
         }
     };

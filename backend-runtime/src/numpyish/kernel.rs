@@ -1,7 +1,7 @@
 //! One op over one dtype as a table of loops, and the code around a loop, which is compiled once for all kernels.
 //!
-//! A [`Kernel`] has one loop per instruction set: nothing else is generic. [`stretch`] calls it, and writes scalars out
-//! for loops that take only slices; [`run`](super::run) goes over arrays of any layout.
+//! A [`Kernel`] has one loop per instruction set; nothing else is generic. [`stretch`] calls the loop, and repeats
+//! scalars in memory for loops that take only slices. [`run`](super::run) goes over arrays of any layout.
 
 #[cfg(target_arch = "x86_64")]
 use super::roots;
@@ -13,14 +13,14 @@ use super::{
 use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, formula, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// Largest number of operands of a kernel, which a formula may have. An op has at most three.
+/// Largest number of operands of a kernel, reached only by formulas: an op has at most three.
 pub const MOST: usize = formula::MOST;
 
 /// Largest number of operands of an op.
 const OPERANDS: usize = 3;
 
-/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`: each has `n` elements, or a
-/// single one if its bit of `scalars` is set.
+/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`. Each operand has `n` elements, or
+/// a single element if its bit in `scalars` is set.
 pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
 
 /// An op over one dtype.
@@ -33,7 +33,7 @@ pub struct Kernel {
     pub(super) inputs: [DType; MOST],
     /// Dtype of the result.
     pub(super) output: DType,
-    /// Whether the loops have forms for scalars, those of [`has_form`]; other loops take only slices.
+    /// True if the loops also take the scalars for which [`has_form`] is true; other loops take only slices.
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
@@ -55,7 +55,7 @@ impl Kernel {
         self.output
     }
 
-    /// True if one call of a loop takes any number of elements, with these operands as scalars.
+    /// True if one call of a loop handles any number of elements, with these operands as scalars.
     #[inline(always)]
     pub(super) fn is_direct(&self, scalars: u8) -> bool {
         self.near.is_none() && self.takes(scalars)
@@ -74,7 +74,7 @@ impl Kernel {
     #[inline(always)]
     unsafe fn loop_for(&self, x: *const u8, n: usize) -> Loop {
         let loops = match &self.near {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees `n` elements at `x`.
             Some(near) if !unsafe { any_far(self.inputs[0], x, n) } => near,
             _ => &self.loops,
         };
@@ -82,7 +82,7 @@ impl Kernel {
     }
 }
 
-/// True if loops with forms for scalars have one for these scalars: either operand of two, or the last two of three.
+/// True if loops with forms for scalars have a form for these scalars: one of two operands, or the last two of three.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
     match operands {
@@ -124,7 +124,7 @@ fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: u
     kernel.expect("a table has the kernels that it says it has")
 }
 
-/// A kernel whose op, according to the types, is an `F`.
+/// A kernel for an op of type `F`.
 #[derive(Clone, Copy)]
 pub struct KernelOf<F> {
     kernel: &'static Kernel,
@@ -170,8 +170,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// The property of the first operand for which blocks have a loop of their own: [`ABOVE_0`], [`WITHIN`], or
-    /// [`NOTHING`].
+    /// The property of the first operand for which blocks have a special loop: [`ABOVE_0`], [`WITHIN`], or [`NOTHING`].
     const LOOKS_FOR: u8 = match T::DTYPE {
         DType::Float32 | DType::Float64 if F::IS_CHEAP_ABOVE_0 => ABOVE_0,
         DType::Float32 | DType::Float64 if F::CHEAP_WITHIN > 0.0 => WITHIN,
@@ -236,7 +235,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
     /// A [`Loop`] without scalars.
     unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
         let output = <F as Each<N, T>>::Out::DTYPE;
-        // SAFETY: the caller's promise; the kernel is that of the op over `f32`.
+        // SAFETY: the caller guarantees the conditions of a loop, and the kernel belongs to the op over `f32`.
         unsafe { widened(Of::<N, f32, F>::LOOPS, T::DTYPE, output, op, x, out, n) };
     }
 }
@@ -247,7 +246,7 @@ const WIDENED: usize = 512;
 /// Runs a kernel's `f32` loop on a 16-bit dtype. Results are written as `output`, rounded if `output` is `dtype`.
 ///
 /// # Safety
-/// As for a [`Loop`] of the dtype, with no scalars; `op` is the kernel's.
+/// The conditions of a [`Loop`] of the dtype hold, and there are no scalars; `op` is the op of the kernel.
 #[inline(never)]
 unsafe fn widened(
     kernel: &Kernel,
@@ -264,7 +263,7 @@ unsafe fn widened(
     let mut here = *x;
     for done in (0..n).step_by(WIDENED) {
         let len = WIDENED.min(n - done);
-        // SAFETY: the caller's elements; there is room for so many in `f32`.
+        // SAFETY: every operand has `len` elements from `done` on, and `wide` has room for them in `f32`.
         unsafe {
             for (k, wide) in wide.iter_mut().enumerate().take(kernel.operands as usize) {
                 let wide = wide.as_mut_ptr().cast::<u8>();
@@ -283,7 +282,7 @@ unsafe fn widened(
     }
 }
 
-/// The dtypes of an op's operands, padded to the length of a kernel's list; the padding means nothing.
+/// The dtypes of an op's operands, padded to the length of a kernel's list; the padding is never read.
 const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     let mut all = [of[0]; MOST];
     let mut i = 0;
@@ -395,7 +394,7 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 /// The loop body, for any instruction set. It calls no closures: they would be compiled for the baseline.
 ///
 /// # Safety
-/// As for [`Loop`]. If `NEAR`, no element of the first operand needs range reduction.
+/// The conditions of [`Loop`] hold. If `NEAR`, no element of the first operand needs range reduction.
 #[inline(always)]
 unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
     op: *const u8,
@@ -404,7 +403,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     out: *mut u8,
     n: usize,
 ) {
-    // SAFETY: the caller's promise: `n` elements of each operand, or one if it is a scalar, and room for `n` results.
+    // SAFETY: the caller guarantees `n` elements of each operand, or one if it is a scalar, and room for `n` results.
     unsafe {
         let op = &*op.cast::<F>();
         let out = out.cast::<F::Out>();
@@ -474,15 +473,15 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     }
 }
 
-/// A fact that a loop may assume, besides `NEAR`: none.
+/// The loop may assume no fact besides `NEAR`.
 const NOTHING: u8 = 0;
-/// [`EachSource::chosen`] is true.
+/// The loop may assume that [`EachSource::chosen`] is true.
 const CHOSEN: u8 = 1;
-/// [`EachSource::chosen`] is false.
+/// The loop may assume that [`EachSource::chosen`] is false.
 const NOT_CHOSEN: u8 = 2;
-/// All elements of the first operand are above 0, and normal.
+/// The loop may assume that all elements of the first operand are above 0, and normal.
 const ABOVE_0: u8 = 3;
-/// The magnitudes of all elements of the first operand are below [`EachSource::CHEAP_WITHIN`].
+/// The loop may assume that all elements of the first operand have magnitudes below [`EachSource::CHEAP_WITHIN`].
 const WITHIN: u8 = 4;
 
 /// Number of elements whose signs, or magnitudes, are inspected together.
@@ -491,7 +490,7 @@ const SIGNS: usize = 128;
 /// The loop over slices that may assume the fact `KNOWN`.
 ///
 /// # Safety
-/// As for [`text`], and the fact is true.
+/// The conditions of [`text`] hold, and the fact is true.
 #[inline(always)]
 unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool, const KNOWN: u8>(
     op: &F,
@@ -499,7 +498,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
     out: *mut F::Out,
     n: usize,
 ) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees the elements, and the fact.
     unsafe {
         let mut i = 0;
         while i < n {
@@ -554,7 +553,7 @@ macro_rules! loop_version {
             out: *mut u8,
             n: usize,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the conditions of the loop body.
             unsafe { text::<N, T, F, { loop_version!(@near $($near)?) }>(op, x, scalars, out, n) }
         }
     };
@@ -583,7 +582,7 @@ pub(super) struct Pointers {
 // SAFETY: tasks read shared operands and write different parts of the result; ops are `Sync`.
 unsafe impl Sync for Pointers {}
 
-/// The operands without their first `by` elements; scalars stay.
+/// The operands without their first `by` elements; scalars are unchanged.
 #[inline]
 pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, by: usize) -> [*const u8; MOST] {
     for (i, x) in x.iter_mut().enumerate() {
@@ -594,7 +593,7 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
     x
 }
 
-/// Number of elements of a block, and of a scalar that is written out.
+/// Number of elements of a block, and of the copies of a scalar in memory.
 const BLOCK: usize = 256;
 
 /// Number of elements whose arguments are inspected together, while they are in the first-level cache.
@@ -603,10 +602,10 @@ const LOOKED_AT: usize = 1 << 10;
 /// Runs a kernel on a stretch in which every operand is a slice or a scalar.
 ///
 /// # Safety
-/// As for a [`Loop`] of this kernel.
+/// The conditions of a [`Loop`] of this kernel hold.
 #[inline]
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the conditions of the loop.
     unsafe {
         if kernel.is_direct(scalars) {
             kernel.loops[set()](op, &x, scalars, out, n);
@@ -623,12 +622,12 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
 unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {
         let (here, len) = (advanced(kernel, x, 0, done), LOOKED_AT.min(n - done));
-        // SAFETY: a part of the stretch.
+        // SAFETY: the block lies in the stretch.
         unsafe { kernel.loop_for(here[0], len)(op, &here, 0, out.add(done * kernel.output.size()), len) };
     }
 }
 
-/// [`stretch`] that overwrites operands: those whose bits are set in `over`.
+/// [`stretch`] that overwrites the operands whose bits are set in `over`.
 #[inline]
 pub(super) unsafe fn stretch_over(
     kernel: &Kernel,
@@ -639,7 +638,7 @@ pub(super) unsafe fn stretch_over(
     out: *mut u8,
     n: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the conditions of the loop.
     unsafe {
         if kernel.takes(scalars) {
             in_place(kernel, op, x, scalars, over, out, n);
@@ -654,7 +653,7 @@ pub(super) unsafe fn stretch_over(
 const COPIED: usize = 1 << 13;
 
 /// [`stretch`] that overwrites operands, after copying a block of them: loops assume that they write to none of their
-/// operands. A loop that finds otherwise computes one element at a time.
+/// operands. A loop that detects an overlap would compute one element at a time.
 #[inline(never)]
 unsafe fn in_place(
     kernel: &Kernel,
@@ -665,14 +664,15 @@ unsafe fn in_place(
     out: *mut u8,
     n: usize,
 ) {
-    /// Bytes that the system's copy moves by plain moves, which are faster than its method for large blocks.
+    /// Number of bytes for which the system's copy uses plain moves, which are faster than its method for large blocks.
     const PIECE: usize = 1 << 11;
     let mut copied = MaybeUninit::<[u128; COPIED / 16]>::uninit();
     let (copied, size) = (copied.as_mut_ptr().cast::<u8>(), kernel.output.size());
     for done in (0..n).step_by(COPIED / size) {
         let len = (COPIED / size).min(n - done);
         let mut here = advanced(kernel, x, scalars, done);
-        // SAFETY: `len` elements of the result, and of operands in its memory, which have its size; `copied` has room.
+        // SAFETY: the result has `len` elements here, overwritten operands lie in its memory with elements of the same
+        // size, and `copied` has room for them.
         unsafe {
             let to = out.add(done * size);
             for piece in (0..len * size).step_by(PIECE) {
@@ -684,8 +684,8 @@ unsafe fn in_place(
     }
 }
 
-/// [`stretch`] by blocks, with scalars written out, and overwritten operands copied first: loops assume that they write
-/// to none of their operands.
+/// [`stretch`] in blocks. Scalars are repeated in memory, and overwritten operands are copied first, because loops
+/// assume that they write to none of their operands.
 #[inline(never)]
 pub(super) unsafe fn blocks(
     kernel: &Kernel,
@@ -700,7 +700,7 @@ pub(super) unsafe fn blocks(
     for (i, written) in written.iter_mut().enumerate() {
         if scalars >> i & 1 == 1 {
             let to = written.as_mut_ptr().cast::<u8>();
-            // SAFETY: the scalar is one element, and there is room for `BLOCK` of 16 bytes.
+            // SAFETY: the scalar has one element, and `to` has room for `BLOCK` elements of 16 bytes.
             unsafe { super::copy::fill(kernel.inputs[i], x[i], to, n.min(BLOCK)) };
             x[i] = to;
         }
@@ -712,12 +712,12 @@ pub(super) unsafe fn blocks(
         if over != 0 {
             for (i, written) in written.iter_mut().enumerate().filter(|(i, _)| over >> i & 1 == 1) {
                 let to = written.as_mut_ptr().cast::<u8>();
-                // SAFETY: the operand has `len` elements here, and there is room for `BLOCK` of 16 bytes.
+                // SAFETY: the operand has `len` elements here, and `to` has room for `BLOCK` elements of 16 bytes.
                 unsafe { std::ptr::copy_nonoverlapping(here[i], to, len * kernel.inputs[i].size()) };
                 here[i] = to;
             }
         }
-        // SAFETY: a part of the stretch.
+        // SAFETY: the block lies in the stretch.
         unsafe { kernel.loop_for(here[0], len)(op, &here, 0, out.add(done * kernel.output.size()), len) };
         done += len;
     }

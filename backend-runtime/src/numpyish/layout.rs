@@ -70,17 +70,17 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Number of lanes that are gathered at once: neighbours share cache lines. Twice as many collide in the cache if
-/// strides are powers of two.
+/// Number of lanes that are gathered together, because neighbours share cache lines. Twice as many lanes would evict
+/// each other from the cache if strides are powers of two.
 const GROUP: usize = 8;
 
-/// A function of one lane: it gets the address of the lane to read and of the lane to write.
+/// A function of one lane: it gets the address of the lane to read and the address of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
 /// Makes the function for the lanes of one task, with its working memory.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
-/// The lanes that a function writes.
+/// Dtype and length of the lanes that a function writes.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     /// Dtype of the elements.
@@ -89,12 +89,12 @@ pub struct Lanes {
     pub len: usize,
 }
 
-/// Makes an array whose lanes along `axis` are written by a function, from those of `x`. `grain` is the number of
-/// elements worth a task.
+/// Makes an array whose lanes along `axis` a function computes from the lanes of `x`. `grain` is the number of elements
+/// worth a task.
 ///
 /// # Safety
-/// The function reads only the elements of a lane of `x`. It writes only those of a lane of `out`, all of them if it
-/// succeeds, and reads none before writing it.
+/// The function reads only its lane of `x`. It writes only its lane of the result, every element if it succeeds, and
+/// reads no element of that lane before writing it.
 pub unsafe fn map_lanes<'f>(
     op: &'static str,
     x: View<'_>,
@@ -124,7 +124,7 @@ pub unsafe fn map_lanes<'f>(
                 let many = GROUP.min(lanes - first);
                 let mut at = [0; GROUP];
                 at[..many].iter_mut().zip(&mut offsets).for_each(|(a, o)| *a = o);
-                // SAFETY: the offsets are of lanes of `x`; every lane of the result is written by one task only.
+                // SAFETY: lanes of `x` begin at the offsets, and every lane of the result is written by one task only.
                 unsafe {
                     source.gather(&at[..many], input.start());
                     for (k, &at) in at[..many].iter().enumerate() {
@@ -149,7 +149,8 @@ pub unsafe fn map_lanes<'f>(
     unsafe { RawArray::new(op, shape, result) }
 }
 
-/// Runs a function on every lane along `axis` of an array in C order, in place: it gets the same address twice.
+/// Runs a function on every lane along `axis` of an array in C order, in place: the function gets the same address
+/// twice.
 ///
 /// # Safety
 /// `x` points to the elements of an array of this shape, which nothing else uses; the function touches only its lane.
@@ -203,7 +204,7 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Address that tasks write to, each to its own lanes.
+/// Start of an array to which each task writes its own lanes.
 pub struct Target(pub *mut u8);
 
 // SAFETY: each task writes lanes of its own.
@@ -246,10 +247,10 @@ impl LaneReader {
         self.lane.stride == 1 || self.lane.len <= 1
     }
 
-    /// Copies the lanes that begin at these offsets, one after the other, unless they can be read in place.
+    /// Copies the lanes that begin at these offsets, one after another, unless they can be read in place.
     ///
     /// # Safety
-    /// The offsets are those of lanes, to which nothing writes; `to` has room for the lanes.
+    /// Lanes begin at these offsets, and nothing writes to the lanes; `to` has room for all lanes.
     unsafe fn gather(&self, at: &[isize], to: *mut u8) {
         unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
             let (from, to) = (from.cast::<U>(), to.cast::<U>());
@@ -261,12 +262,12 @@ impl LaneReader {
             }
         }
         if !self.direct() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the lanes and the room.
             unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
         }
     }
 
-    /// Address of a lane: that at offset `at` of the array, or number `k` of those gathered.
+    /// Address of a lane: offset `at` in the array, or lane `k` of the gathered copies.
     fn lane(&self, at: isize, k: usize, gathered: *const u8) -> *const u8 {
         let size = self.dtype.size();
         if self.direct() {
@@ -277,10 +278,10 @@ impl LaneReader {
     }
 }
 
-/// Writes lanes that lie one after the other to lanes of this stride, which begin at `starts`.
+/// Copies contiguous lanes to lanes of this stride that begin at `starts`.
 ///
 /// # Safety
-/// `from` has `many` lanes; those to write lie in the memory of `to`, and nothing else uses them.
+/// `from` has `many` lanes. The lanes to write lie in the memory of `to`, and nothing else uses them.
 unsafe fn scatter(
     dtype: DType,
     from: *const u8,
@@ -294,12 +295,12 @@ unsafe fn scatter(
         let (from, to) = (from.cast::<U>(), to.cast::<U>());
         for i in 0..len {
             for (k, &start) in starts.iter().enumerate() {
-                // SAFETY: the index is that of an element of a lane, in the source and in the target.
+                // SAFETY: `i` is an index of the lane, in the source and in the target.
                 unsafe { *to.add(start + i * stride) = *from.add(k * len + i) };
             }
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the lanes in both memories.
     unsafe { by_bits!(dtype, U => each::<U>(from, len, &starts[..many], stride, to)) }
 }
 

@@ -87,7 +87,7 @@ fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
     Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
-/// The array repeated along new and length-1 axes.
+/// The array repeated along new axes and along axes of length 1.
 pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     changed_by(x, broadcast(view(x), to))
 }
@@ -98,7 +98,8 @@ fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
     if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
 }
 
-/// Repeats along new and length-1 axes. ndarray has no shared arrays of stride 0: the elements are written out.
+/// Repeats along new axes and along axes of length 1. Copies the elements, because ndarray has no shared arrays of
+/// stride 0.
 fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
     rules::count(op, to, x.dtype.size())?;
     copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
@@ -129,7 +130,7 @@ fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
             copy::place(&mut out, at, &rules::c_strides(x.shape), *x);
             at += x.len();
         }
-        // SAFETY: one after the other, the arrays fill the result.
+        // SAFETY: the arrays were copied one after another and fill the whole result.
         return unsafe { RawArray::new(OP, vec![n], out) };
     };
     let (axis, shape) = rules::joined(OP, &shapes, axis, size)?;
@@ -144,7 +145,8 @@ fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) 
         copy::place(&mut out, at * strides[axis] as usize, &strides, *part);
         at += part.shape[axis];
     }
-    // SAFETY: along the axis the parts fill the result without a gap; their other axes have its lengths.
+    // SAFETY: the parts fill the result along the axis without a gap, and their other axes have the lengths of the
+    // result.
     unsafe { RawArray::new(op, shape, out) }
 }
 
@@ -205,7 +207,7 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// Writes out the repetitions of a region that already has the axes that repeat.
+/// Copies a region into its repetitions; the region already has the axes that repeat.
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
@@ -217,7 +219,7 @@ fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     unsafe { RawArray::new(op, shape, elements) }
 }
 
-/// Elements shifted along axes; those shifted beyond the end come in at the start.
+/// Shifts elements along axes; elements shifted beyond the end reappear at the start.
 pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, rolled(view(x), shift, axis))
 }
@@ -236,7 +238,8 @@ fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
     }
 }
 
-/// Shifts by `shifts[k]`, in 0..length, along axis k; the result gets another shape of as many elements.
+/// Shifts by `shifts[k]`, which is less than the length, along axis k. The result gets `shape`, which has as many
+/// elements.
 pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
     if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
         return Ok(Change::View(Vec::new()));
@@ -255,7 +258,7 @@ pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[
         }
         copy::place(&mut out, start, &strides, part.view());
     }
-    // SAFETY: along each axis the two parts, behind and before the seam, fill the result; so do their combinations.
+    // SAFETY: along each axis, the parts before and after the seam fill the result, so their combinations fill it too.
     Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
 }
 
@@ -268,7 +271,7 @@ fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
     Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
 }
 
-/// The array with a border.
+/// Adds a border to the array.
 pub fn pad<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -319,7 +322,7 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // the part of the result outside the slabs of the axes so far
+    // lengths and start of the part of the result that no slab covers so far
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);
@@ -331,12 +334,13 @@ fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], 
         start += width[0] * stride;
     }
     copy::place(&mut out, start, &strides, x);
-    // SAFETY: an element before or behind the array along some axis is in the slab of the first such axis; every other
-    // element is of the array.
+    // SAFETY: an element outside the array along some axis lies in a slab of the first such axis. Every other element
+    // belongs to the array.
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Neighbours along a result's axis that are neighbours in its source: forward, backward, or one element repeated.
+/// Consecutive indices of a result's axis that read consecutive indices of the source, forward or backward, or that all
+/// read the same index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     to: usize,
@@ -345,7 +349,7 @@ struct Run {
     step: isize,
 }
 
-/// The runs of a list of source indices.
+/// Splits a list of source indices into runs.
 fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
@@ -376,7 +380,7 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     }
 }
 
-/// Places the part of the array that is read by one run per axis.
+/// Copies the part of the array that one run per axis reads to its place in the result.
 fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     let mut part = Region::of(x);
     let mut start = 0;

@@ -11,10 +11,10 @@ use std::{
     time::Instant,
 };
 
-/// Elements per task of loops that do little per element: below twice this many, one thread is faster.
+/// Number of elements per task of loops that do little per element. For fewer than twice as many, one thread is faster.
 pub const CHEAP: usize = 1 << 16;
 
-/// Elements per task of loops that take many instructions per element: `exp`, sorting, random numbers.
+/// Number of elements per task of loops with many instructions per element, such as `exp`, sorting and random numbers.
 pub const COSTLY: usize = 1 << 12;
 
 /// Runs `f` on parts of `0..n`, on several threads if `n` is at least two times `grain`.
@@ -29,16 +29,16 @@ pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
-/// A slice that several threads write to, each its own elements.
+/// A slice that several threads write to; each thread writes its own elements.
 #[derive(Clone, Copy)]
 pub struct Shared<T> {
     start: *mut T,
     len: usize,
 }
 
-// SAFETY: a `Shared` only hands out parts, which the callers of its unsafe method promise to be disjoint.
+// SAFETY: a `Shared` only gives out parts, and callers of its unsafe method guarantee that the parts are disjoint.
 unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as for `Send`: callers promise that parts are disjoint.
+// SAFETY: callers of the unsafe method guarantee that parts are disjoint.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -54,7 +54,8 @@ impl<T> Shared<T> {
     #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
     pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");
-        // SAFETY: in bounds by the check above; alive and disjoint as the caller promises.
+        // SAFETY: the range is in bounds, as just checked. The caller guarantees that the slice is alive and parts are
+        // disjoint.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
     }
 }
@@ -65,13 +66,13 @@ const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 /// Number of elements in the part that [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
-/// Shortest task worth a thread. Handing it to a sleeping thread takes 5 microseconds on one machine and 30 on another.
+/// Duration of the shortest task worth a thread. Waking a thread takes 5 microseconds on one machine and 30 on another.
 const TASK_NANOSECONDS: u64 = 20_000;
 
-/// Shortest task worth a thread, if threads are awake.
+/// Duration of the shortest task worth a thread if threads are awake.
 const AWAKE_TASK_NANOSECONDS: u64 = 8_000;
 
-/// Least time after a loop in which the threads of rayon's pool look for another loop before they sleep.
+/// Minimum time after a loop in which the threads of rayon's pool look for another loop before they sleep.
 const AWAKE_NANOSECONDS: u64 = 20_000;
 
 /// End of the last loop on several threads, in nanoseconds of [`clock`].
@@ -98,8 +99,8 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
-/// Runs `f` on parts of a range. A `dyn` closure, so that the thread pool's code is compiled once, not once per op and
-/// dtype.
+/// Runs `f` on parts of a range. `f` is a `dyn` closure, so that the thread pool's code is compiled once, not once per
+/// op and dtype.
 #[inline(never)]
 fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let threads = threads::count();

@@ -53,9 +53,9 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // values that round up to `high` become this one
+    // the number below `high`, which replaces values that round up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
-    // SAFETY: the loop writes as many numbers as it is given room for.
+    // SAFETY: `out` has room for all numbers that the loop writes.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
 }
 
@@ -83,7 +83,7 @@ fn normal_in<T: Real, R: Generator>(
     let op = "random_normal";
     rules::check_normal(op, mean, std)?;
     let (mean, std) = (R::of(mean), R::of(std));
-    // SAFETY: the loop writes as many numbers as it is given room for.
+    // SAFETY: `out` has room for all numbers that the loop writes.
     make::<T, R>(b, op, dtype, shape, R::normal, |made, out| unsafe { shift(made, out, mean, std) })
 }
 
@@ -92,7 +92,7 @@ versions! {
     unsafe fn scale[T: Real, R: Precision][T, R](made: &[R], out: *mut T, start: R, length: R, end: T, below: T) {
         for (i, &u) in made.iter().enumerate() {
             let x: T = (start + length * u).cast();
-            // SAFETY: there is room for as many elements as numbers were made.
+            // SAFETY: `out` has room for as many elements as `made` has numbers.
             unsafe { *out.add(i) = if x == end { below } else { x } };
         }
     }
@@ -100,7 +100,7 @@ versions! {
     /// Turns standard normal numbers into numbers of this mean and standard deviation.
     unsafe fn shift[T: Real, R: Precision][T, R](made: &[R], out: *mut T, mean: R, std: R) {
         for (i, &z) in made.iter().enumerate() {
-            // SAFETY: there is room for as many elements as numbers were made.
+            // SAFETY: `out` has room for as many elements as `made` has numbers.
             unsafe { *out.add(i) = (mean + std * z).cast() };
         }
     }
@@ -112,7 +112,7 @@ pub fn random_integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: 
     typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
 }
 
-/// `random_integers` of any dtype. Differences and sums modulo 2^64 are right for signed dtypes too.
+/// `random_integers` for any dtype. Differences and sums modulo 2^64 are correct for signed dtypes too.
 fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
     let op = "random_integers";
     let range = high.wrapping_sub(low);
@@ -122,7 +122,8 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
         words::fill(key, block, &mut words[..n]);
         for (i, &word) in words[..n].iter().enumerate() {
             let x = low.wrapping_add(below(range, word));
-            // SAFETY: there is room for `n` elements; the low bits are those of the dtype, with and without a sign.
+            // SAFETY: `out` has room for `n` elements, and the low bits of `x` are right for signed and unsigned
+            // dtypes.
             unsafe {
                 match dtype.size() {
                     1 => *out.add(i) = x as u8,
@@ -147,7 +148,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     rules::check_permutation(op, n, dtype, largest)?;
     let keys = Buffer::new(op, rules::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
     fill(b, &keys, n, 2, |key, block, out, n| {
-        // SAFETY: there is room for `n` words.
+        // SAFETY: `out` has room for `n` words.
         words::fill(key, block, unsafe { std::slice::from_raw_parts_mut(out.cast(), n) });
     });
     let keys = View { start: keys.start(), dtype: DType::UInt64, shape: &[n], strides: &[1] };
@@ -157,7 +158,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
         let to = &to;
         for (i, place) in (start..).zip(places) {
             let x = place & bits;
-            // SAFETY: there is room for `n` elements, and the number fits one.
+            // SAFETY: the result has room for `n` elements, and the number fits the dtype.
             unsafe {
                 match dtype.size() {
                     1 => *to.to.add(i) = x as u8,
@@ -181,7 +182,7 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     unsafe { RawArray::new(op, vec![n], out) }
 }
 
-/// Number of elements that are made at once: they stay in the first-level cache.
+/// Number of elements made at once, so few that they stay in the first-level cache.
 const PART: usize = 1024;
 
 /// Fills a buffer with `n` numbers from the next blocks of the stream. `f` gets the key, the first block of a part, the
@@ -195,15 +196,15 @@ fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, 
     parallel::parallel(n.div_ceil(PART), (COSTLY / PART).max(1), |parts| {
         for part in parts {
             let start = part * PART;
-            // SAFETY: a part of the buffer, of one task.
+            // SAFETY: the part lies in the buffer, and no other task writes it.
             let to = unsafe { out.start().add(start * size) };
             f(key, first.wrapping_add((start / per_block) as u64), to, PART.min(n - start));
         }
     });
 }
 
-/// Makes an array of real numbers, or of complex numbers of two reals each: `numbers` makes reals in `R`, `last` makes
-/// elements of them.
+/// Makes an array of real numbers, or of complex numbers of two reals each. `numbers` makes reals of type `R`, and
+/// `last` converts them to elements.
 fn make<T: Real, R: Generator>(
     b: &Numpyish,
     op: &'static str,
@@ -224,7 +225,8 @@ fn make<T: Real, R: Generator>(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Precisions in which random numbers are made: `f32` and `f64`. Both functions fill a slice, starting with a block.
+/// Precisions in which random numbers are made: `f32` and `f64`. Both functions fill a slice from the blocks from
+/// `block` on.
 trait Generator: Precision {
     /// Number of random numbers made from one block of the generator.
     const PER_BLOCK: usize;
@@ -233,7 +235,7 @@ trait Generator: Precision {
     fn normal(key: u64, block: u64, out: &mut [Self]);
 }
 
-/// A loop over the words of blocks: `$last` makes `$per` numbers of a word.
+/// Defines a loop over the words of blocks, in which `$last` makes `$per` numbers from each word.
 macro_rules! from_words {
     ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident| $last:expr) => {
         /// Makes at most [`PART`] numbers from the blocks from `block` on.
@@ -241,7 +243,7 @@ macro_rules! from_words {
             let mut words = [0; PART / $per];
             let words = &mut words[..out.len().div_ceil($per)];
             words::fill(key, block, words);
-            // SAFETY: the loop has no conditions.
+            // SAFETY: the loop has no safety conditions.
             unsafe { $loop(words, out) }
         }
 
@@ -270,7 +272,7 @@ fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
     let pairs = x.as_chunks_mut::<2>().0;
     pairs.iter().zip(&mut radius).zip(&mut angle).for_each(|((p, r), a)| [*r, *a] = *p);
     cosine[..n].copy_from_slice(&angle[..n]);
-    // SAFETY: the loops have no conditions.
+    // SAFETY: the loops have no safety conditions.
     unsafe {
         radii(&mut radius[..n]);
         cosines(&mut cosine[..n]);
@@ -336,7 +338,7 @@ mod tests {
         Numpyish::seeded(42)
     }
 
-    /// Compares with elements that are made one at a time, by the recipe.
+    /// Compares with elements made one at a time by the recipe.
     #[test]
     fn elements_follow_the_recipe() {
         const N: usize = 20_003;

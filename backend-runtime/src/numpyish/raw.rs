@@ -99,22 +99,23 @@ impl<'a> View<'a> {
     /// The address of the element at this offset from the first, in elements.
     ///
     /// # Safety
-    /// The offset is that of an index of the view.
+    /// The offset belongs to an index of the view.
     pub unsafe fn at(&self, offset: isize) -> *const u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the offset leads to an element.
         unsafe { self.start.offset(offset * self.dtype.size() as isize) }
     }
 
     /// The elements as a slice of their type; they must lie in C order.
     ///
     /// # Panics
-    /// If `T` is not the view's dtype, or the elements lie in another order: the caller is wrong.
+    /// If `T` is not the type of the view's dtype, or if the elements are not in C order. Both are errors of the
+    /// caller.
     pub fn as_slice<T: Element>(&self) -> &'a [T] {
         assert!(self.dtype == T::DTYPE && self.is_c_order(), "the elements are a slice of {}", T::DTYPE);
         if self.len() == 0 {
             return &[];
         }
-        // SAFETY: the elements have this type, and lie one after the other.
+        // SAFETY: the elements have this type and are contiguous.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.len()) }
     }
 }
@@ -129,7 +130,7 @@ pub struct RawArray {
 }
 
 impl RawArray {
-    /// An array in C order. An error if `shape` does not have as many elements as the buffer.
+    /// Makes an array in C order. Returns an error if `shape` does not have as many elements as the buffer.
     ///
     /// # Safety
     /// Every element has been written.
@@ -140,13 +141,13 @@ impl RawArray {
         Ok(RawArray { buffer, shape, strides: None })
     }
 
-    /// An array without elements. An error if none of the lengths is 0.
+    /// Makes an array without elements. Returns an error if none of the lengths is 0.
     pub fn empty(op: &'static str, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
         // SAFETY: there are no elements to be written; a shape with elements is refused.
         unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
     }
 
-    /// An array of a vector's elements, in C order.
+    /// Makes an array of a vector's elements, in C order.
     pub fn from_vec<T: Element>(op: &'static str, shape: Vec<usize>, v: Vec<T>) -> Result<RawArray> {
         // SAFETY: the elements of a vector have been written.
         unsafe { RawArray::new(op, shape, Buffer::from_vec(v)) }
@@ -181,7 +182,7 @@ impl RawArray {
     /// Removes an axis of length 1.
     ///
     /// # Panics
-    /// If the axis has another length: the caller is wrong.
+    /// If the axis has another length, which is an error of the caller.
     pub fn without_axis(mut self, axis: usize) -> RawArray {
         assert_eq!(self.shape.remove(axis), 1, "the axis has one index");
         if let Some(strides) = &mut self.strides {

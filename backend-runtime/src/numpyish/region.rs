@@ -18,7 +18,7 @@ impl Region {
         Region { start: x.start, dtype: x.dtype, shape: x.shape.to_vec(), strides: x.strides.to_vec() }
     }
 
-    /// One element, which must outlive the region.
+    /// A region of one element, which must outlive the region.
     pub fn scalar(dtype: DType, start: *const u8) -> Region {
         Region { start, dtype, shape: Vec::new(), strides: Vec::new() }
     }
@@ -88,7 +88,7 @@ mod tests {
         let x = View { start: elements.as_ptr(), dtype: DType::UInt8, shape: &[3, 4], strides: &[4, 1] };
         let part = Region::of(x).sliced(1, 3, 2, -2).at(0, 1);
         assert_eq!((&part.shape[..], &part.strides[..]), (&[2][..], &[-2][..]));
-        // SAFETY: the part begins at an element.
+        // SAFETY: the region begins at an element.
         assert_eq!(unsafe { *part.view().start }, 7);
         assert_eq!(Region::of(x).sliced(0, 3, 0, 1).shape, [0, 4]);
         let wide = Region::of(x).with_axis(1).broadcast("test", &[2, 3, 5, 4]).unwrap();

@@ -13,19 +13,20 @@ use crate::{DType, Error, Result};
 /// Number of counts per task.
 const BLOCK: usize = 1 << 13;
 
-/// Number of places that are written at once, for every count: the next element overwrites those beyond its count.
+/// Number of places that are written at once for each element, whatever its count. The next element overwrites the
+/// places beyond the count.
 const WIDE: usize = 4;
 
 /// Repetition counts of the elements of an axis.
 pub struct Repeats<'a> {
     counts: Packed<'a>,
     n: usize,
-    /// The first place of each block of counts, then the number of all places.
+    /// The first place of each block of counts, followed by the total number of places.
     starts: Vec<usize>,
 }
 
 impl<'a> Repeats<'a> {
-    /// Checks counts. An error if a count is negative or the sum is 2^53 or more.
+    /// Checks counts. Returns an error if a count is negative or the sum is 2^53 or more.
     pub fn new(op: &'static str, counts: HostView<'a, i64>) -> Result<Repeats<'a>> {
         let counts = counts.view();
         let (packed, n) = (copy::pack(op, counts)?, counts.len());
@@ -63,7 +64,7 @@ impl<'a> Repeats<'a> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The index of each element, as often as its count says.
+    /// The index of each element, repeated as often as its count.
     pub fn places(&self, op: &'static str) -> Result<NdArray<i64>> {
         let out = Buffer::new(op, self.total(), DType::Int64)?;
         // SAFETY: `counts` has `n` counts.
@@ -73,7 +74,8 @@ impl<'a> Repeats<'a> {
             let ends = &ends;
             for block in blocks {
                 let first = block * BLOCK;
-                // SAFETY: the counts of a block; their sum is the number of the block's places.
+                // SAFETY: the slice has the counts of one block, whose sum is the number of places between the two
+                // addresses.
                 unsafe {
                     let counts = std::slice::from_raw_parts(ends.from.add(first), BLOCK.min(self.n - first));
                     write(counts, first as i64, ends.to.add(self.starts[block]), ends.to.add(self.starts[block + 1]));
@@ -85,18 +87,19 @@ impl<'a> Repeats<'a> {
     }
 }
 
-/// Writes indices from `first` on, each as often as its count says.
+/// Writes the indices from `first` on, each as many times as its count.
 ///
 /// # Safety
-/// No count is negative, and they sum to the distance from `to` to `end`, between which nothing else writes.
+/// No count is negative, the counts sum to the distance from `to` to `end`, and nothing else writes between the two.
 unsafe fn write(counts: &[i64], first: i64, mut to: *mut i64, end: *mut i64) {
     for (index, &count) in (first..).zip(counts) {
         let count = count as usize;
-        // SAFETY: all writes are before `end`: fewer than `WIDE` places behind `next`, and only if that many are left.
+        // SAFETY: all writes are before `end`: they go fewer than `WIDE` places beyond `next`, and only if `WIDE`
+        // places remain.
         unsafe {
             let next = to.add(count);
             if end.offset_from(next) >= WIDE as isize {
-                // no branch for small counts: fewer than `WIDE` places behind the last are written too
+                // small counts need no branch, because up to `WIDE` places are written whatever the count is
                 loop {
                     for k in 0..WIDE {
                         *to.add(k) = index;

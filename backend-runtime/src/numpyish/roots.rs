@@ -1,33 +1,33 @@
-//! Square roots in registers of AVX-512. On Intel's processors the square-root instruction takes twice as long for
-//! twice as wide a register; a few multiplications that make the same root take less than half of its time.
+//! Square roots in AVX-512 registers. On Intel's processors, the square-root instruction takes twice as long for a
+//! register twice as wide. A few multiplications compute the same root in less than half of that time.
 //!
-//! The processor's estimate of `1 / sqrt(x)` is within 2^-14. A step of Goldschmidt's algorithm turns `g`, which is
-//! near `sqrt(x)`, and `h`, near `1 / (2 sqrt(x))`, into approximations with twice as many digits: `g + g r` and
-//! `h + h r`, where `r = 1/2 - g h`. Finally `x - g g`, which is exact if `g` is next to the root, times `h` is added
-//! to `g` (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). This sum before
-//! rounding is so near to the root that it can round differently from the instruction only for the few numbers whose
-//! roots are next to the middle between two numbers. The tests check all of these with many estimates, for float32 with
-//! every estimate. One float64 alone, the number after a power of 4, has estimates that lead to another result; it is
-//! left to the instruction. So are infinity, negative numbers, NaN, and numbers so small that `x - g g` would lose
-//! digits. 0 and -0 stay.
+//! The processor's estimate of `1 / sqrt(x)` has a relative error of at most 2^-14. Let `g` be near `sqrt(x)`, and `h`
+//! near `1 / (2 sqrt(x))`. A step of Goldschmidt's algorithm turns them into approximations with twice as many digits:
+//! `g + g r` and `h + h r`, where `r = 1/2 - g h`. The result is `g + (x - g g) h`, in which `x - g g` is exact if `g`
+//! is next to the root (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). Before
+//! it is rounded, this sum is so near the root that it can round differently from the instruction only for the few
+//! numbers whose roots are next to the midpoint between two numbers. The tests check all these numbers with many
+//! estimates, for float32 with every estimate. Only one float64, the number after a power of 4, has estimates that lead
+//! to another result. The loop leaves it to the instruction, as well as infinity, negative numbers, NaN, and numbers so
+//! small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
 
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;
 
-/// Least exponents, as stored, of numbers for which `x - g g` has all digits.
+/// Smallest exponents, as stored, of float64 and float32 numbers for which `x - g g` loses no digits.
 const LEAST_64: u64 = 100;
 const LEAST_32: u32 = 50;
 
 /// Square roots of float64, as a [`Loop`](super::kernel::Loop).
 ///
 /// # Safety
-/// As for a `Loop` without scalars; the processor has AVX-512.
+/// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 8;
     let (x, out) = (x[0].cast::<f64>(), out.cast::<f64>());
     let whole = n / LANES * LANES;
-    // SAFETY: `x` and `out` have `n` elements each; masks exclude what lies beyond.
+    // SAFETY: `x` and `out` have `n` elements each, and masks exclude the lanes beyond them.
     unsafe {
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_pd(out.add(i), roots_64(arch::_mm512_loadu_pd(x.add(i))));
@@ -43,13 +43,13 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
 /// Square roots of float32, as a [`Loop`](super::kernel::Loop).
 ///
 /// # Safety
-/// As for a `Loop` without scalars; the processor has AVX-512.
+/// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 16;
     let (x, out) = (x[0].cast::<f32>(), out.cast::<f32>());
     let whole = n / LANES * LANES;
-    // SAFETY: `x` and `out` have `n` elements each; masks exclude what lies beyond.
+    // SAFETY: `x` and `out` have `n` elements each, and masks exclude the lanes beyond them.
     unsafe {
         for i in (0..whole).step_by(LANES) {
             arch::_mm512_storeu_ps(out.add(i), roots_32(arch::_mm512_loadu_ps(x.add(i))));
@@ -78,10 +78,10 @@ fn roots_64(x: arch::__m512d) -> arch::__m512d {
         return arch::_mm512_sqrt_pd(x);
     }
     let half = arch::_mm512_set1_pd(0.5);
-    // the estimate for 0 is set to 0, so that all that follows is 0
+    // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_pd(not_0, x);
     let (mut g, mut h) = (arch::_mm512_mul_pd(x, estimate), arch::_mm512_mul_pd(half, estimate));
-    // 28 binary digits after the first step, all after the second
+    // the first step gives 28 binary digits, and the second gives all
     for _ in 0..2 {
         let r = arch::_mm512_fnmadd_pd(g, h, half);
         (g, h) = (arch::_mm512_fmadd_pd(g, r, g), arch::_mm512_fmadd_pd(h, r, h));
@@ -102,10 +102,10 @@ fn roots_32(x: arch::__m512) -> arch::__m512 {
         return arch::_mm512_sqrt_ps(x);
     }
     let half = arch::_mm512_set1_ps(0.5);
-    // the estimate for 0 is set to 0, so that all that follows is 0
+    // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_ps(not_0, x);
     let (g, h) = (arch::_mm512_mul_ps(x, estimate), arch::_mm512_mul_ps(half, estimate));
-    // all digits after one step
+    // one step gives all digits
     let r = arch::_mm512_fnmadd_ps(g, h, half);
     let (g, h) = (arch::_mm512_fmadd_ps(g, r, g), arch::_mm512_fmadd_ps(h, r, h));
     arch::_mm512_fmadd_ps(arch::_mm512_fnmadd_ps(g, g, x), h, g)
@@ -142,13 +142,13 @@ mod tests {
     /// Largest relative error of an estimate.
     const OFF: f64 = 1.0 / 16384.0;
 
-    /// A number in [-1, 1].
+    /// A pseudo-random number in [-1, 1].
     fn some(at: u64) -> f64 {
         f64::from(philox(7, at)[0]) / f64::from(u32::MAX) * 2.0 - 1.0
     }
 
-    /// All `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8: one is found bit by bit, the
-    /// others by its sign and its highest bit.
+    /// All `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8. One of them is found bit by bit;
+    /// the others differ in the sign and the highest bit.
     fn roots_modulo(k: i128, p: u32) -> [u128; 4] {
         let modulo = |z: u128, p: u32| z & ((1 << p) - 1);
         let mut z = 1_u128;
@@ -161,9 +161,9 @@ mod tests {
         [z, z.wrapping_neg(), other, other.wrapping_neg()].map(|z| modulo(z, p))
     }
 
-    /// Numbers of `digits` binary digits in [1, 4) whose roots are next to the middle between two numbers, and how
-    /// near, nearest first. A middle in [1, 2) is `z / 2^digits` with odd `z`; `z^2 - k` is such a number if its last
-    /// `p` bits are 0.
+    /// Numbers of `digits` binary digits in [1, 4) whose roots are next to the midpoint between two numbers, each with
+    /// the magnitude of its `k`, smallest and nearest first. A midpoint in [1, 2) is `z / 2^digits` with odd `z`, and
+    /// `z^2 - k` is such a number if its last `p` bits are 0.
     fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
         for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {
@@ -184,7 +184,7 @@ mod tests {
     fn roots_of_float64_next_to_the_middle_between_two_numbers() {
         let hard = near_the_middle(53, 8000);
         assert!(hard.len() > 2000);
-        // in units of the last place
+        // distance of the root from the midpoint, in units of the last place
         let from_the_middle = |x: f64| {
             let root = x.sqrt();
             ((-root).mul_add(root, x).abs() / (2.0 * root) / (root.next_up() - root) - 0.5).abs()
@@ -246,14 +246,14 @@ mod tests {
 
     unsafe fn all_64(x: &[f64]) -> Vec<f64> {
         let mut out = vec![f64::NAN; x.len()];
-        // SAFETY: both slices have as many elements; for the processor, the caller's promise.
+        // SAFETY: both slices have the same length, and the caller guarantees AVX-512.
         unsafe { float64(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
 
     unsafe fn all_32(x: &[f32]) -> Vec<f32> {
         let mut out = vec![f32::NAN; x.len()];
-        // SAFETY: both slices have as many elements; for the processor, the caller's promise.
+        // SAFETY: both slices have the same length, and the caller guarantees AVX-512.
         unsafe { float32(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
@@ -269,7 +269,7 @@ mod tests {
         let mut x = limits.to_vec();
         x.extend([-1, 0, 1].map(|off| f64::from_bits((LEAST_64 << 52).wrapping_add_signed(off))));
         x.extend(words(1, 2000).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
-        // numbers of which none is left to the instruction
+        // numbers that are never left to the instruction
         let exponents = LEAST_64 + 1..2046;
         x.extend(exponents.zip(words(2, 2000)).map(|(e, w)| f64::from_bits(e << 52 | u64::from(w[0]) << 20)));
         let mut narrow: Vec<f32> = limits.map(|x| x as f32).to_vec();

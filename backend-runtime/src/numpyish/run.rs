@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Result, rules};
 
-/// [`stretch`], or its version that writes past the caches if that is faster for a call of so many bytes.
+/// [`stretch`], or its version that bypasses the caches if that is faster for a call over `bytes` bytes.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
     if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }
@@ -26,7 +26,7 @@ pub enum Computed {
     Like {
         /// Index of that operand.
         lead: usize,
-        /// Whether its memory is in C order.
+        /// True if that operand is in C order.
         c_order: bool,
         /// The elements.
         buffer: Buffer,
@@ -35,10 +35,10 @@ pub enum Computed {
     Other(Box<RawArray>),
 }
 
-/// Number of elements from which on a loop may be worth several threads.
+/// Smallest number of elements for which several threads may be worthwhile.
 const SMALL: usize = 1 << 14;
 
-/// Operands that all lie in C order, in one shape, or are scalars.
+/// Operands that are all scalars or arrays of one common shape in C order.
 pub struct Aligned {
     x: [*const u8; MOST],
     scalars: u8,
@@ -48,7 +48,7 @@ pub struct Aligned {
     pub n: usize,
 }
 
-/// The operands, if each is a scalar or lies in C order in the one shape; else `None`.
+/// The operands, if each is a scalar or an array of one common shape in C order; else `None`.
 #[inline(always)]
 pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
     let mut x = [std::ptr::null(); MOST];
@@ -67,7 +67,7 @@ pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
 }
 
 impl Aligned {
-    /// True if one call of a loop does everything.
+    /// True if one call of a loop computes the whole result.
     #[inline(always)]
     pub fn is_one_call(&self, kernel: &Kernel) -> bool {
         (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
@@ -76,7 +76,7 @@ impl Aligned {
     /// Makes that call.
     ///
     /// # Safety
-    /// As for [`run`]; `is_one_call` returned true, and `out` has room for the elements.
+    /// The conditions of [`run`] hold, `is_one_call` returned true, and `out` has room for the elements.
     #[inline(always)]
     pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
         // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
@@ -87,10 +87,10 @@ impl Aligned {
 /// Runs a kernel over operands, broadcast to one shape.
 ///
 /// # Safety
-/// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes.
+/// `op` points to the kernel's op, and the operands have the number and the dtypes that the kernel takes.
 #[inline(never)]
 pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the op and the operands.
     unsafe {
         match aligned(operands) {
             Some(a) => {
@@ -103,13 +103,13 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
     }
 }
 
-/// Returns an error if a shape without elements is invalid for the result's dtype because of its other lengths. That
-/// dtype may be wider than the operands'.
+/// Returns an error if a shape without elements is invalid for the result's dtype because of its other lengths. The
+/// result's dtype may be wider than the dtypes of the operands.
 fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
 
-/// True if two shapes of arrays with equally many elements are equal.
+/// True if the shapes of two arrays with the same number of elements are equal.
 #[inline(always)]
 fn same_shape(a: &[usize], b: &[usize]) -> bool {
     a.len() == b.len() && (a.len() == 1 || a == b)
@@ -118,7 +118,7 @@ fn same_shape(a: &[usize], b: &[usize]) -> bool {
 /// The number of elements of an array in C order without gaps, else `usize::MAX`.
 #[inline(always)]
 fn c_order_len(x: &View<'_>) -> usize {
-    // rank 1, the usual one, without a loop
+    // rank 1, the usual rank, needs no loop
     if let (&[len], &[stride]) = (x.shape, x.strides) {
         return if stride == 1 || len == 1 { len } else { usize::MAX };
     }
@@ -150,7 +150,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     let n = first.len();
     if operands.iter().all(|o| o.shape.is_empty() || same_layout(o)) && (n == 0 || is_dense(first)) {
         fits_empty(kernel, first.shape, n)?;
-        // SAFETY: the caller's promise; all arrays have the same memory layout.
+        // SAFETY: the caller guarantees the op and the operands, and all arrays have the same memory layout.
         let buffer = unsafe { alike(kernel, op, x, scalars, n)? };
         return Ok(Computed::Like { lead, c_order: n == 0, buffer });
     }
@@ -166,14 +166,14 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
             x[i] = part.start;
             scalars |= u8::from(part.scalar) << i;
         }
-        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        // SAFETY: the walk passes `n` elements of each operand, or one element of a scalar, and room for `n` results.
         unsafe { stretch(kernel, all.op, x, scalars, out, n) };
     };
-    // SAFETY: a kernel writes all elements it is given the address of.
+    // SAFETY: a kernel writes every element that it gets room for.
     Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
-/// True if elements lie without gaps and forward along every axis, in any order of the axes.
+/// True if the elements fill their memory without gaps, and all strides are non-negative; the axes may have any order.
 fn is_dense(x: &View<'_>) -> bool {
     let mut axes: Vec<(isize, usize)> =
         x.strides.iter().copied().zip(x.shape.iter().copied()).filter(|a| a.1 != 1).collect();
@@ -184,7 +184,7 @@ fn is_dense(x: &View<'_>) -> bool {
         expected *= len as isize;
         fits
     });
-    // also for axes of length 1, because the result takes over the strides
+    // axes of length 1 are checked too, because the result takes over the strides
     dense && x.strides.iter().all(|&s| s >= 0)
 }
 
@@ -192,12 +192,13 @@ fn is_dense(x: &View<'_>) -> bool {
 #[inline(never)]
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
-    // SAFETY: the caller's promise; the buffer is new, so no operand is in it.
+    // SAFETY: the caller guarantees the op and the operands; the buffer is new, so no operand is in it.
     unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
     Ok(buffer)
 }
 
-/// Like `alike`, into existing memory. Bit k of `over`: operand k is in this memory, and is read before it is written.
+/// Like `alike`, but writes to existing memory. If bit k of `over` is set, operand k lies in this memory, and each of
+/// its elements is read before it is overwritten.
 unsafe fn alike_into(
     kernel: &Kernel,
     op: *const u8,
@@ -212,7 +213,8 @@ unsafe fn alike_into(
     let stretch = chosen(n * (kernel.output.size() + arrays.map(|i| kernel.inputs[i].size()).sum::<usize>()));
     parallel::parallel_timed(n, 1, |range| {
         let all = &all;
-        // SAFETY: the caller's promise; different tasks write different parts of the result.
+        // SAFETY: the caller guarantees the operands and the room, and different tasks write different parts of the
+        // result.
         unsafe {
             let x = advanced(kernel, all.x, scalars, range.start);
             let out = all.out.add(range.start * kernel.output.size());
@@ -224,15 +226,16 @@ unsafe fn alike_into(
     });
 }
 
-/// Bytes from which on a result overwrites an operand that nothing else uses: a smaller block of memory can be
-/// allocated at once, and is in the cache.
+/// Smallest size in bytes of a result that overwrites an operand that nothing else uses. A smaller block of memory can
+/// be allocated quickly, and is in the cache.
 pub const REUSED: usize = 1 << 17;
 
 /// Writes the result over `out`, an array that may be among the operands, if `out` has the result's shape, and the
 /// layout that a new result would have. Otherwise returns false and changes nothing.
 ///
 /// # Safety
-/// As for [`run`]; `out` has the dtype of the result, and only operands that start where `out` does use its memory.
+/// The conditions of [`run`] hold. `out` has the dtype of the result, and only operands that start at the same address
+/// use its memory.
 pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
     let mut x = [std::ptr::null(); MOST];
     let (mut scalars, mut over, mut aligned) = (0, 0, true);
@@ -258,7 +261,8 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         return false;
     }
     if aligned {
-        // SAFETY: the caller's promise; all operands have the elements of `out` in the same order.
+        // SAFETY: the caller guarantees the operands and `out`, and each array has as many elements as `out`, in the
+        // same order.
         unsafe { alike_into(kernel, op, x, scalars, over, out.len(), out.start.cast_mut()) };
         return true;
     }
@@ -272,17 +276,17 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
             scalars |= u8::from(part.scalar) << i;
             over |= u8::from(part.start == out.cast_const()) << i;
         }
-        // SAFETY: the walk hands out `n` elements, or one, of each operand, and room for as many.
+        // SAFETY: the walk passes `n` elements of each operand, or one element of a scalar, and room for `n` results.
         unsafe {
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, n),
-                // a scalar in this memory is written out like other scalars
+                // a scalar that lies in this memory is repeated in a buffer, like other scalars
                 _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
                 _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
             }
         }
     };
-    // SAFETY: a kernel writes the elements it is given the address of; for the memory, the caller's promise.
+    // SAFETY: a kernel writes every element that it gets room for, and the caller guarantees the memory of `out`.
     unsafe { walk::walk_over(kernel.name, operands, out, &compute) }
 }
 

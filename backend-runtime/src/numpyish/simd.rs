@@ -1,8 +1,8 @@
 //! Instruction sets: each loop is compiled for several, and the best one of the processor is chosen once per process.
 //!
-//! Every loop gives the same bits with each of them: it is one source of IEEE operations, compiled several times, and
-//! the order of its additions does not depend on the register width. Loops written for one instruction set give the
-//! bits of the others.
+//! Every loop gives the same bits with each instruction set: it is one source of IEEE operations, compiled several
+//! times, and the order of its additions does not depend on the register width. Loops written for one instruction set
+//! give the same bits as the loops for the others.
 
 use std::{
     env,
@@ -70,11 +70,11 @@ pub fn with_each(mut f: impl FnMut(usize)) {
     SET.store(best(), Relaxed);
 }
 
-/// Asks for the cache line of an address, valid or not, in the second-level cache.
+/// Prefetches the cache line of an address into the second-level cache. The address need not be valid.
 #[inline(always)]
 pub fn prefetch<T>(from: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has the instruction, which fails for no address.
+    // SAFETY: every x86-64 processor has the instruction, and it accepts any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(from.cast());
     }
@@ -82,7 +82,7 @@ pub fn prefetch<T>(from: *const T) {
     let _ = from;
 }
 
-/// Defines functions that run their version for AVX2 if there is one:
+/// Defines functions that run their version for AVX2 if the processor has AVX2:
 /// `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, the second name them.
 macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
@@ -99,22 +99,23 @@ macro_rules! versions {
                 #[target_feature(enable = "avx2,fma,f16c")]
                 #[allow(clippy::too_many_arguments)]
                 unsafe fn avx2<$($declared)*>($($arg: $ty),*) $(-> $out)? {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the conditions of the function.
                     unsafe { text::<$($named)*>($($arg),*) }
                 }
                 if $crate::numpyish::simd::set() > 0 {
-                    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+                    // SAFETY: the processor has these instructions, and the caller guarantees the conditions of the
+                    // function.
                     return unsafe { avx2::<$($named)*>($($arg),*) };
                 }
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the conditions of the function.
             unsafe { text::<$($named)*>($($arg),*) }
         }
     )*};
 }
 pub(crate) use versions;
 
-/// Like [`versions`], with a version for AVX-512 too: for loops that compute much and do not wait for memory.
+/// Like [`versions`], with a version for AVX-512 too, for loops that compute much and do not wait for memory.
 macro_rules! wide_versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
@@ -127,7 +128,7 @@ macro_rules! wide_versions {
             unsafe fn body<$($declared)*>($($arg: $ty),*) $body
             $crate::numpyish::simd::versions! {
                 unsafe fn narrower[$($declared)*][$($named)*]($($arg: $ty),*) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the conditions of the function.
                     unsafe { body::<$($named)*>($($arg),*) }
                 }
             }
@@ -136,15 +137,16 @@ macro_rules! wide_versions {
                 #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
                 #[allow(clippy::too_many_arguments)]
                 unsafe fn avx512<$($declared)*>($($arg: $ty),*) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller guarantees the conditions of the function.
                     unsafe { body::<$($named)*>($($arg),*) }
                 }
                 if $crate::numpyish::simd::set() > 1 {
-                    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+                    // SAFETY: the processor has these instructions, and the caller guarantees the conditions of the
+                    // function.
                     return unsafe { avx512::<$($named)*>($($arg),*) };
                 }
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the conditions of the function.
             unsafe { narrower::<$($named)*>($($arg),*) }
         }
     )*};
@@ -182,7 +184,7 @@ mod tests {
     fn every_set_gives_the_same() {
         let x: [f32; 100] = std::array::from_fn(|i| (i as f32).sin());
         let mut results = Vec::new();
-        // SAFETY: the function has no conditions.
+        // SAFETY: the function has no safety conditions.
         with_each(|_| results.push(unsafe { added(&x) }.to_bits()));
         results.dedup();
         assert_eq!(results.len(), 1);

@@ -1,5 +1,5 @@
-//! The elements that a reduction reads: those of an array, or of a formula, which computes them block by block when
-//! they are read, without an array of them.
+//! The elements that a reduction reads, from an array or from a formula. A formula computes its elements in blocks when
+//! they are read, and they are never stored as a whole.
 
 use super::{
     buffer::Buffer,
@@ -26,7 +26,8 @@ impl<'a> Source<'a> {
         self.formula
     }
 
-    /// Dtype, shape and strides of the elements. For a formula, those of the array it would fill; the address is null.
+    /// Dtype, shape and strides of the elements. For a formula, they describe the array that it would fill, and the
+    /// address is null.
     pub fn view(&self) -> View<'a> {
         self.view
     }
@@ -46,7 +47,7 @@ impl<'a> Deref for Source<'a> {
     }
 }
 
-/// A formula over arrays, of which any elements can be computed.
+/// A formula over arrays; any of its elements can be computed separately.
 pub struct Fused<'a> {
     kernel: &'static Kernel,
     op: *const u8,
@@ -58,9 +59,9 @@ pub struct Fused<'a> {
     steps: Vec<Vec<isize>>,
     shape: Vec<usize>,
     strides: Vec<isize>,
-    /// Whether elements take so long that code which reads them twice should keep them.
+    /// True if an element takes so long to compute that code that reads elements twice should keep them.
     costly: bool,
-    /// Indices of the two operands whose product the formula is, if it is one.
+    /// If the formula is a product of two operands, the indices of the two.
     factors: Option<[usize; 2]>,
 }
 
@@ -70,7 +71,8 @@ unsafe impl Sync for Fused<'_> {}
 /// Number of elements that are computed together if an operand has to be copied.
 const SEGMENT: usize = 256;
 
-/// If the last axis is shorter, a call of the loop costs more than copying the elements of many rows together.
+/// Shortest last axis for which one call of the loop per row costs less than copying the elements of many rows
+/// together.
 const SHORT: usize = 32;
 
 impl<'a> Fused<'a> {
@@ -80,8 +82,8 @@ impl<'a> Fused<'a> {
     /// If the shapes do not broadcast.
     ///
     /// # Safety
-    /// `op` points to the kernel's op, and the operands are as many as it takes, of its dtypes; both outlive the
-    /// result. `factors` are indices of operands of the result's dtype.
+    /// `op` points to the kernel's op, the operands have the number and the dtypes that the kernel takes, and both
+    /// outlive the result. `factors` are indices of operands of the result's dtype.
     pub unsafe fn new(
         kernel: &'static Kernel,
         op: *const u8,
@@ -115,7 +117,7 @@ impl<'a> Fused<'a> {
         let (name, dtype) = (self.kernel.name(), self.dtype());
         let elements = Buffer::new(name, rules::count(name, &self.shape, dtype.size())?, dtype)?;
         parallel::parallel(elements.len(), COSTLY, |range| {
-            // SAFETY: a part of the elements, and of the buffer, which no other task writes.
+            // SAFETY: the range lies in the elements and in the buffer, and no other task writes it.
             unsafe {
                 let to = elements.start().add(range.start * dtype.size());
                 self.compute(range.start as isize, 1, range.len(), to);
@@ -131,10 +133,10 @@ impl<'a> Fused<'a> {
         is_dense.then(|| factors.map(|k| self.operands[k].start))
     }
 
-    /// Addresses of the factors of `n` contiguous elements from an offset on; `None` if those are not contiguous.
+    /// Addresses of the factors of `n` contiguous elements from an offset on; `None` if the factors are not contiguous.
     ///
     /// # Safety
-    /// The offsets are those of elements of the source.
+    /// The offsets belong to elements of the source.
     pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
         let factors = self.factors?;
         let inner = self.dims.len().checked_sub(1)?;
@@ -157,9 +159,9 @@ impl<'a> Fused<'a> {
     /// Computes `n` elements, `stride` apart, from an offset on.
     ///
     /// # Safety
-    /// The offsets are those of elements of the source, and there is room for `n` elements.
+    /// The offsets belong to elements of the source, and `out` has room for `n` elements.
     pub unsafe fn compute(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the offsets and the room.
         unsafe {
             match self.dims[..] {
                 [_] if stride == 1 && self.steps.iter().all(|steps| matches!(steps[0], 0 | 1)) => {
@@ -171,24 +173,24 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], for contiguous elements of operands that are contiguous too, or scalars.
+    /// Like [`Fused::compute`], for contiguous elements whose operands are contiguous too, or scalars.
     ///
     /// # Safety
-    /// As for [`Fused::compute`]; there is one axis.
+    /// The conditions of [`Fused::compute`] hold; there is one axis.
     unsafe fn compute_dense(&self, offset: isize, n: usize, out: *mut u8) {
         let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
         for (k, (operand, steps)) in self.operands.iter().zip(&self.steps).enumerate() {
             x[k] = operand.start.wrapping_offset(offset * steps[0] * operand.dtype.size() as isize);
             scalars |= u8::from(steps[0] == 0) << k;
         }
-        // SAFETY: `n` elements of each operand, or one for all; room for as many results.
+        // SAFETY: every operand has `n` elements, or one if it is a scalar, and `out` has room for `n` results.
         unsafe { kernel::stretch(self.kernel, self.op, x, scalars, out, n) };
     }
 
     /// Like [`Fused::compute`], for any elements.
     ///
     /// # Safety
-    /// As for [`Fused::compute`].
+    /// The conditions of [`Fused::compute`] hold.
     #[inline(never)] // it has large arrays on the stack
     unsafe fn compute_any(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
@@ -223,13 +225,15 @@ impl<'a> Fused<'a> {
                     0 => scalars |= 1 << k,
                     step => {
                         let to = copies[k].as_mut_ptr().cast::<u8>();
-                        // SAFETY: the operand's elements at these indices, and room for a segment of 16 bytes each.
+                        // SAFETY: the operand has elements at these indices, and `to` has room for a segment of
+                        // elements of 16 bytes.
                         unsafe { by_bits!(operand.dtype, U => gather::<U>)(x[k], step, count, to) };
                         x[k] = to;
                     }
                 }
             }
-            // SAFETY: `count` elements of each operand, or one for all; room for as many results.
+            // SAFETY: every operand has `count` elements, or one if it is a scalar, and `out` has room for `count`
+            // results.
             unsafe {
                 let out = out.add(done * self.dtype().size());
                 kernel::stretch(self.kernel, self.op, x, scalars, out, count);
@@ -238,11 +242,11 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], for contiguous elements if the last axis is too short for a call of the loop: the
-    /// elements of many rows are copied together.
+    /// Like [`Fused::compute`], for contiguous elements if the last axis is too short for a call of the loop per row:
+    /// the elements of many rows are copied together.
     ///
     /// # Safety
-    /// As for [`Fused::compute`]; there are two axes or more.
+    /// The conditions of [`Fused::compute`] hold; there are two axes or more.
     unsafe fn compute_short(&self, offset: usize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
@@ -255,11 +259,13 @@ impl<'a> Fused<'a> {
                 }
                 let to = copies[k].as_mut_ptr().cast::<u8>();
                 let (start, dims, steps) = (operand.start, &self.dims, &self.steps[k]);
-                // SAFETY: elements of the operand, by its strides, and room for a segment of 16 bytes each.
+                // SAFETY: the operand has elements at these strides, and `to` has room for a segment of elements of 16
+                // bytes.
                 unsafe { by_bits!(operand.dtype, U => rows::<U>)(start, dims, steps, offset + done, count, to) };
                 x[k] = to;
             }
-            // SAFETY: `count` elements of each operand, or one for all; room for as many results.
+            // SAFETY: every operand has `count` elements, or one if it is a scalar, and `out` has room for `count`
+            // results.
             unsafe {
                 let out = out.add(done * self.dtype().size());
                 kernel::stretch(self.kernel, self.op, x, scalars, out, count);
@@ -271,14 +277,14 @@ impl<'a> Fused<'a> {
 /// Copies `n` elements of an operand, from element number `first` of the result on, to contiguous memory.
 ///
 /// # Safety
-/// The operand has an element at `steps` for every index of the axes; the axes have `n` elements from `first` on, and
-/// `to` has room for `n`.
+/// The operand has an element at `steps` for every index of the axes. The axes have `n` elements from `first` on, and
+/// `to` has room for `n` elements.
 unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: usize, n: usize, to: *mut u8) {
     let (start, to) = (start.cast::<U>(), to.cast::<U>());
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // offset of this element's row; step and number of rows from it on, along the axis before
+        // offset of this element's row; step and number of the rows from this row on, along the axis before the last
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;
@@ -289,14 +295,14 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
         let (len, step, mut begin) = (dims[inner].len, steps[inner], rest as usize);
         let many = (count as usize * len - begin).min(n - done);
         let first = from + begin as isize * step;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements and the room.
         unsafe {
             if step == 1 && next == len as isize {
                 to.add(done).copy_from_nonoverlapping(start.offset(first), many);
                 done += many;
                 continue;
             }
-            // if rows repeat the first one, only one is read, and then copied
+            // if all rows repeat the first row, only the first row is read, and the others are copied from it
             let own = if next == 0 { many.min(len) } else { many };
             let mut written = 0;
             for row in 0.. {
@@ -323,10 +329,10 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
 /// Copies elements of any stride to contiguous memory.
 ///
 /// # Safety
-/// `from` has `n` elements at this stride, and `to` has room for as many.
+/// `from` has `n` elements at this stride, and `to` has room for `n` elements.
 pub unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
     for i in 0..n {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the elements and the room.
         unsafe { *to.cast::<U>().add(i) = *from.cast::<U>().offset(i as isize * stride) };
     }
 }

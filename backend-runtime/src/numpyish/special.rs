@@ -1,4 +1,4 @@
-//! Interpolation; `softmax` and related ops are in a file of their own.
+//! Interpolation; `softmax` and related ops are in their own file.
 
 mod softmax;
 
@@ -45,7 +45,7 @@ fn interpolated<T: Precision>(
     let op = "interp";
     let n = rules::interpolated(op, xp.shape, fp.shape)?;
     let (at, values, from) = (copy::pack(op, xp)?, copy::pack(op, fp)?, copy::pack(op, x)?);
-    // SAFETY: packed elements of this dtype, as many as each array has.
+    // SAFETY: the packed arrays have this dtype and these numbers of elements.
     let (at, values, from) = unsafe { (at.slice::<T>(n), values.slice::<T>(n), from.slice::<T>(x.len())) };
     let left = left.unwrap_or(values[0].to_f64());
     let right = right.unwrap_or(values[n - 1].to_f64());
@@ -54,7 +54,7 @@ fn interpolated<T: Precision>(
     parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
         for i in range {
-            // SAFETY: the index is one of both arrays; tasks write different elements.
+            // SAFETY: the index lies in both arrays, and tasks write different elements.
             unsafe { *ends.to.add(i) = T::of(at_point((*ends.from.add(i)).to_f64(), at, values, left, right)) };
         }
     });
@@ -116,7 +116,7 @@ mod tests {
         assert!(run(&[f64::NAN], &xp, &fp, None, None)[0].is_nan());
     }
 
-    /// NumPy's values.
+    /// Expected values are those of NumPy.
     #[test]
     fn infinite_points() {
         let x = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5];

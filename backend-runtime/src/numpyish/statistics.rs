@@ -1,4 +1,4 @@
-//! Counts: each thread counts its part of the elements, if there are few places.
+//! Histograms and counts. If there are few counters, each thread counts its part of the elements in its own counters.
 
 use super::{
     NdArray, Numpyish, buffer,
@@ -56,7 +56,7 @@ pub fn histogram<T: Real>(
 /// Ascending edges of bins.
 struct Bins {
     edges: Vec<f64>,
-    /// Bins per unit of an element, if all bins have one width.
+    /// Number of bins per unit of the elements' values, if all bins have the same width.
     density: f64,
 }
 
@@ -71,7 +71,8 @@ impl Bins {
         Ok(Bins { edges, density })
     }
 
-    /// The bin of an element; `None` outside the edges. Guesses as if all bins had one width, else searches.
+    /// The bin of an element; `None` outside the edges. Guesses the bin as if all bins had the same width, and searches
+    /// if the guess is wrong.
     #[inline(always)]
     fn of(&self, x: f64) -> Option<usize> {
         let (edges, last) = (&self.edges[..], self.edges.len() - 2);
@@ -128,8 +129,8 @@ fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts in `places` places: `count` adds a part of the elements to them. Each thread has its own places, as long as
-/// adding these up costs little compared to counting.
+/// Counts elements in `places` counters; `count` adds a part of the elements to them. Each thread has its own counters
+/// if adding these up costs little compared to counting.
 fn counted<T: crate::Element>(
     op: &'static str,
     x: View<'_>,

@@ -1,10 +1,10 @@
-//! Streaming stores, for results that do not stay in the caches and are written past them.
+//! Streaming stores, for results that do not stay in the caches and are written around them.
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
-//! this adds a third to the traffic of a sum of two arrays, and half to that of a copy. Such results are computed by
-//! blocks that stay in a near cache, and these are written with the processor's streaming stores, which read nothing.
-//! New pages were just cleared by the system and lie in a cache, where usual stores are faster: so only programs whose
-//! allocator keeps pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
+//! these reads add a third to the memory traffic of a sum of two arrays, and half to that of a copy. Such results are
+//! computed in blocks that stay in a near cache, and the blocks are written with the processor's streaming stores,
+//! which read nothing. The system has just cleared new pages, so these lie in a cache, where usual stores are faster.
+//! Therefore only programs whose allocator keeps pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
     kernel::{self, Kernel, MOST, advanced},
@@ -13,40 +13,41 @@ use super::{
 use crate::alloc;
 use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Bytes that are computed before they are written: few enough that the processor computes the next block meanwhile.
+/// Number of bytes that are computed before they are written, so few that the processor computes the next block
+/// meanwhile.
 const BLOCK: usize = 1024;
 
 /// A block of results. It begins at a page, as large results do. If the addresses of a load and of a store just before
-/// are equal in their last 12 bits, a processor takes them for the same bytes and waits: the operands of the next
-/// elements are further on than the bytes that were just written.
+/// it are equal in their last 12 bits, the processor takes them for the same bytes and waits. Here the next operands
+/// lie further on in their pages than the bytes that were just written.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// One core's part of a cache that many share, for loops that wait only for memory, such as running sums. Little is
-/// computed while lines are written: on an Intel Xeon with a cache of 480 MB, square roots of ten million numbers take
-/// longer this way than with usual stores. So ops, some of which compute much, go past the caches only if results do
-/// not fit the whole cache.
+/// One core's share, in bytes, of a cache that many cores share: the limit for loops that only wait for memory, such as
+/// running sums. The processor computes little while it writes lines: on an Intel Xeon with a cache of 480 MB, square
+/// roots of ten million numbers take longer with streaming stores than with usual stores. Some ops compute much, so ops
+/// bypass the caches only if results do not fit the whole cache.
 pub const SHARE: usize = 64 << 20;
 
 /// True if streaming stores are faster for a call that reads and writes `bytes` bytes, of which a cache keeps at most
 /// `share`.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
-    /// Smaller calls fit in some cache of any processor.
+    /// Calls over fewer bytes fit in some cache of any processor.
     const LEAST: usize = 4 << 20;
     bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
 }
 
-/// Bytes of the largest cache.
+/// Size of the largest cache, in bytes.
 pub fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
-        /// For processors that do not report it.
+        /// Size that is assumed for processors that do not report it.
         const USUAL: usize = 32 << 20;
-        // the leaves in which Intel's and AMD's processors describe their caches, in one format
+        // the CPUID leaves in which Intel's and AMD's processors describe their caches, in the same format
         let caches = [4, 0x8000_001d].map(|leaf| {
             let known = arch::__cpuid(leaf & 0x8000_0000).eax >= leaf;
             (0..if known { 8 } else { 0 })
@@ -62,23 +63,24 @@ pub fn last_cache() -> usize {
     })
 }
 
-/// [`kernel::stretch`], with the result written past the caches.
+/// [`kernel::stretch`], with the result written around the caches.
 ///
 /// # Safety
-/// As for [`kernel::stretch`].
+/// The conditions of [`kernel::stretch`] hold.
 #[inline(never)]
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     let size = kernel.output().size();
     // the elements before the first whole line
     let head = out.align_offset(LINE) / size;
     if n * size < 4 * BLOCK || !(out.addr() + head * size).is_multiple_of(LINE) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of the kernel's loop.
         return unsafe { kernel::stretch(kernel, op, x, scalars, out, n) };
     }
     let _finish = Finish;
     let mut block = Block(MaybeUninit::uninit());
     let near: *mut u8 = block.0.as_mut_ptr().cast();
-    // SAFETY: parts of the stretch; the block has room, and its bytes are computed before they are written.
+    // SAFETY: all parts lie in the stretch. The block has room for a part, and its bytes are computed before they are
+    // written.
     unsafe {
         kernel::stretch(kernel, op, x, scalars, out, head);
         let mut done = head;
@@ -112,7 +114,7 @@ impl Drop for Finish {
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     let head = to.align_offset(LINE).min(bytes);
     let whole = (bytes - head) / LINE * LINE;
-    // SAFETY: three parts of the bytes; the second begins at a line.
+    // SAFETY: the three parts make up all bytes, and the second part begins at a cache line.
     unsafe {
         ptr::copy_nonoverlapping(from, to, head);
         write(from.add(head), to.add(head), whole);
@@ -122,16 +124,16 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
 
 /// Orders streaming stores before later stores: a thread that learns of the result afterwards sees it.
 pub fn finish() {
-    // SAFETY: every x86-64 has the instruction, which does nothing else.
+    // SAFETY: every x86-64 processor has the instruction, which has no other effect.
     unsafe { arch::_mm_sfence() };
 }
 
-/// Writes lines past the caches.
+/// Writes cache lines around the caches.
 ///
 /// # Safety
 /// `from` and `to` have `bytes` bytes, a multiple of a line; `to` begins at a line.
 unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the processor has these instructions; for the rest, the caller's promise.
+    // SAFETY: the processor has these instructions, and the caller guarantees the bytes.
     unsafe { if simd::set() > 1 { whole_lines(from, to, bytes) } else { quarters(from, to, bytes) } }
 }
 
@@ -140,7 +142,7 @@ unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
 unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
     let (from, to) = (from.cast::<arch::__m512i>(), to.cast::<arch::__m512i>());
     for i in 0..bytes / LINE {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees whole cache lines in both memories.
         unsafe { arch::_mm512_stream_si512(to.add(i), from.add(i).read_unaligned()) };
     }
 }
@@ -148,7 +150,7 @@ unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
 unsafe fn quarters(from: *const u8, to: *mut u8, bytes: usize) {
     let (from, to) = (from.cast::<arch::__m128i>(), to.cast::<arch::__m128i>());
     for i in 0..bytes / size_of::<arch::__m128i>() {
-        // SAFETY: the caller's promise; every x86-64 has these instructions.
+        // SAFETY: the caller guarantees the bytes, and every x86-64 processor has these instructions.
         unsafe { arch::_mm_stream_si128(to.add(i), from.add(i).read_unaligned()) };
     }
 }
@@ -188,7 +190,8 @@ mod tests {
                 at[..2].copy_from_slice(&operands);
                 let y = |i: usize| if scalars == 0 { x[i] } else { of(3) };
                 simd::with_each(|_| {
-                    // SAFETY: each operand has `n` elements, or one, and there is room for the result.
+                    // SAFETY: each operand has `n` elements, or one if it is a scalar, and there is room for the
+                    // result.
                     unsafe { stretch(kernel, from_ref(&Op).cast(), at, scalars, out[shift..].as_mut_ptr().cast(), n) };
                     assert!((0..n).all(|i| out[shift + i] == x[i] + x[i] + y(i)));
                     out[shift..shift + n].fill(of(0));

@@ -2,7 +2,7 @@
 
 pub use super::kernel::stretch;
 
-/// One core's part of a cache that many share.
+/// One core's share, in bytes, of a cache that many cores share.
 pub const SHARE: usize = 64 << 20;
 
 /// False: there are no streaming stores.
@@ -16,7 +16,7 @@ pub fn pays(_: usize, _: usize) -> bool {
 /// # Safety
 /// `from` and `to` have `bytes` bytes, which do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees `bytes` bytes at both addresses.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
 }
 

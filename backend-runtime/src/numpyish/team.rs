@@ -1,9 +1,9 @@
-//! Tasks of one loop, for the calling thread and the threads of rayon's pool that come in time.
+//! Runs the tasks of one loop in the calling thread and in those threads of rayon's pool that come in time.
 //!
-//! If a thread outside the pool calls rayon's own loops, they hand everything to the pool, and the thread sleeps until
-//! it is woken: some 20 microseconds for each loop, which is as long as many loops take. Here the calling thread begins
-//! at once and takes one task after the other; a thread that comes when no task is left goes away again, and nothing
-//! waits for it.
+//! If a thread outside the pool calls one of rayon's own loops, the loop hands all work to the pool, and the thread
+//! sleeps until it is woken. That takes some 20 microseconds per loop, as long as many loops take. Here, the calling
+//! thread begins at once and takes one task after another. A thread of the pool that comes when no task is left goes
+//! away again, and nothing waits for it.
 
 use std::{
     any::Any,
@@ -23,12 +23,12 @@ pub const LOOKS: usize = 1 << 9;
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 struct Team {
-    /// The loop, which stays alive while the calling thread waits for the threads inside.
+    /// The loop's body, which stays alive while the calling thread waits for the threads that have entered.
     task: *const (dyn Fn(usize) + Sync),
     /// Number of tasks, and the next task to be taken.
     tasks: usize,
     next: AtomicUsize,
-    /// Number of threads inside besides the calling one, and the bit [`CLOSED`].
+    /// Number of threads that have entered, without the calling thread; also holds the bit [`CLOSED`].
     others: AtomicUsize,
     caller: Thread,
     /// The panic of a task in another thread.
@@ -37,7 +37,7 @@ struct Team {
 
 // SAFETY: the task is `Sync`, and the other fields are `Send` and `Sync` by themselves.
 unsafe impl Send for Team {}
-// SAFETY: as for `Send`.
+// SAFETY: the task is `Sync`, and so are the other fields.
 unsafe impl Sync for Team {}
 
 /// Runs `task` once for each number below `tasks`, on at most `threads` threads, including the calling one.
@@ -65,7 +65,8 @@ pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Asks the pool for two more threads, which do the same when they come, so that no thread asks for all.
+/// Asks the pool for two more threads. Each of them asks for two more when it comes, so that no thread has to ask for
+/// all.
 fn invite(team: &Arc<Team>, place: usize, threads: usize) {
     for place in [2 * place, 2 * place + 1] {
         if place <= threads {
@@ -91,13 +92,13 @@ impl Team {
             if i >= self.tasks {
                 return;
             }
-            // SAFETY: the calling thread keeps the task alive: it is this thread, or it waits for this one, which is
-            // counted as inside.
+            // SAFETY: the calling thread keeps the task alive: it is this thread, or it waits for this thread, which
+            // has entered the team.
             unsafe { (*self.task)(i) };
         }
     }
 
-    /// Tries to enter. True if this thread is now counted as inside.
+    /// Tries to enter the team. Returns true if this thread is now counted in `others`.
     fn enter(&self) -> bool {
         if self.next.load(Ordering::Relaxed) >= self.tasks {
             return false;
@@ -114,12 +115,13 @@ impl Team {
     }
 }
 
-/// When dropped, closes the team and waits for the threads inside, also if a task panics in the calling thread.
+/// When dropped, closes the team and waits for the threads that have entered, also if a task panics in the calling
+/// thread.
 struct Closing<'a>(&'a Team);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        // tasks that are left, which happens only after a panic, are not begun
+        // tasks can be left only after a panic, and then they are not begun
         self.0.next.fetch_max(self.0.tasks, Ordering::Relaxed);
         self.0.others.fetch_or(CLOSED, Ordering::Relaxed);
         let mut looks = 0;

@@ -22,7 +22,7 @@ pub fn triangle_indices<T: Integer>(
 }
 
 fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: bool) -> Result<(RawArray, RawArray)> {
-    // if there are no columns, there may be more rows than any memory holds
+    // a matrix without columns may have more rows than any memory holds, so its rows are ignored
     let n = if m == 0 { 0 } else { n };
     // the columns of a row that are in the triangle
     let columns = |row: usize| {
@@ -45,7 +45,8 @@ fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: 
             macro_rules! write {
                 ($t:ty) => {
                     for (i, column) in columns.enumerate() {
-                        // SAFETY: the places of this row, as counted; the type has the size of the dtype.
+                        // SAFETY: these places belong to this row, as counted before, and the type has the size of the
+                        // dtype.
                         unsafe {
                             *ends.from.cast::<$t>().cast_mut().add(start + i) = row as $t;
                             *ends.to.cast::<$t>().add(start + i) = column as $t;

@@ -18,7 +18,8 @@ struct Turns<T> {
 // SAFETY: the value may be sent between threads, and only one thread at a time uses it.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
-/// The turn of a task, which it may take once. If not, the turn passes on when the task ends, also by a panic.
+/// The turn of a task, which the task may take once. If the task does not take it, the turn passes on when the task
+/// ends, also by a panic.
 pub struct Turn<'a, T> {
     turns: &'a Turns<T>,
     number: usize,
@@ -26,7 +27,7 @@ pub struct Turn<'a, T> {
 
 /// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value, so a task waits only for
 /// tasks that have begun. Before its turn, a task must not wait for rayon: the thread might run a later task meanwhile,
-/// which would wait for this one.
+/// which would wait for this task.
 pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
     let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
     team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));
@@ -41,8 +42,8 @@ impl<T> Turn<'_, T> {
     /// Waits for the tasks before this one, and changes the value that they left.
     pub fn take(self, change: impl FnOnce(&mut T)) {
         self.wait();
-        // SAFETY: each number is that of one task; earlier tasks are done with the value; the next one waits until
-        // `self` is dropped.
+        // SAFETY: each number belongs to one task, earlier tasks have finished with the value, and the next task waits
+        // until `self` is dropped.
         change(unsafe { &mut *self.turns.value.get() });
     }
 

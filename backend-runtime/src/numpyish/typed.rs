@@ -54,7 +54,7 @@ pub enum Step {
     Permute(Vec<usize>),
     /// A part of an axis, as an ndarray slice.
     Slice(usize, Slice),
-    /// One index of an axis, without the axis.
+    /// Selects one index of an axis, and removes the axis.
     Index(usize, usize),
     /// A new axis of length 1.
     Insert(usize),
@@ -129,7 +129,7 @@ pub trait Typed: Sized {
     /// The array computed by a kernel.
     ///
     /// # Safety
-    /// As for [`run::run`]; `Self` has the dtype of the kernel's result.
+    /// The conditions of [`run::run`] hold; `Self` has the dtype of the kernel's result.
     unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
 }
 
@@ -175,7 +175,7 @@ macro_rules! typed {
             }
 
             unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the op and the operands.
                 unsafe { computed(kernel, op, operands) }
             }
         }
@@ -185,8 +185,8 @@ typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<
 
 fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     let (buffer, shape, strides) = array.into_parts();
-    // SAFETY: every element of a raw array has been written; the shape has as many elements, and the strides are those
-    // of the same elements with the axes in another order.
+    // SAFETY: every element of a raw array has been written. The shape has as many elements, and the strides describe
+    // the same elements with the axes in another order.
     unsafe {
         let v = buffer.into_vec::<T>();
         match strides {
@@ -198,7 +198,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
     let alone = x.len().saturating_mul(size_of::<T>()) >= run::REUSED && x.is_unique();
-    // what another thread read before it dropped its handle must have been read before anything is written now
+    // reads by another thread before it dropped its handle must have finished before anything is written now
     fence(Ordering::Acquire);
     alone
 }
@@ -208,20 +208,21 @@ fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
 #[inline(always)]
 unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
     match shape {
-        // the usual rank: the dynamic one would read lengths that were just written, which stalls the processor
+        // rank 1 is the usual rank. A dynamic shape would read lengths that were just written, which stalls the
+        // processor
         &[_] => Array::from_vec(v).into_shared().into_dyn(),
-        // SAFETY: the caller's promise: the vector has one element.
+        // SAFETY: the caller guarantees as many elements as the shape has, which is one.
         [] => unsafe { Array::from_shape_vec_unchecked((), v) }.into_shared().into_dyn(),
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees as many elements as the shape has.
         shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
     }
 }
 
 /// # Safety
-/// The shape has as many elements as the vector, and the strides are those of memory without gaps.
+/// The shape has as many elements as the vector, and the strides describe memory without gaps.
 #[inline(never)]
 unsafe fn with_strides<T: Element>(shape: &[usize], strides: &[usize], v: Vec<T>) -> NdArray<T> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the number of elements and the strides.
     unsafe { Array::from_shape_vec_unchecked(IxDyn(shape).strides(IxDyn(strides)), v) }.into_shared()
 }
 
@@ -247,10 +248,10 @@ fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
     swaps(order, |from, to| x.swap_axes(from, to));
 }
 
-/// Calls `swap` with the swaps that make an order of axes, one after the other.
+/// Calls `swap` with a sequence of swaps that puts the axes in this order.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // an axis before place k was swapped away, to the former place of the axis that is there now
+        // the axis that was at a place before k has been swapped to the former place of the axis that is there now
         let mut from = axis;
         while from < k {
             from = order[from];
@@ -262,7 +263,7 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 }
 
 /// # Safety
-/// As for [`run::run`]; `T` is the dtype of the kernel's result.
+/// The conditions of [`run::run`] hold; `T` is the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
     // for few elements, the work before and after the loop costs most
@@ -271,19 +272,20 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
     {
         assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
         let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
-        // SAFETY: the caller's promise; there is room for the elements, all of which the loop writes.
+        // SAFETY: the caller guarantees the op and the operands; `room` holds the elements, all of which the loop
+        // writes.
         unsafe {
             aligned.call(kernel, op, room.start());
             return Ok(in_c_order(operands[aligned.lead].shape, room.into_vec()));
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the op and the operands.
     let (lead, c_order, buffer) = match unsafe { run::run(kernel, op, operands)? } {
         run::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
         run::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
-    // SAFETY: the kernel has written all elements, as many as the leading operand has; if that is not in C order, its
-    // strides are those of memory without gaps.
+    // SAFETY: the kernel has written all elements, as many as the leading operand has. If that operand is not in C
+    // order, its strides describe memory without gaps.
     unsafe {
         let v = buffer.into_vec::<T>();
         if c_order {

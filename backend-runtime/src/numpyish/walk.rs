@@ -15,19 +15,19 @@ use std::{
     ops::{Deref, Range},
 };
 
-/// Strides of an operand along every axis of a result of `ndim` axes: 0 where it is repeated.
+/// Strides of an operand along every axis of a result of `ndim` axes; 0 along axes on which the operand is repeated.
 fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
     let new = ndim - operand.shape.len();
     let own = operand.shape.iter().zip(operand.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
     std::iter::repeat_n(0, new).chain(own).collect()
 }
 
-/// An operand in one row of a box: one element per element of the result, or one for all.
+/// An operand in one row of a box: one element per element of the result, or one element for the whole row.
 #[derive(Clone, Copy)]
 pub struct Part {
     /// Address of the first element.
     pub start: *const u8,
-    /// Whether this one element serves the whole row.
+    /// True if this one element serves the whole row.
     pub scalar: bool,
 }
 
@@ -42,25 +42,27 @@ pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 /// Largest number of operands of a walk.
 const MOST: usize = formula::MOST;
 
-/// Bytes of a buffer for one packed operand, if there are at most three operands.
+/// Size in bytes of the buffer for one packed operand, if there are at most three operands.
 const SCRATCH: usize = 1 << 14;
 
-/// Bytes of the buffers of all operands, which lie on the stack.
+/// Size in bytes of the buffers of all operands together, which lie on the stack.
 const ALL_SCRATCH: usize = 3 * SCRATCH;
 
-/// Bytes of the buffer of each of `n` operands.
+/// Size in bytes of the buffer of each of `n` operands.
 fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Least length of a row that is worth a call, by the number of operands that have gaps between their rows and would be
-/// packed otherwise (three stands for more). Measured with sums, exponentials and stencils of float64 and float32.
+/// Shortest rows that are worth a call of the loop each. The index is the number of operands that have gaps between
+/// their rows and would otherwise be packed (3 stands for more). Measured with sums, exponentials and stencils of
+/// float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
-/// Elements of adjacent rows that are worth the code around them, if rows are shorter than the first of these lengths.
+/// Minimum number of elements of the two innermost axes, so that rows shorter than the first entry of `LONG_ROW` are
+/// worth the code around them.
 const ENOUGH: usize = 256;
 
-/// Elements of a box in which nothing is packed.
+/// Number of elements of a box in which nothing is packed.
 const SEGMENT: usize = 1 << 14;
 
 /// Number of rows of a box if an operand is contiguous across them: enough to use whole cache lines.
@@ -69,7 +71,7 @@ const TALL: usize = 32;
 /// The result of `run` over boxes of the broadcast operands. Its layout follows that of the operands, as in NumPy.
 ///
 /// # Safety
-/// `run` writes all elements it is given the address of, which are of the dtype `out`.
+/// `run` writes all elements at the address that it gets, with the dtype `out`.
 pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Run<'_>) -> Result<RawArray> {
     let plan = Plan::new(op, operands)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
@@ -90,8 +92,8 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
 /// that a new result would have. Otherwise returns false and does nothing.
 ///
 /// # Safety
-/// `run` writes only the elements it is given the address of. Only operands of the same shape and strides that start
-/// where `out` does use its memory.
+/// `run` writes only the elements at the address that it gets. The memory of `out` is used only by `out` and by
+/// operands of the same shape and strides that start at the same address.
 pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, run: &Run<'_>) -> bool {
     let Ok(plan) = Plan::new(op, operands) else { return false };
     let in_order: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
@@ -114,7 +116,7 @@ pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, 
 /// The address of a result; each task writes its own part.
 struct Target(*mut u8);
 
-// SAFETY: tasks write different parts.
+// SAFETY: tasks write different parts of the result.
 unsafe impl Sync for Target {}
 
 /// The permutation that undoes `order`.
@@ -135,7 +137,7 @@ enum Mode {
     Pack,
 }
 
-/// The order of a walk.
+/// The order in which a walk visits the elements.
 pub struct Geometry {
     /// Shape of the result.
     pub shape: Vec<usize>,
@@ -154,7 +156,7 @@ impl Geometry {
             [a, b] => rules::broadcast(op, a.shape, b.shape)?,
             _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
-        // so all sums and products of indices and lengths below stay within this size
+        // limits the size, so that no sum or product of indices and lengths below overflows
         rules::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
@@ -180,11 +182,11 @@ impl Deref for Plan {
 
 /// The division of a walk into boxes. A row of a box is contiguous in the result.
 struct Boxes {
-    /// A row is `step` indices of this axis, and all of the axes after it.
+    /// A row consists of `step` indices of this axis, and of all indices of the axes after it.
     axis: usize,
     step: usize,
-    /// An axis before `axis` of which a box has several indices, and how many: one along which an operand is
-    /// contiguous, or the axis just before `axis` if nothing is packed.
+    /// An axis before `axis`, and the number of its indices in a box: an axis along which an operand is contiguous, or
+    /// the axis just before `axis` if nothing is packed.
     tall: Option<(usize, usize)>,
 }
 
@@ -219,7 +221,7 @@ impl Plan {
                 let each = scratch_each(operands.len()) / 16;
                 for (k, scratch) in scratch.chunks_exact_mut(each).enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
-                    // SAFETY: the offset is that of an index of the walk, and the box lies in the result.
+                    // SAFETY: the offset belongs to an index of the walk, and the box lies in the result.
                     (parts[k], next_row[k]) =
                         unsafe { self.part(&operands[k], k, Taken { offset, n, rows }, &mut packed[k], scratch) };
                 }
@@ -238,7 +240,7 @@ impl Plan {
     /// describes the buffer: an operand that is repeated along the axes before the box is packed once for all boxes.
     ///
     /// # Safety
-    /// The offset is that of an index of the walk, and the box lies in the result. `scratch` is the same as before.
+    /// The offset belongs to an index of the walk, and the box lies in the result. `scratch` is the same in every call.
     unsafe fn part(
         &self,
         operand: &View<'_>,
@@ -249,7 +251,7 @@ impl Plan {
     ) -> (Part, isize) {
         let Taken { offset, n, rows } = taken;
         let size = operand.dtype.size() as isize;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees that the offset leads to an element.
         let start = unsafe { operand.at(offset) };
         let part = Part { start, scalar: self.modes[k] == Mode::One };
         let strides = &self.strides[k];
@@ -307,13 +309,14 @@ impl Boxes {
             let rows = if inner > 0 && step == dims[inner] { (SEGMENT / step).min(dims[inner - 1]) } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
-        // whole rows of an operand that lies across them would use only a part of every cache line
+        // if an operand is contiguous across the rows, whole rows would use only a part of each of its cache lines
         let across = |s: &Vec<isize>| {
             let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         let across = strides.iter().find_map(across);
-        // half the room, so that the first-level cache has all buffers, unless a box needs whole lines of many rows
+        // half of the room, so that all buffers fit the first-level cache, unless a box needs whole cache lines of many
+        // rows
         let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
@@ -344,7 +347,8 @@ fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     order
 }
 
-/// At least one axis, in order, without those of length 1; neighbours that are one axis in every operand are joined.
+/// The axes in `order`, without axes of length 1 but at least one. Neighbours that form one axis in every operand are
+/// joined.
 fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
@@ -376,10 +380,10 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// The index outside the boxes, along the axes before those of a row, with the tall axis in steps of its height.
+/// The axes outside the boxes: all axes before those of a row, with the tall axis in steps of its height.
 struct Outer {
     lens: Vec<usize>,
-    /// Strides of the operands, and last of the result.
+    /// Strides of the operands, followed by the strides of the result.
     steps: [Vec<isize>; MOST + 1],
 }
 
@@ -397,7 +401,7 @@ impl Outer {
         Outer { lens, steps }
     }
 
-    /// Distance of the rows of a box in the result.
+    /// Distance between the rows of a box in the result, in elements.
     fn row_length(&self, plan: &Plan) -> usize {
         plan.boxes.tall.map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
     }
@@ -423,7 +427,7 @@ impl<'a> Position<'a> {
         Position { outer, row, index, offsets }
     }
 
-    /// Moves to a row that is this one or the next.
+    /// Moves to `row`, which is the current row or the next.
     fn advance_to(&mut self, row: usize) {
         if self.row == row {
             return;
