@@ -232,7 +232,7 @@ mod tests {
             v.extend([1.5, -2.0, 3.0]);
             let buffer = Buffer::from_vec(v);
             assert_eq!((buffer.len(), buffer.dtype()), (3, DType::Float64));
-            // SAFETY: the elements are those of the vector.
+            // SAFETY: the buffer holds the elements of the vector.
             assert_eq!(unsafe { buffer.into_vec::<f64>() }, [1.5, -2.0, 3.0]);
         }
         // SAFETY: there is no element.
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "elements keep their dtype")]
     fn another_dtype_is_refused() {
-        // SAFETY: the elements are those of the vector.
+        // SAFETY: the buffer holds the elements of the vector.
         drop(unsafe { Buffer::from_vec(vec![1.0]).into_vec::<i64>() });
     }
 }

@@ -17,7 +17,7 @@ use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, ptr, sl
 /// Runs a formula over arrays in host memory, of any backend.
 ///
 /// # Safety
-/// The views are those of the formula's arrays, in order.
+/// `views` has the views of the formula's arrays, in order.
 #[inline]
 pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,

@@ -316,8 +316,8 @@ impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
     const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
 }
 
-/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`. Its loops
-/// are those for the dtypes of `M`, which have the same sizes.
+/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`. It uses the
+/// loops for the dtypes of `M`, which have the same sizes.
 pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
 
 impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {

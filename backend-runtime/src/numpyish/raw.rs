@@ -191,7 +191,7 @@ impl RawArray {
         self
     }
 
-    /// The elements, the shape, and the strides if they are not those of C order.
+    /// The elements, the shape, and the strides if the array is not in C order.
     pub fn into_parts(self) -> (Buffer, Vec<usize>, Option<Vec<usize>>) {
         (self.buffer, self.shape, self.strides)
     }

@@ -116,7 +116,7 @@ mod tests {
         assert!(run(&[f64::NAN], &xp, &fp, None, None)[0].is_nan());
     }
 
-    /// Expected values are those of NumPy.
+    /// The expected values come from NumPy.
     #[test]
     fn infinite_points() {
         let x = [f64::INFINITY, f64::NEG_INFINITY, 0.0, 2.0, 1.5];

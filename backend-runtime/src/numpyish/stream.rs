@@ -1,4 +1,4 @@
-//! Streaming stores, for results that do not stay in the caches and are written around them.
+//! Streaming stores, which bypass the caches, for results that do not stay in a cache.
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
 //! these reads add a third to the memory traffic of a sum of two arrays, and half to that of a copy. Such results are
@@ -63,7 +63,7 @@ pub fn last_cache() -> usize {
     })
 }
 
-/// [`kernel::stretch`], with the result written around the caches.
+/// [`kernel::stretch`], with a result that bypasses the caches.
 ///
 /// # Safety
 /// The conditions of [`kernel::stretch`] hold.
@@ -128,7 +128,7 @@ pub fn finish() {
     unsafe { arch::_mm_sfence() };
 }
 
-/// Writes cache lines around the caches.
+/// Writes cache lines, bypassing the caches.
 ///
 /// # Safety
 /// `from` and `to` have `bytes` bytes, a multiple of a line; `to` begins at a line.

@@ -200,7 +200,7 @@ fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> 
     }
     let from = copy::to_buffer(op, x)?;
     let wide = Buffer::new(op, from.len(), to)?;
-    // SAFETY: both buffers have the same number of elements, and those of `from` have been written.
+    // SAFETY: both buffers have the same number of elements, and all elements of `from` have been written.
     unsafe { convert_all(&from, &wide) };
     Ok(Packed::Owned(wide))
 }
@@ -211,7 +211,7 @@ fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> R
         out
     } else {
         let narrow = Buffer::new(op, out.len(), dtype)?;
-        // SAFETY: both buffers have the same number of elements, and those of `out` have been written.
+        // SAFETY: both buffers have the same number of elements, and all elements of `out` have been written.
         unsafe { convert_all(&out, &narrow) };
         narrow
     };

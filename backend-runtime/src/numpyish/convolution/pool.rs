@@ -100,7 +100,7 @@ fn pooled<T: Precision>(
             Ok((line, inside))
         };
         match room() {
-            // SAFETY: the elements are those of the plan, of type `T`, and the rows of results belong to this task.
+            // SAFETY: the elements fit the plan and have type `T`, and the rows of results belong to this task.
             Ok((mut line, inside)) => unsafe {
                 match reduce {
                     Reduce::Largest => rows_of::<T, true>(plan, &ends, rows, &mut line, None),

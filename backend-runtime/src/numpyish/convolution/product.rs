@@ -73,7 +73,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
         let (first, begin) = (part * channels, block * size);
         let (channels, end) = (channels.min(plan.outputs - first), results.min(begin + size));
         let channel = group % plan.groups * plan.outputs + first;
-        // SAFETY: operands and results are those of the plan, of type `T`; each task writes a block of its own.
+        // SAFETY: operands and results fit the plan and have type `T`, and each task writes its own block.
         unsafe {
             let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
             let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results + begin);
@@ -172,7 +172,7 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
         let first = part * channels;
         let channels = channels.min(plan.outputs - first);
         let channel = group % plan.groups * plan.outputs + first;
-        // SAFETY: operands and results are those of the plan, of type `T`; each task writes channels of its own.
+        // SAFETY: operands and results fit the plan and have type `T`, and each task writes its own channels.
         unsafe {
             let x = terms.x.cast::<T>().add(group * plan.inputs * elements);
             let to = terms.to.cast::<T>().add((group * plan.outputs + first) * results);

@@ -35,7 +35,7 @@ pub struct Plan<R> {
     columns: usize,
     down: Arc<stockham::Plan<R>>,
     across: Arc<stockham::Plan<R>>,
-    /// Complex factors of the column transforms, as powers of e^(-2 pi i / n): for each row, those of the columns
+    /// Complex factors of the column transforms, as powers of e^(-2 pi i / n): for each row, the factors of the columns
     /// within a block.
     near: Vec<R>,
     /// For each block, the factors of its first column; the product of both is the factor of an element.

@@ -104,7 +104,7 @@ impl<R: Engine> Plan<R> {
 pub struct Points<R> {
     /// Address of point 0 of all lanes.
     pub start: *mut R,
-    /// Numbers from point `i` to point `i + 1`.
+    /// Distance from point `i` to point `i + 1`, in numbers.
     pub stride: isize,
     /// Number of points in memory; those after them are zeros.
     pub len: usize,
@@ -124,11 +124,11 @@ pub struct Points<R> {
 pub struct Turns<R> {
     /// Factors of point 0, one for each lane; null if there are no factors.
     pub near: *const R,
-    /// Numbers from the `near` factors of one point to those of the next.
+    /// Distance from the `near` factors of one point to those of the next, in numbers.
     pub stride: usize,
     /// Factor of point 0 that all lanes share.
     pub far: *const R,
-    /// Numbers from the `far` factor of one point to that of the next.
+    /// Distance from the `far` factor of one point to that of the next, in numbers.
     pub far_stride: usize,
 }
 

@@ -160,7 +160,7 @@ impl Envelope {
     }
 }
 
-/// For an array without background: writes the squared distances to a place just before the first element of axis 0.
+/// Writes, for an array without background, the squared distances to a place just before the first element of axis 0.
 fn from_before(squares: &Buffer, measured: &Measured) {
     // SAFETY: the slice has the buffer's elements, which are written before they are read.
     let all = unsafe {

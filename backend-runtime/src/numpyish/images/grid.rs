@@ -56,8 +56,7 @@ impl<P: Pixel> Rows<'_, P> {
     /// Writes all `n` points.
     ///
     /// # Safety
-    /// The arrays and the result must fit the tables, nobody else uses the result, and the order must be that of `W`
-    /// taps.
+    /// The arrays and the result must fit the tables, nobody else uses the result, and the order must have `W` taps.
     pub unsafe fn run<const W: usize>(&self, op: &'static str, n: usize) -> Result<()> {
         let Some((last, outer)) = self.tables.split_last() else { return Ok(()) };
         let (width, pieces) = (last.len(), pieces::<W>(op, last)?);

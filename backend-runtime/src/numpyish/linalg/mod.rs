@@ -74,7 +74,7 @@ fn converted(op: &'static str, x: View<'_>, to: DType) -> Result<Buffer> {
 /// Converts all elements of `from` to the dtype of `to`, on several threads if that pays.
 ///
 /// # Safety
-/// Both buffers must have the same number of elements, and those of `from` must have been written.
+/// Both buffers must have the same number of elements, and all elements of `from` must have been written.
 pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     parallel::parallel(from.len(), parallel::CHEAP, |range| {
         // SAFETY: the range is within both buffers; tasks write different ranges.
@@ -265,7 +265,8 @@ impl Parts {
     const LEAST: usize = 1 << 19;
     /// Least number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
-    /// The lengths of parts are multiples of these numbers of rows and columns: about those of a register block.
+    /// The lengths of parts are multiples of these numbers of rows and columns, which are about the size of a register
+    /// block.
     const REGISTERS: [usize; 2] = [8, 48];
     /// Results with at most this many rows and columns, or at most [`FEW`](Parts::FEW) elements, are computed by `gemm`
     /// in other blocks along the inner axis, which round differently. No part is that small.

@@ -95,7 +95,7 @@ unsafe fn by_blocks<T: Numeric>(all: &Operands<T>, to: *mut T, rows: usize) -> b
     parallel::parallel(blocks, (CHEAP / (all.block() * rows)).max(1), |range| {
         let Ends { all, to } = &ends;
         for block in range {
-            // SAFETY: the rows are those of the matrix, and the sums of a block belong to one task.
+            // SAFETY: the rows belong to the matrix, and the sums of a block belong to one task.
             unsafe { all.sum(block, 0..rows, to.add(block * rows), false) };
         }
     });

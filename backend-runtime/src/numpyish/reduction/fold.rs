@@ -23,7 +23,7 @@ pub trait Fold<A: Element> {
     /// True if a step selects one of two values, which is a branch unless it becomes vector instructions.
     const CHOOSES: bool = false;
 
-    /// Whether [`Fold::step`] tests whether an element is ordered; NaN is not.
+    /// True if [`Fold::step`] tests whether an element is ordered; NaN is not.
     const ASKS_FOR_ORDER: bool = false;
 
     /// True if the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. Small

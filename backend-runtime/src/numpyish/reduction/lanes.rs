@@ -360,7 +360,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
 /// Number of lanes that are folded together if each has one accumulator.
 const TOGETHER: usize = 8;
 
-/// Stands for lanes of several blocks, in the place of a number of sides.
+/// Value of `SIDES` that stands for lanes of several blocks.
 const BLOCKS: usize = 0;
 
 /// Lanes, with the types of elements and accumulators.

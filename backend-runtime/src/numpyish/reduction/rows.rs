@@ -106,7 +106,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
 /// Like `fold`, for an array or a formula, with a result of dtype `result`.
 pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
-    // the dtype that elements are read as: their own, or that of the accumulator if elements are joined unchanged
+    // the dtype that elements are read as: their own dtype, or the accumulator's dtype if elements are joined unchanged
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
     let own = if F::CUDA.map == "x0" { F::CUDA.acc_element.dtype(x.dtype) } else { x.dtype };
     let loops = read(computed_in(own)).expect("a fold row has loops for each of its dtypes");

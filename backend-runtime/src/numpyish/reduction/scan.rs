@@ -96,7 +96,7 @@ struct Scan {
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements from the value `carry` on, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
-    /// Whether [`Scan::block`] scans quarters, so that blocks can be scanned before the value before them is known.
+    /// True if [`Scan::block`] scans quarters, so that blocks can be scanned before the value before them is known.
     splits: bool,
     /// Writes the values of the four quarters of `n` elements.
     quarters: unsafe fn(x: *const u8, n: usize, values: *mut u8),
@@ -158,7 +158,7 @@ const BLOCK: usize = TILE;
 /// caches.
 const PIECE: usize = 1 << 14;
 
-/// Smallest number of bytes of contiguous results for which writing around the caches pays.
+/// Smallest number of bytes of contiguous results for which bypassing the caches pays.
 const STREAMED: usize = 512;
 
 /// Scratch memory for a tile of any dtype.
@@ -178,7 +178,7 @@ fn scan(
     scan_through(op, x, axis, include_initial, scan, |bytes| stream::pays(bytes, stream::SHARE))
 }
 
-/// Like `scan`, writing around the caches if `is_streamed` returns true for the number of bytes read and written.
+/// Like `scan`, but results bypass the caches if `is_streamed` returns true for the number of bytes read and written.
 fn scan_through(
     op: &'static str,
     x: View<'_>,
@@ -277,8 +277,8 @@ struct Scanned {
     out: DType,
     from: *const u8,
     to: *mut u8,
-    /// True if results are written around the caches. Results then have the dtype of the computation, and every thread
-    /// that writes must call [`Scanned::finish`] in the end.
+    /// True if results bypass the caches. They then have the dtype of the computation, and every thread that writes
+    /// must call [`Scanned::finish`] in the end.
     is_streamed: bool,
 }
 

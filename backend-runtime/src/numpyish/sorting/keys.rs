@@ -7,7 +7,7 @@ use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
 /// An unsigned integer that sorts like the elements.
 pub trait Key: Element + Ord {
-    /// The AVX-512 register of such keys.
+    /// The AVX-512 register for keys of this type.
     #[cfg(target_arch = "x86_64")]
     type Wide: super::registers::Register<Key = Self>;
 
@@ -40,7 +40,7 @@ pub trait Key: Element + Ord {
     /// If `place` is not below the number of keys.
     fn select(keys: &mut [Self], place: usize);
 
-    /// The loops that convert between elements and such keys.
+    /// The loops that convert between elements and keys of this type.
     ///
     /// # Panics
     /// If the dtype has keys of the other width: see [`is_wide`].

@@ -89,8 +89,8 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Writes the indices of the elements whose keys are smaller than `key`, then those of equal keys, then those of larger
-/// keys. `below` and `above` are the numbers of smaller and of larger keys.
+/// Writes the indices of the elements whose keys are smaller than `key`, then the indices for equal keys, then the
+/// indices for larger keys. `below` and `above` are the numbers of smaller and of larger keys.
 ///
 /// # Safety
 /// `x` must point to as many elements of the dtype as there are places.
@@ -235,8 +235,8 @@ impl<K: Key> Chosen<K> {
         &self.keys[..self.len]
     }
 
-    /// Keeps the keys smaller than `end`, and their indices, counted from `first`. `parts` has a bit for each part with
-    /// such keys.
+    /// Keeps the keys smaller than `end`, and their indices, counted from `first`. Bit `i` of `parts` is set if part
+    /// `i` has keys smaller than `end`.
     fn keep(&mut self, some: &[K], first: usize, end: K, mut parts: u32) {
         let (keys, indices, mut len) = (&mut self.keys[..], &mut self.indices[..], self.len);
         while parts != 0 {

@@ -218,8 +218,9 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     let ends = ends.as_mut_ptr().cast::<V::Key>();
     let (mut first, mut last) = (block, n - (kept - block));
     let (mut left, mut right) = (0, n);
-    // SAFETY: `left..first` and `last..right` are places whose keys have been read, together as many as are saved. The
-    // next block is read from the end with less room, so that there is room for a block at each end when it is written.
+    // SAFETY: `left..first` and `last..right` are places whose keys have been read; there are as many such places as
+    // saved keys. The next block is read from the end with less room, so that there is room for a block at each end
+    // when it is written.
     unsafe {
         keys.copy_to_nonoverlapping(ends, block);
         keys.add(last).copy_to_nonoverlapping(ends.add(block), kept - block);
