@@ -147,13 +147,13 @@ pub(crate) use by_bits;
 /// `from` points to an element of the dtype, and `to` has room for `n` elements.
 pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe fn all<U: Bits>(from: *const u8, to: *mut u8, n: usize) {
-        // SAFETY: the caller guarantees the element and the room, and the type has the size and the alignment of the
+        // SAFETY: the caller guarantees the element and enough room, and the type has the size and the alignment of the
         // dtype.
         unsafe {
             std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), n).fill(MaybeUninit::new(*from.cast::<U>()))
         };
     }
-    // SAFETY: the caller guarantees the element and the room.
+    // SAFETY: the caller guarantees the element and enough room.
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
@@ -414,7 +414,7 @@ versions! {
     /// # Safety
     /// `from` has `n` elements at even indices, and `to` has room for `n`.
     unsafe fn every_second[U: Bits][U](from: *const U, to: *mut U, n: usize) {
-        // SAFETY: the caller guarantees the elements and the room.
+        // SAFETY: the caller guarantees the elements and enough room.
         unsafe { (0..n).for_each(|k| *to.add(k) = *from.add(2 * k)) }
     }
 }

@@ -208,7 +208,7 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", dtype, &[num], &|first, part, n| {
-        // local copies: for the compiler, writes through pointers might change captured values
+        // local copies, because the compiler must assume that writes through pointers change captured values
         let (factor, divisor, from) = (factor, divisor, from);
         let real = move |i: i64| (factor.re * (i as f64 / divisor) + from.re) * double;
         let complex = move |i: i64| (factor * (i as f64 / divisor) + from) * double;

@@ -177,7 +177,8 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         _ => NOTHING,
     };
 
-    /// Loops that are bound by their loads get forms for scalars, which save one load.
+    /// True if the loops have forms for scalars: loops that are bound by their loads get them, because they save one
+    /// load.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
     /// AVX-512 pays off if there is much to compute. Loops that are bound by memory are slower with it: most buffers do
@@ -502,7 +503,7 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
     unsafe {
         let mut i = 0;
         while i < n {
-            // written out: if a helper made the array, the compiler would lose the assumption about its element
+            // written out, because the compiler would lose the assumption about the element if a helper made the array
             let mut at = [*p.add(i); N];
             if const { N > 1 } {
                 at[1] = *q.add(i);

@@ -262,7 +262,7 @@ impl LaneReader {
             }
         }
         if !self.direct() {
-            // SAFETY: the caller guarantees the lanes and the room.
+            // SAFETY: the caller guarantees the lanes and enough room.
             unsafe { by_bits!(self.dtype, U => each::<U>(self.start, self.lane, at, to)) }
         }
     }

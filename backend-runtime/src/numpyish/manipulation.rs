@@ -207,7 +207,7 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// Copies a region into its repetitions; the region already has the axes that repeat.
+/// Copies a region with repetitions; the region already has an axis of length 1 for each axis that repeats.
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;

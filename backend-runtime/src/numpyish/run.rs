@@ -73,7 +73,7 @@ impl Aligned {
         (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
     }
 
-    /// Makes that call.
+    /// Computes the whole result by one call of a loop.
     ///
     /// # Safety
     /// The conditions of [`run`] hold, `is_one_call` returned true, and `out` has room for the elements.
@@ -213,7 +213,7 @@ unsafe fn alike_into(
     let stretch = chosen(n * (kernel.output.size() + arrays.map(|i| kernel.inputs[i].size()).sum::<usize>()));
     parallel::parallel_timed(n, 1, |range| {
         let all = &all;
-        // SAFETY: the caller guarantees the operands and the room, and different tasks write different parts of the
+        // SAFETY: the caller guarantees the operands and enough room, and different tasks write different parts of the
         // result.
         unsafe {
             let x = advanced(kernel, all.x, scalars, range.start);

@@ -161,7 +161,7 @@ impl<'a> Fused<'a> {
     /// # Safety
     /// The offsets belong to elements of the source, and `out` has room for `n` elements.
     pub unsafe fn compute(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
-        // SAFETY: the caller guarantees the offsets and the room.
+        // SAFETY: the caller guarantees the offsets and enough room.
         unsafe {
             match self.dims[..] {
                 [_] if stride == 1 && self.steps.iter().all(|steps| matches!(steps[0], 0 | 1)) => {
@@ -295,7 +295,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
         let (len, step, mut begin) = (dims[inner].len, steps[inner], rest as usize);
         let many = (count as usize * len - begin).min(n - done);
         let first = from + begin as isize * step;
-        // SAFETY: the caller guarantees the elements and the room.
+        // SAFETY: the caller guarantees the elements and enough room.
         unsafe {
             if step == 1 && next == len as isize {
                 to.add(done).copy_from_nonoverlapping(start.offset(first), many);
@@ -332,7 +332,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
 /// `from` has `n` elements at this stride, and `to` has room for `n` elements.
 pub unsafe fn gather<U: Copy>(from: *const u8, stride: isize, n: usize, to: *mut u8) {
     for i in 0..n {
-        // SAFETY: the caller guarantees the elements and the room.
+        // SAFETY: the caller guarantees the elements and enough room.
         unsafe { *to.cast::<U>().add(i) = *from.cast::<U>().offset(i as isize * stride) };
     }
 }

@@ -161,7 +161,7 @@ unsafe fn pack<C: Default + Copy>(
     for i in 0..points {
         for k in 0..lanes {
             let there = at.get(k).filter(|_| i < len);
-            // SAFETY: the caller guarantees the elements and the room.
+            // SAFETY: the caller guarantees the elements and enough room.
             unsafe { *to.add(i * lanes + k) = there.map_or(C::default(), |at| *from.offset(at + i as isize * stride)) };
         }
     }

@@ -69,7 +69,7 @@ pub struct Elements {
 /// The elements must exist, and `to` must have room for `len`, without overlap.
 pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
     let n = from.len.min(len);
-    // SAFETY: the caller guarantees the elements and the room, and zero bytes are zeros.
+    // SAFETY: the caller guarantees the elements and enough room, and zero bytes are zeros.
     unsafe {
         convert(from.dtype, dtype, from.start, to, n);
         to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());

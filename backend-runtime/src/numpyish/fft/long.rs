@@ -215,8 +215,8 @@ impl<'a, R: Engine> Lanes<'a, R> {
     /// # Safety
     /// `from` must have the points, and `to` room for the results.
     unsafe fn run(&self, scale: R, from: Points<R>, to: Points<R>) {
-        // SAFETY: the caller guarantees the points and the room, and the scratch memory is large enough for a group of
-        // lanes.
+        // SAFETY: the caller guarantees the points and enough room, and the scratch memory is large enough for a group
+        // of lanes.
         unsafe { self.kernel.run(self.plan, scale, from, to, self.scratch) }
     }
 }
@@ -257,7 +257,7 @@ mod tests {
                     assert!(off < 1e-13 * n as f64, "{sides:?} {inverse}: {off}");
                     let mut here = x.clone();
                     let start = here.as_mut_ptr();
-                    // SAFETY: the result is written over the points.
+                    // SAFETY: each array has room for all points, and the result overwrites the points.
                     unsafe { plan.run("fft", [start, between.as_mut_ptr(), start], inverse, 0.5).unwrap() };
                     results.extend([out, here]);
                 });

@@ -112,7 +112,8 @@ impl Transform {
         self.run(x, &rules::transforms(self.op, x.shape, s, axes, self.half)?.axes)
     }
 
-    /// Runs in the precision of the dtype. Not generic, so that no transform is compiled again in a user's crate.
+    /// Runs the passes in the precision of the dtype. Not generic, so that no transform is compiled again in a user's
+    /// crate.
     fn run(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         match x.dtype {
             DType::Float64 | DType::Complex128 => self.run_in::<f64>(x, axes),

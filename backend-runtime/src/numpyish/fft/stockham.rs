@@ -216,7 +216,7 @@ impl<V: Vector> Complex<V> {
     /// Loads interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn load(from: *const V::Real) -> Self {
-        // SAFETY: the caller guarantees the vector's instruction set and the memory, here and below.
+        // SAFETY: the caller guarantees the vector's instruction set and valid memory, here and below.
         let [re, im] = unsafe { V::split(from) };
         Complex { re, im }
     }
@@ -224,7 +224,7 @@ impl<V: Vector> Complex<V> {
     /// Stores interleaved complex numbers.
     #[inline(always)]
     pub unsafe fn store(self, to: *mut V::Real) {
-        // SAFETY: the caller guarantees the vector's instruction set and the memory.
+        // SAFETY: the caller guarantees the vector's instruction set and valid memory.
         unsafe { V::join(self.re, self.im, to) }
     }
 
@@ -406,7 +406,7 @@ unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, co
         Order::Sorted => (s * P, s),
         Order::Parts => (s, s * m),
     };
-    // SAFETY: the caller guarantees the points and the room, and there are P - 1 twiddle factors for each butterfly.
+    // SAFETY: the caller guarantees the points and enough room, and there are P - 1 twiddle factors for each butterfly.
     unsafe {
         let (zero, scale) = (V::splat(Default::default()), V::splat(scale));
         for p in 0..m {
@@ -439,7 +439,7 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     from: Points<V::Real>,
     to: Points<V::Real>,
 ) {
-    // SAFETY: the caller guarantees the points and the room.
+    // SAFETY: the caller guarantees the points and enough room.
     unsafe {
         match one.radix {
             2 => stage::<V, Two, 2, LAST>(one, s, order, scale, from, to),
@@ -456,8 +456,8 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
 const NEAR: usize = 1 << 15;
 
 impl<R> Plan<R> {
-    /// Returns whether all stages but the first run part by part: each stage then finds in the L1 cache what the stage
-    /// before has written.
+    /// Returns whether all stages but the first run part by part, so that each stage finds the results of the stage
+    /// before in the L1 cache.
     fn has_parts(&self, lanes: usize) -> bool {
         self.stages.len() > 2 && 2 * size_of::<R>() * lanes * self.points > NEAR
     }
@@ -480,13 +480,13 @@ unsafe fn transform<V: Vector<Real: Engine>>(
         (stages, parts, points) = (rest, first.radix, first.rest);
         arrays = [scratch[2], scratch[2].wrapping_add(points * room)];
         let to = between::<V>(scratch[1], plan.points);
-        // SAFETY: the caller guarantees the points and the room.
+        // SAFETY: the caller guarantees the points and enough room.
         unsafe { any_stage::<V, false>(first, 1, Order::Parts, scale, from, to) };
         from = to;
     }
     for part in 0..parts {
         let from = Points { start: from.start.wrapping_add(part * points * room), len: from.len.min(points), ..from };
-        // SAFETY: the caller guarantees the points and the room. The parts are consecutive, and each writes every
+        // SAFETY: the caller guarantees the points and enough room. The parts are consecutive, and each writes every
         // `parts`-th result.
         unsafe { through::<V>(stages, scale, from, to.every(parts, part), arrays, points) };
     }
@@ -513,12 +513,12 @@ unsafe fn through<V: Vector<Real: Engine>>(
     let mut s = 1;
     for (k, one) in others.iter().enumerate() {
         let to = between::<V>(arrays[(k + 1) % 2], points);
-        // SAFETY: the caller guarantees the points and the room.
+        // SAFETY: the caller guarantees the points and enough room.
         unsafe { any_stage::<V, false>(one, s, Order::Sorted, scale, from, to) };
         from = to;
         s *= one.radix;
     }
-    // SAFETY: the caller guarantees the points and the room.
+    // SAFETY: the caller guarantees the points and enough room.
     unsafe { any_stage::<V, true>(last, s, Order::Sorted, scale, from, to) }
 }
 

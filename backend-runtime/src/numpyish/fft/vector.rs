@@ -52,19 +52,19 @@ macro_rules! plain {
 
             #[inline(always)]
             unsafe fn load(from: *const $r) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers, here and below.
+                // SAFETY: the caller guarantees the instruction set and valid memory, here and below.
                 Plain(unsafe { from.cast::<[$r; L]>().read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $r) {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { to.cast::<[$r; L]>().write_unaligned(self.0) }
             }
 
             #[inline(always)]
             unsafe fn split(from: *const $r) -> [Self; 2] {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 let pairs = unsafe { from.cast::<[[$r; 2]; L]>().read_unaligned() };
                 [Plain(pairs.map(|p| p[0])), Plain(pairs.map(|p| p[1]))]
             }
@@ -72,7 +72,7 @@ macro_rules! plain {
             #[inline(always)]
             unsafe fn join(re: Self, im: Self, to: *mut $r) {
                 let pairs: [[$r; 2]; L] = std::array::from_fn(|k| [re.0[k], im.0[k]]);
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { to.cast::<[[$r; 2]; L]>().write_unaligned(pairs) }
             }
 
@@ -127,19 +127,19 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn load(from: *const $r) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers, here and below.
+                // SAFETY: the caller guarantees the instruction set and valid memory, here and below.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $r) {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn split(from: *const $r) -> [Self; 2] {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe {
                     let (low, high) = ($load(from), $load(from.add($lanes)));
                     [$even(low, high), $odd(low, high)]
@@ -148,7 +148,7 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn join(re: Self, im: Self, to: *mut $r) {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe {
                     $store(to, $low(re, im));
                     $store(to.add($lanes), $high(re, im));
@@ -157,43 +157,43 @@ macro_rules! registers {
 
             #[inline(always)]
             unsafe fn reverse(self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $reverse(self) }
             }
 
             #[inline(always)]
             unsafe fn splat(x: $r) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $splat(x) }
             }
 
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $add(self, other) }
             }
 
             #[inline(always)]
             unsafe fn sub(self, other: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $sub(self, other) }
             }
 
             #[inline(always)]
             unsafe fn mul(self, other: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $mul(self, other) }
             }
 
             #[inline(always)]
             unsafe fn mul_add(self, factor: Self, term: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $mul_add(self, factor, term) }
             }
 
             #[inline(always)]
             unsafe fn mul_sub(self, factor: Self, term: Self) -> Self {
-                // SAFETY: the caller guarantees the instruction set and the numbers.
+                // SAFETY: the caller guarantees the instruction set and valid memory.
                 unsafe { $mul_sub(self, factor, term) }
             }
         }

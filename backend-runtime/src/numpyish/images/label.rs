@@ -70,7 +70,7 @@ struct Lines {
     links: Vec<Link>,
 }
 
-/// A line of neighbours, relative to a line.
+/// The position of a line of neighbours relative to a line.
 struct Link {
     /// Step to this line along each axis but the last.
     steps: Vec<isize>,

@@ -179,7 +179,7 @@ mod tests {
     use crate::numpyish::layout::tests::layouts;
     use ndarray::{ArrayD, IxDyn};
 
-    /// Coefficients, weighted by the spline of order 3 at integers, give the samples again.
+    /// The coefficients, weighted by the values of the cubic spline at integers, reproduce the samples.
     #[test]
     fn cubic_coefficients_give_the_samples() {
         let n = 45;

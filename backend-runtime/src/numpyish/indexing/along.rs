@@ -210,7 +210,7 @@ fn gather<'a>(
 /// The slab must have `len` times `inner` elements, `out` room for an element for each index, and the columns must be
 /// below `inner`.
 unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
-    // SAFETY: the caller guarantees the slab, the room and the columns.
+    // SAFETY: the caller guarantees the slab, enough room and the columns.
     unsafe {
         if inner == 1 {
             for (k, &i) in indices.iter().enumerate() {

@@ -309,7 +309,7 @@ impl Walk {
                 for task in tasks {
                     let (o, first) = (task / parts, task % parts * Self::TASK);
                     let part = &arrays[first..arrays.len().min(first + Self::TASK)];
-                    // SAFETY: the caller guarantees the elements and the room.
+                    // SAFETY: the caller guarantees the elements and enough room.
                     unsafe {
                         let (from, to) = (ends.from.offset(before[o]), ends.to.add(o * arrays.len() + first));
                         part.iter().enumerate().for_each(|(k, &offset)| *to.add(k) = *from.offset(offset));
@@ -321,7 +321,7 @@ impl Walk {
             for task in tasks {
                 let from = before[task / arrays.len()] + arrays[task % arrays.len()];
                 for (m, offset) in behind.iter().enumerate() {
-                    // SAFETY: the caller guarantees the elements and the room.
+                    // SAFETY: the caller guarantees the elements and enough room.
                     unsafe {
                         let (from, to) = (ends.from.offset(from + offset), ends.to.add(task * each + m * n));
                         match step {

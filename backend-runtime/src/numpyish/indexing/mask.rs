@@ -83,7 +83,7 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
         if next == room {
             return;
         }
-        // SAFETY: the caller guarantees the room, and `next` is below `room`, as just checked.
+        // SAFETY: the caller guarantees enough room, and `next` is below `room`, as just checked.
         unsafe { out.add(next).write(at(i)) };
         next += usize::from(flag);
     }

@@ -46,7 +46,7 @@ pub fn csc_matmul<T: Numeric>(
     typed(csc_product(view(values), view(indices), view(indptr), view(x), rows))
 }
 
-/// Single elements of a product of dense matrices, at the places of a sparse matrix.
+/// Computes the elements of a product of dense matrices only at the places of a sparse matrix's elements.
 pub fn sampled_matmul<T: Numeric>(
     _: &Numpyish,
     indices: &NdArray<i64>,

@@ -65,7 +65,7 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
     let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
     let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;
     if alone && shares && rows * inner >= 2 * CHEAP {
-        // SAFETY: the caller guarantees the operands and the room.
+        // SAFETY: the caller guarantees the operands and enough room.
         let done = unsafe { by_blocks(&all, to, rows) };
         if done {
             return;

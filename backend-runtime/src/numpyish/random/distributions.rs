@@ -214,11 +214,11 @@ unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
     /// `to` must have room for `made.len()` elements.
     unsafe fn each<T>(made: &[f64], to: *mut u8, of: impl Fn(f64) -> T) {
         for (i, &x) in made.iter().enumerate() {
-            // SAFETY: the caller guarantees the room.
+            // SAFETY: the caller guarantees enough room.
             unsafe { to.cast::<T>().add(i).write(of(x)) };
         }
     }
-    // SAFETY: the caller guarantees the room, and each type matches the dtype.
+    // SAFETY: the caller guarantees enough room, and each type matches the dtype.
     unsafe {
         match dtype {
             DType::Float16 => each(made, to, f16::of),

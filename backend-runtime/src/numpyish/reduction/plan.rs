@@ -243,7 +243,7 @@ impl Plan {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, usize::MAX, |row, o| {
-            // SAFETY: the caller guarantees the lanes, the operands and the room.
+            // SAFETY: the caller guarantees the lanes, the operands and enough room.
             unsafe { folded.lanes(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
         });
     }
@@ -256,7 +256,7 @@ impl Plan {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, folded.widest(), |row, o| {
-            // SAFETY: the caller guarantees the outputs, the operands and the room.
+            // SAFETY: the caller guarantees the outputs, the operands and enough room.
             unsafe { folded.rows(row, given.of(o), acc.add((o - begin) * size), &mut scratch) };
         });
     }

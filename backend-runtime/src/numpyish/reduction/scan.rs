@@ -538,7 +538,7 @@ versions! {
         }
     }
 
-    /// Scans short lanes, four at a time, so that the latency of one lane is used by the others.
+    /// Scans short lanes, four at a time, so that other lanes are computed during the latency of one lane.
     unsafe fn lanes[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, count: usize) {
         let (x, out) = (x.cast::<A>(), out.cast::<A>());
         let four = count / 4 * 4;

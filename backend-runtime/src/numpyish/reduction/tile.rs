@@ -42,13 +42,13 @@ impl Folded<'_> {
         let first = self.order.block(self.blocks.start);
         let mut elements = self.order.stretches(first.start);
         if self.blocks.len() == 1 {
-            // SAFETY: the caller guarantees the elements, the operand and the room.
+            // SAFETY: the caller guarantees the elements, the operand and enough room.
             return unsafe { self.block(start, &mut elements, first.len(), given, acc, scratch) };
         }
         let mut tree = Pairwise::new(self.folding);
         for n in self.order.lengths(self.blocks.clone()) {
             let mut value = Value::ZERO;
-            // SAFETY: the caller guarantees the elements, the operand and the room.
+            // SAFETY: the caller guarantees the elements, the operand and enough room.
             unsafe {
                 self.block(start, &mut elements, n, given, value.start_mut(), scratch);
                 tree.push(value);
@@ -72,7 +72,7 @@ impl Folded<'_> {
         let step = elements.step();
         if elements.at_hand() >= n {
             let (at, _) = elements.take(n);
-            // SAFETY: the caller guarantees the elements, the operand and the room.
+            // SAFETY: the caller guarantees the elements, the operand and enough room.
             return unsafe {
                 if step == 1
                     && sides(n) > 1
@@ -122,12 +122,12 @@ impl Folded<'_> {
         let start = start + first as isize;
         if self.from.direct() {
             let lanes = Lanes { x: self.from.place(start), y: null(), n, step: stride, count: width, given, to };
-            // SAFETY: the caller guarantees the lanes, the operands and the room.
+            // SAFETY: the caller guarantees the lanes, the operands and enough room.
             return unsafe { (self.folding.lanes)(&lanes) };
         }
         if let Some((products, factors)) = self.products() {
             let [x, y] = factors.map(|at| at.wrapping_offset(start * self.from.wide() as isize));
-            // SAFETY: the caller guarantees the lanes, the operands and the room, and both factors have the same
+            // SAFETY: the caller guarantees the lanes, the operands and enough room, and both factors have the same
             // offsets.
             return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
@@ -135,7 +135,8 @@ impl Folded<'_> {
         let many = if stride == n as isize { BLOCK / n } else { 1 };
         for done in (0..width).step_by(many) {
             let count = many.min(width - done);
-            // SAFETY: the caller guarantees the lanes, the operands and the room; a block has room for these elements.
+            // SAFETY: the caller guarantees the lanes, the operands and enough room; a block has room for these
+            // elements.
             unsafe {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
                 let given = given.wrapping_add(done * self.folding.given);
@@ -169,7 +170,7 @@ impl Folded<'_> {
         let first = self.order.block(self.blocks.start);
         let mut rows = self.order.stretches(first.start);
         if self.blocks.len() == 1 {
-            // SAFETY: the caller guarantees the elements, the operands and the room.
+            // SAFETY: the caller guarantees the elements, the operands and enough room.
             return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
         }
         let mut next = self.order.lengths(self.blocks.clone());
@@ -295,7 +296,7 @@ impl Tile<'_> {
         // rows are contiguous, without gaps
         let dense = stride == 1 && rows.step() == width as isize;
         let most = (ROW / self.of.size()).min(BLOCK);
-        // SAFETY: the caller guarantees the rows and the room.
+        // SAFETY: the caller guarantees the rows and enough room.
         unsafe {
             match sides(n) {
                 1 => self.one_side(rows, n, to, scratch),
@@ -318,7 +319,7 @@ impl Tile<'_> {
             done += many;
         }
         let chain = Chain { start: self.row.start, offsets: &offsets[..n], width: self.row.width, given: self.given };
-        // SAFETY: the caller guarantees the rows and the room.
+        // SAFETY: the caller guarantees the rows and enough room.
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
@@ -543,7 +544,7 @@ impl Tile<'_> {
         for (k, offsets) in offsets.chunks(many).enumerate() {
             rows.joins = k == last && matches!(how, How::Join(_));
             rows.to = if rows.joins { to } else { values };
-            // SAFETY: the caller guarantees the rows, the operands and the room.
+            // SAFETY: the caller guarantees the rows, the operands and enough room.
             unsafe {
                 if direct {
                     (rows.offsets, rows.count) = (offsets.as_ptr(), offsets.len());

@@ -134,25 +134,25 @@ impl Register for Wide64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide64(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide64(_mm512_set1_epi64(key as i64)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
             // computes the larger key by logic, on another port than the minimum
@@ -163,19 +163,19 @@ impl Register for Wide64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 2) };
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide64(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide64(_mm512_mask_blend_epi64(const { lanes_with(BIT) as u8 }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let above = _mm512_cmpgt_epu64_mask(self.0, most.0);
             let order = _mm512_cvtepu8_epi64(_mm_loadl_epi64(EIGHTS[usize::from(above)].as_ptr().cast()));
@@ -193,25 +193,25 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide32(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide32(_mm512_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let low = _mm512_min_epu32(self.0, other.0);
             (Wide32(low), Wide32(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
@@ -221,20 +221,20 @@ impl Register for Wide32 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 1) };
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide32(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Wide32(_mm512_mask_blend_epi32(const { lanes_with(BIT) }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees the instructions and the memory; of the second part, only the keys above are
-        // written.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory; of the second part, only the
+        // keys above `most` are written.
         unsafe {
             // uses no table, because it would have 65536 orders. The first part is written as a whole register, and
             // then the second part is written over the excess of the first
@@ -274,25 +274,25 @@ impl Register for Half64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half64(_mm256_xor_si256(_mm256_loadu_si256(from.cast()), _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { _mm256_storeu_si256(to.cast(), _mm256_xor_si256(self.0, _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half64(_mm256_set1_epi64x(key as i64 ^ i64::MIN)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let swaps = _mm256_cmpgt_epi64(self.0, other.0);
             let low = _mm256_blendv_epi8(self.0, other.0, swaps);
@@ -303,19 +303,19 @@ impl Register for Half64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 2) };
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half64(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half64(chosen(self.0, other.0, const { &words_with(BIT, 2) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let above = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(self.0, most.0)));
             let x = Half64(permuted(self.0, &FOURS[above as usize]));
@@ -332,44 +332,44 @@ impl Register for Half32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half32(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half32(_mm256_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { (Half32(_mm256_min_epu32(self.0, other.0)), Half32(_mm256_max_epu32(self.0, other.0))) }
     }
 
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 1) };
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half32(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe { Half32(chosen(self.0, other.0, const { &words_with(BIT, 1) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees the instructions and the memory.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let low = _mm256_cmpeq_epi32(_mm256_min_epu32(self.0, most.0), self.0);
             let above = 0xff & !_mm256_movemask_ps(_mm256_castsi256_ps(low));

@@ -220,7 +220,7 @@ impl Part {
         let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
         let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
         let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
-        // SAFETY: the caller guarantees the elements and the room. There is a value for each lane, and room for each
+        // SAFETY: the caller guarantees the elements and enough room. There is a value for each lane, and room for each
         // exponential in the result or in `own`.
         unsafe {
             let top = tops.start().cast::<T>();
