@@ -100,7 +100,7 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
     if on_host(b)? {
         return b.of_loop(all_indices(OP, shape)?);
     }
-    // views if the library has them: each element is then written once, in its final place
+    // broadcast views, if the library has them, so that each element is written once, in its final place
     let along = |(axis, &len): (usize, &usize)| {
         let mut lengths = vec![1; shape.len()];
         lengths[axis] = len;
@@ -133,7 +133,7 @@ pub fn logspace<B: Backend, T: Real>(
 /// A geometric sequence: each value is the same multiple of the value before it.
 pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endpoint: bool) -> Result<B::Array<T>> {
     let (first, last) = (start.to_f64(), stop.to_f64());
-    // NaN passes this check: its sign differs from no other
+    // NaN passes this check, since comparisons with NaN are false
     if first == 0.0 || last == 0.0 || first.signum() * last < 0.0 {
         let why =
             format!("the sequence goes from {first} to {last}, but both must be other than 0 and of the same sign");

@@ -216,7 +216,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     if current.name() == library && current.device() == device {
         return Ok(current);
     }
-    // our own GPU is named `cuda:1`, libtorch's `torch:cuda:1`
+    // this library's own GPU is named `cuda:1`, that of libtorch `torch:cuda:1`
     let name = if library == "cuda" || library == "numpyish" {
         device.replace("cpu", library)
     } else {

@@ -116,7 +116,7 @@ fn transformed<B: Backend, T: Real, R: Precision>(
         std::cmp::Ordering::Equal => x,
         std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
     };
-    // the length of the Fourier transform that this transform is a part of
+    // the length of the Fourier transform that contains this transform
     let whole = match (kind, wave) {
         (1, Wave::Cosine) => 2 * (n - 1),
         (1, Wave::Sine) => 2 * (n + 1),

@@ -18,7 +18,8 @@ const CALLS: usize = 150;
 /// The number of calls in each further dtype is smaller by this factor.
 pub(super) const FURTHER: usize = 10;
 
-/// The number of calls with memory refused, in tests that have the allocator for it, is smaller by this factor.
+/// The number of calls with memory refused is smaller by this factor. Only test binaries whose allocator can refuse
+/// memory make such calls.
 const REFUSED: usize = 4;
 
 /// Number of calls of each row in its first dtype.
@@ -85,9 +86,11 @@ impl<B: Arrays> Suite<B> {
         match called.map(|called| called.results) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
-            // copies to and from the backend: a view of few elements may be larger than any memory
+            // copies to and from the backend may lack memory: a broadcast view of few elements may be larger than any
+            // memory
             Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
-            // reported only when the device is waited for, by the inner op of a composed row
+            // an index error that was reported late, when the device was waited for, names the inner op of a composed
+            // row
             Ok(Err(Error::Index { earlier: Earlier(true), .. })) => {}
             Ok(Err(why)) => {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
@@ -203,14 +206,14 @@ const ANYTHING: Draw = Draw {
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
 
-/// Arguments of all sorts for a row of this dtype. For uint32 the larger scalars are replaced, since they are lengths
-/// that would be allocated.
+/// Arguments of all sorts for a row of this dtype. For uint32 the larger scalars are replaced, because rows may use
+/// them as lengths, and would allocate arrays of these lengths.
 pub(super) fn anything(dtype: DType) -> Draw {
     if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
 }
 
-/// Arguments that mostly fit each other, with arrays that need memory, but so little that a library to which memory is
-/// not refused does not take long.
+/// Arguments that mostly fit each other. Their arrays need memory, but are small enough that a call is quick in a
+/// library whose allocations are not refused.
 const LARGE: Draw = Draw {
     arrays: &[LARGES],
     indices: &["large1", "large2", "i"],

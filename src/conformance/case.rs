@@ -261,8 +261,8 @@ impl<B: Arrays> Case<'_, B> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
         if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
-            // treated as if its memory were refused, which says nothing about the op; a library may use memory of its
-            // own
+            // handled as if the op's memory were refused, which is no failure of the op: a library may take its memory
+            // from an allocator of its own, which refuses nothing
             return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
         }
         let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;
@@ -276,7 +276,7 @@ impl<B: Arrays> Case<'_, B> {
     }
 }
 
-/// The layout of the samples that are strided in memory.
+/// The memory layout of a sample, by its name.
 fn layout(name: &str) -> Layout {
     match name {
         "mt" | "sqt" => Layout::Swapped,

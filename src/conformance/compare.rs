@@ -101,7 +101,7 @@ fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_ze
     report(got, expected, |got: T, expected: T| {
         let (g, e) = (got.wide(), expected.wide());
         if complex && tolerance != Tolerance::Exact && !e.is_finite() {
-            // C99 and NumPy do not specify which parts of a non-finite complex number are infinite and which are NaN
+            // C99 and NumPy do not specify which part of a non-finite complex number is infinite and which is NaN
             return (g.is_finite()).then(|| ", which is finite".into());
         }
         match tolerance {

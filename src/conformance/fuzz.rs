@@ -174,7 +174,7 @@ fn text(row: &Row, chance: &mut Chance) -> String {
 /// The arguments of a case, changed.
 fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<String> {
     let in_order = [(Content::Sorted, Content::Ascending), (Content::Falling, Content::Descending)];
-    // a sorter has to sort the first argument, or each library finds something else
+    // `sorter` must sort the first argument; otherwise each library returns a different result
     let sorted = case.named.iter().any(|(name, _)| name == "sorter").then(|| chance.pick(&in_order));
     let mut arguments: Vec<String> = Vec::new();
     for (i, arg) in case.positional.iter().enumerate() {
@@ -205,7 +205,7 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,
-    /// Whether a sample has more than [`MOST_ELEMENTS`]: a square one, both of whose axes are long.
+    /// True if a sample has more than [`MOST_ELEMENTS`] elements: a matrix whose two axes both became long.
     are_too_large: bool,
 }
 
@@ -247,8 +247,8 @@ impl Lengths {
     }
 }
 
-/// Changes the lengths, elements and layout of an argument if it is a sample; other arguments are unchanged. The elements are
-/// `content`, or what the sample's name says.
+/// Changes the lengths, elements and layout of an argument if it is a sample; other arguments are unchanged. `content`
+/// is the kind of the new elements; by default it follows from the sample's name.
 fn changed(arg: &Arg, content: Option<Content>, lengths: &mut Lengths, chance: &mut Chance) -> String {
     match arg {
         Arg::List(args) => {

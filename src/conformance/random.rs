@@ -172,7 +172,7 @@ impl Sample {
             }
             (Content::Integers | Content::Sorted | Content::Falling, _) => least + chance.below(9) as f64,
             (Content::Unit, _) => chance.unit(),
-            // not random: `values` counts
+            // not random: `values` fills in the sequence
             (Content::Ascending | Content::Descending, _) => 0.0,
         }
     }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! In a test binary with this allocator, the tests `arguments` also call every row while the calling thread cannot
-//! allocate blocks of more than [`MOST`] bytes. A library whose allocation cannot fail ends the process then, and so
+//! allocate blocks of more than [`MOST`] bytes. A library that aborts when an allocation fails ends the process, and so
 //! fails the test.
 
 use std::{

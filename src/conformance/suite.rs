@@ -69,7 +69,7 @@ static DRAWING: Mutex<()> = Mutex::new(());
 impl Row {
     /// Locks out other rows that draw random numbers, if this row does.
     pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
-        // a failed test leaves no state that matters
+        // a test that failed while it held the lock leaves no state that matters
         self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -208,7 +208,8 @@ impl<B: Arrays> Suite<B> {
             match called.results {
                 Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
                 Err(Error::Unsupported { .. }) if self.partial => {}
-                // reported by the inner op of a composed row, when the device was waited for
+                // an index error that was reported late, when the device was waited for, names the inner op of a
+                // composed row
                 Err(Error::Index { earlier: Earlier(true), .. }) => {}
                 Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
             }
@@ -262,7 +263,8 @@ impl<B: Arrays> Suite<B> {
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        // a host array comes as an array of the backend, which a call by name first copies to the host
+        // a parameter that takes a host array gets an array of the backend here, and the call by name copies it to the
+        // host first
         let is_made = row.params.iter().any(|param| param.kind == ParamKind::Host);
         if copied > row.waits && !is_made {
             return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));

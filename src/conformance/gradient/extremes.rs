@@ -42,7 +42,7 @@ impl<B: Backend> Suite<B> {
         for (_, text) in cases {
             let point = Point::of(b, row, DType::Float64, text, given.without, given.domain);
             let Ok(Some(point)) = point else { continue };
-            // each magnitude of the first input with each magnitude of the others, with both signs
+            // combines each magnitude of the first input, with both signs, with each magnitude of the others
             let several = point.inputs.len() > 1;
             let firsts = all.iter().flat_map(|&size| [size, -size]);
             let pairs = firsts.flat_map(|first| all.iter().map(move |&others| (first, others)));
@@ -54,7 +54,8 @@ impl<B: Backend> Suite<B> {
                     break;
                 };
                 at.scale_to(first, others);
-                // a derivative beyond the dtype is infinite, and so is a multiple of it
+                // the backward pass begins with ones: a derivative beyond the range of the dtype is infinite, and so is
+                // each multiple of it, even if the exact product is within the range
                 at.of_sum = true;
                 if let Err(why) = at.round(dtype).and_then(|()| rounded_as(b, row, dtype, &at, call)) {
                     wrong.push(format!("{}({text}) in {dtype} at {first:e}, {others:e}: {why}", row.name));
@@ -78,7 +79,7 @@ fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: C
         let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
         let tolerance = MOST * (unit * largest + least);
         let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
-            // a number at the end of the range, or beyond it
+            // the exact value is at the end of the dtype's range, or beyond it
             true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
             false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
         };

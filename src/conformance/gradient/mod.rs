@@ -58,8 +58,8 @@ fn all_paired<'h>(pairs: impl Iterator<Item = (&'h Host, &'h Host)>) -> (f64, f6
     pairs.map(|(a, b)| paired(a, b)).fold((0.0, 0.0), |(sum, size), (x, s)| (sum + x, size + s))
 }
 
-/// The difference quotient between two points. Elements that are NaN or the same infinity at both, such as the mean of
-/// nothing, count as unchanged.
+/// The difference quotient between two points. Elements that are NaN or the same infinity at both points, such as the
+/// mean of an empty array, count as unchanged.
 fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     let mut change = ahead.clone();
     change.zip_mut_with(behind, |ahead, behind| {
@@ -183,8 +183,8 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            // rows without 16-bit floats are linear systems, interpolation and the like, whose errors depend on the
-            // condition
+            // rows that lack 16-bit floats, such as linear systems and interpolation, are left out: their errors depend
+            // on the condition number
             if dtypes.contains(&DType::Float16) {
                 self.extremes(row, dtype, given, call);
             }
@@ -214,7 +214,7 @@ fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: 
             .enumerate()
             .map(|(k, ((of, ahead), (_, behind)))| (point.weights(k, ahead.shape(), *of), change(ahead, behind, step)))
             .collect();
-        // a result that is NaN has no difference quotient
+        // a result that is NaN has no difference quotient, so it is compared with nothing
         let there = all_paired(changes.iter().map(|(u, change)| (u, change)));
         Ok(if is_nan && back.0.is_nan() { back } else { there })
     })

@@ -1,4 +1,5 @@
-//! Points at which gradients are tested: a case of a row, with random numbers in place of its samples, and directions.
+//! Points at which gradients are tested. A point is a case of a row with random numbers instead of its samples, and
+//! with directions.
 
 use super::super::{
     Call, Row,
@@ -103,9 +104,9 @@ pub(super) struct Point {
     row: Row,
     text: &'static str,
     pub inputs: Vec<Input>,
-    /// Whether, for results that are matrices, only the diagonals have weights.
+    /// True if matrix results have weights on their diagonals only.
     pub only_diagonal: bool,
-    /// Whether the backward pass begins with ones.
+    /// True if the output gradients, with which the backward pass begins, are all ones.
     pub of_sum: bool,
 }
 
@@ -121,12 +122,12 @@ fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
             x.swap_axes(shape.len() - 1, shape.len() - 2);
             x.mapv(|z| z.conj())
         };
-        // equal up to rounding
+        // returns whether two elements are equal up to rounding
         let near = |(a, b): (&Complex<f64>, &Complex<f64>)| (a - b).norm() <= 1e-12 * (a.norm() + b.norm());
         if sample.iter().zip(&transposed(sample)).all(near) {
             x = (&x + &transposed(&x)) * Complex::new(0.5, 0.0);
             if is_point {
-                // far from singular, with distinct eigenvalues
+                // makes the matrix far from singular, with distinct eigenvalues
                 for (index, z) in x.indexed_iter_mut() {
                     let index = index.slice();
                     if index[shape.len() - 1] == index[shape.len() - 2] {
@@ -269,8 +270,8 @@ impl Point {
         Ok(())
     }
 
-    /// Moves the point to numbers of these magnitudes, for the first input and for the others: full magnitude, or a
-    /// quarter or a half less, with the signs kept.
+    /// Moves the point to numbers of these magnitudes, `first` for the first input and `others` for the others.
+    /// Elements get the full magnitude, three quarters or half of it, and keep their signs.
     pub fn scale_to(&mut self, first: f64, others: f64) {
         for (k, input) in self.inputs.iter_mut().enumerate() {
             let size = if k == 0 { first } else { others };
