@@ -10,7 +10,7 @@ use std::{any::Any, marker::PhantomData};
 
 /// Inputs that a function is differentiated by: `&array`, or a tuple, vector or array of such inputs.
 ///
-/// `K` tells which of these it is; it is always inferred.
+/// `K` is the kind of the input, and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
 )]

@@ -29,7 +29,7 @@ use std::{
 pub struct Jvp<B: Backend> {
     within: B,
     id: u64,
-    /// Whether arrays of other derivatives are constants here.
+    /// True if arrays of other derivatives are constants here.
     alone: bool,
 }
 
@@ -244,7 +244,8 @@ impl<B: Backend> Jvp<B> {
         self.along(value, sum)
     }
 
-    /// Applies a linear gradient rule to the tangent of one input in place of a gradient, and adds the result to `sum`.
+    /// Applies a linear gradient rule to the tangent of one input, as if it were a gradient, and adds the result to
+    /// `sum`.
     #[doc(hidden)]
     pub fn along_rule<T: Element>(
         &self,
@@ -300,8 +301,9 @@ impl<B: Backend> Pull<B> for Nothing {
 /// Finds the tape index of a gradient of known dtype.
 type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
 
-/// Forward mode by two backward passes: the gradients of the inputs are linear in the gradients `u` of the results, so
-/// the gradients, with respect to `u`, of their products with the tangents are the tangents of the results.
+/// Forward mode by two backward passes. The gradients of the inputs are linear in the gradients `u` of the results.
+/// Their inner products with the tangents of the inputs, differentiated with respect to `u`, are the tangents of the
+/// results.
 pub struct Twice<B: Backend> {
     /// The tape that records the backward rule.
     d: Diff<B>,
@@ -530,7 +532,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         )?;
         let by_others = self.place_of(op, &residual(self, &self.constant::<T>(value.clone()))?)?;
         let Some(by_others) = by_others else { return Ok(self.constant(value)) };
-        // the tangent of the solution keeps the residual at 0
+        // the tangent of the solution is chosen so that the residual stays 0
         let by_x = |b: &B, v: &B::Array<T>| {
             let j = Jvp::alone(b.clone());
             let r = residual(&j, &j.input::<T>(value.clone(), v.clone()))?;

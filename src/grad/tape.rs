@@ -124,13 +124,13 @@ impl<B: Backend> Diff<B> {
         Diff { within, tape: Arc::new(Tape { id, around, record }), from }
     }
 
-    /// A backend that records nothing: arrays of this one are constants there.
+    /// A backend that records nothing. Arrays of `self` are constants on it.
     pub(super) fn paused(&self, within: &B) -> Diff<B> {
         Diff::around(within.clone(), self.with_around(usize::MAX), 0, usize::MAX)
     }
 
-    /// A backend that records a part on its own tape, whose indices continue those of this one. If `alone` is true, the
-    /// arrays of this one are constants there.
+    /// A backend that records a part on its own tape, whose indices continue those of `self`. If `alone` is true,
+    /// arrays of `self` are constants on it.
     pub(super) fn part(&self, alone: bool) -> Diff<B> {
         let base = self.count();
         Diff::around(self.within.clone(), self.with_around(base), base, if alone { base } else { self.from })
@@ -271,8 +271,8 @@ pub(crate) struct Record<B: Backend> {
     shapes: Vec<IxDyn>,
     /// For the last result of each op: the op's rules, and the tape index of its first result.
     rules: Vec<Option<Rules<B>>>,
-    /// For watchers, the formulas that are several ops here: the tape indices of their first array and behind their
-    /// last, in order.
+    /// For watchers, the formulas that were recorded as several ops, in order: the tape index of the first array, the
+    /// tape index after the last array, and the text.
     formulas: Vec<(usize, usize, KeptTold)>,
 }
 
@@ -280,8 +280,8 @@ type Rules<B> = (Box<dyn Pull<B>>, usize);
 
 type Slot = Option<Box<dyn Any>>;
 
-/// The formula whose gradient is being computed by several ops: its number, and the watcher's state, which is dropped
-/// at the end.
+/// The formula whose gradient is being computed by several ops: its index, and the watcher's state, which is dropped
+/// when the formula ends.
 type OpenFormula = Option<(usize, Option<Box<dyn Any>>)>;
 
 impl<B: Backend> Default for Record<B> {
@@ -323,7 +323,7 @@ impl<B: Backend> Record<B> {
 
     /// The gradients of the first `inputs` arrays, given the gradients of the arrays in `of`.
     ///
-    /// With `once`, the data kept by each rule is freed as soon as it was used.
+    /// With `once`, the data kept by each rule is freed as soon as the rule has run.
     pub(crate) fn back(
         &mut self,
         b: &B,
@@ -342,8 +342,8 @@ impl<B: Backend> Record<B> {
         Ok(found)
     }
 
-    /// The gradient of the first array, given that of another array; gradients of arrays on enclosing tapes are added
-    /// to `around`, or dropped if it is `None`.
+    /// The gradient of the first array, given the gradient of another array. Gradients of arrays on enclosing tapes are
+    /// added to `around`; they are dropped if `around` is `None`.
     pub(super) fn back_over(
         &self,
         b: &B,

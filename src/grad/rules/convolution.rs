@@ -9,7 +9,7 @@ use crate::{
     Real, Result, runtime::rules, segments::is_16_bit,
 };
 
-/// Numbers for the axes after batch and channels: one number for all axes, or one for each.
+/// Values for the spatial axes, which follow batch and channels; `given` has one value for all axes or one per axis.
 fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     match given.as_ref().and_then(Lengths::as_slice) {
         None => vec![default; rank],
@@ -18,13 +18,13 @@ fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     }
 }
 
-/// Number of axes after batch and channels.
+/// Number of spatial axes, which follow batch and channels.
 fn rank_of(shape: &[usize]) -> usize {
     shape.len().saturating_sub(2)
 }
 
-/// Number of elements at the end of each axis that no window reaches; a transposed convolution pads its result by as
-/// many.
+/// Number of elements at the end of each axis that no window reaches. A transposed convolution pads its result by the
+/// same number of elements.
 fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize], dilation: &[usize]) -> Vec<usize> {
     let of = |k: usize| {
         let all = shape.get(k + 2).copied().unwrap_or(0) + 2 * padding[k];
@@ -57,8 +57,8 @@ pub fn conv_x<B: Backend, T: Float>(
     b.conv_transpose_with(g, weight, options)
 }
 
-/// `conv`, with respect to the kernel, whose shape is `shape`: batch and channels are swapped, and the gradient slides
-/// over the input.
+/// `conv`, with respect to the kernel, whose shape is `shape`: a convolution of the input with the output gradient as
+/// kernel, in which batch and channels are swapped.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_weight<B: Backend, T: Float>(
     b: &B,
@@ -74,7 +74,7 @@ pub fn conv_weight<B: Backend, T: Float>(
     if x.is_empty() || g.is_empty() || groups == 0 {
         return b.zeros::<T>(shape);
     }
-    // (batch, groups, channels of a group, ..) as (channels of a group, groups and batch, ..)
+    // reshapes (batch, groups, channels of a group, ..) to (channels of a group, groups and batch, ..)
     let (batch, channels) = (x.shape()[0], x.shape()[1] / groups);
     let mut split = vec![batch, groups, channels];
     split.extend(&x.shape()[2..]);
@@ -83,7 +83,7 @@ pub fn conv_weight<B: Backend, T: Float>(
     let mut joined = vec![channels, groups * batch];
     joined.extend(&x.shape()[2..]);
     let x = b.reshape(b.permute_dims(b.reshape(x, signed(&split))?, axes)?, signed(&joined))?;
-    // the stride between windows is the dilation of this kernel, and the other way round
+    // the stride between windows becomes the dilation of this kernel, and the dilation becomes the stride
     let options = ConvOptions::new()
         .stride(Lengths::from(each(dilation, rank, 1)))
         .padding(Lengths::from(each(padding, rank, 0)))
@@ -121,7 +121,7 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
         .dilation(Lengths::from(each(dilation, rank, 1)))
         .groups(groups);
     let mut y = b.conv_with(g, weight, options)?;
-    // the output padding may be as long as a stride
+    // the loop crops the result, since the output padding may be as long as a stride
     for (axis, &len) in shape.iter().enumerate().skip(2) {
         if y.shape()[axis] != len {
             y = part::<B, T>(b, &y, axis, 0, len)?;
@@ -214,8 +214,8 @@ pub(super) fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: usize,
 /// Windows along one axis of an array that is extended beyond the ends of the axis.
 struct Windows {
     axis: usize,
-    /// For each element of the extended axis, its index in the axis; the length of the axis stands for the value beyond
-    /// the edge.
+    /// For each element of the extended axis, its index on the original axis. The length of the original axis is the
+    /// index of the value beyond the edge.
     sources: Vec<usize>,
     /// Number of elements in a window, and their spacing.
     taps: usize,
@@ -225,10 +225,11 @@ struct Windows {
 }
 
 impl Windows {
-    /// The largest element of each window, and its index in the axis: of equal elements the first, and the first NaN.
+    /// The largest element of each window, and its index on the axis: the first of equal elements, and the first NaN if
+    /// there is one.
     ///
-    /// Found by doubling: the maximum of a window is the larger of the maxima of its two parts. With `only_inside`, the
-    /// value beyond the edge counts only in windows without other elements.
+    /// The maximum is found by doubling: the maximum of a window is the larger of the maxima of its two parts. With
+    /// `only_inside`, the value beyond the edge counts only in windows without other elements.
     fn largest<B: Backend, T: Real>(
         &self,
         b: &B,
@@ -273,7 +274,8 @@ impl Windows {
     }
 }
 
-/// The gradient of an array, given that of its maxima over windows along several axes, taken one axis after the other.
+/// The gradient of an array, given the gradient of its maxima over windows. The maxima are taken along one axis after
+/// the other.
 fn of_windows<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -296,7 +298,8 @@ fn of_windows<B: Backend, T: Real>(
     Ok(g)
 }
 
-/// Sums the elements that go to each index of an axis of length `len`; every element has its own index.
+/// For each index of an axis of length `len`, the sum of the elements that `index` sends there. Every element has its
+/// own index.
 fn summed_at<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -308,7 +311,7 @@ fn summed_at<B: Backend, T: Float>(
     let mut lengths = values.shape().to_vec();
     let many = lengths.pop().unwrap_or(1).max(1);
     let rows = values.len() / many;
-    // flat indices: rows lie one after the other
+    // flat indices: the rows follow each other in memory
     let starts = b.expand_dims(b.multiply(b.arange::<i64>(0, rows as i64, 1)?, len as i64)?, 1)?;
     let places = b.reshape(b.add(b.reshape(index, [rows as isize, many as isize])?, starts)?, -1)?;
     let sums = b.segment_sum(b.reshape(values, -1)?, places, rows * len)?;
@@ -316,7 +319,7 @@ fn summed_at<B: Backend, T: Float>(
     b.moveaxis(b.reshape(sums, signed(&lengths))?, -1, axis as isize)
 }
 
-/// `max_pool`: the gradient goes to the largest element of each window, of equal ones to the first.
+/// `max_pool`: the gradient goes to the largest element of each window, and to the first of equal ones.
 pub fn max_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -347,8 +350,8 @@ pub fn max_pool<B: Backend, T: Real>(
     of_windows::<B, T>(b, g, x, &windows, f64::NEG_INFINITY, true)
 }
 
-/// `maximum_filter`: the gradient goes to the largest element of each window, of equal ones to the first. If that is
-/// the value beyond the edge, its part is dropped.
+/// `maximum_filter`: the gradient goes to the largest element of each window, and to the first of equal ones. If the
+/// largest is the value beyond the edge, its gradient is dropped.
 pub fn maximum_filter<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -385,8 +388,8 @@ pub fn minimum_filter<B: Backend, T: Real>(
     maximum_filter::<B, T>(b, g, &b.negative(x)?, size, mode, -cval)
 }
 
-/// For each element of an axis extended by a window's border, its index in the axis; the length of the axis stands for
-/// the value beyond the edge.
+/// For each element of an axis extended by a window's border, its index on the original axis. The length of the
+/// original axis is the index of the value beyond the edge.
 pub(super) fn extended(len: usize, window: rules::Window, mode: Boundary) -> Vec<usize> {
     let first = -(window.before as isize);
     (0..len + window.border).map(|i| rules::extended(first + i as isize, len, mode).unwrap_or(len)).collect()

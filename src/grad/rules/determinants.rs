@@ -15,7 +15,7 @@ pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x:
     };
     let adjugate = match (is_ordinary, inverse) {
         (true, Ok(inverse)) => b.multiply(inverse, b.expand_dims(y, [-2, -1])?)?,
-        // with infinite or NaN elements, only the inverse is left
+        // if the adjugate cannot be computed, as for infinite or NaN elements, the inverse is used
         (_, inverse) => match adjugate::<B, T>(b, x) {
             Ok(adjugate) => adjugate,
             Err(_) => b.multiply(inverse?, b.expand_dims(y, [-2, -1])?)?,
@@ -46,10 +46,10 @@ fn is_ordinary<B: Backend, T: WideFloat>(
 
 /// The adjugates of matrices that may be singular, in a form whose derivatives are correct as well.
 ///
-/// Each matrix is written as `r - u w`: `u` has two columns and `w` two rows, those of the two smallest singular
-/// values, so that `r` is regular. Its determinant is the determinant of `r` times that of the 2x2 matrix
-/// `c = 1 - w inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three singular
-/// values are 0, the adjugate and its derivative are 0.
+/// Each matrix is written as `r - u w`. `u` has two columns and `w` two rows, made from the singular vectors of the two
+/// smallest singular values, so that `r` is regular. The determinant is the determinant of `r` times that of the 2x2
+/// matrix `c = 1 - w inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three
+/// singular values are 0, the adjugate and its derivative are 0.
 fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = length(x, 1);
     if n == 1 {
@@ -59,7 +59,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let real = |x: &B::Array<T::Real>| whole::<B, T>(b, x);
     let largest = b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]).ord(f64::INFINITY))?;
     let largest = b.r#where(b.equal(&largest, zero)?, one, largest)?;
-    // integers have no gradient: the exponent of the scale, and the rounded matrix whose singular vectors are taken
+    // the exponent of the scale and the elements of the matrix whose singular vectors are taken are rounded to
+    // integers, because integers have no gradient
     let whole_numbers =
         |x: B::Array<T::Real>| b.astype::<T::Real, i64>(b.astype::<i64, T::Real>(b.round::<T::Real>(x)?)?);
     let scale = b.exp2::<T::Real>(whole_numbers(b.log2::<T::Real>(largest)?)?)?;
@@ -116,7 +117,7 @@ pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
     sign: &B::Array<T>,
     x: &B::Array<T>,
 ) -> Result<B::Array<T>> {
-    // i times the imaginary part of the product
+    // i times the imaginary part of `g_sign * sign`
     let turn = b.multiply(g_sign, sign)?;
     let turn = b.multiply(b.subtract(&turn, b.conj::<T>(&turn)?)?, number::<T>(0.5))?;
     let scale = b.expand_dims(b.add(whole::<B, T>(b, g_log)?, turn)?, [-2, -1])?;

@@ -149,7 +149,8 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // this form also has no infinity times 0 in its derivative with respect to `g`, which may be a tangent
+        // in this form the derivative with respect to `g`, which may be a tangent, does not multiply infinity by 0
+        // either
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,
@@ -159,7 +160,8 @@ pub fn pow_x1<B: Backend, T: Float>(
         where(x2 == 0.0, T::ZERO, g * x2 * power))
 }
 
-/// `pow`, with respect to the exponent: `y log(x1)`; 0 if the base is 0, or if the base is infinite and the power 0.
+/// `pow`, with respect to the exponent: `y log(x1)`. It is 0 if the base is 0, and if the base is infinite and the
+/// power 0.
 pub fn pow_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -174,7 +176,7 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    // as in `pow_x1`, neither factor of `g` is infinite where the other is 0
+    // as in `pow_x1`, no factor of `g` is infinite where the other factor is 0
     expr!(b,
         let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
         g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))
@@ -195,9 +197,9 @@ fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B
     if is_16_bit::<T>() {
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
     }
-    // x2^(x1 - 1) exp(-x2) / gamma(x1): for large orders the factors exceed the range of the dtype, and their
-    // logarithms cancel. By Stirling's series the logarithm is the divergence of the order and the point plus a small
-    // term
+    // The density is `x2^(x1 - 1) exp(-x2) / gamma(x1)`. For large orders `x1` the factors exceed the range of the
+    // dtype, and their logarithms cancel. By Stirling's series the logarithm is the divergence of the order and the
+    // point plus a small term.
     let large = expr!(b, (x1 >= 16.0) & (x2 > 0.0) & (x2 < f64::INFINITY))?;
     let (order, point) = (b.r#where(&large, x1, number::<T>(16.0))?, b.r#where(&large, x2, number::<T>(16.0))?);
     let term = expr!(b,

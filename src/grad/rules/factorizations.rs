@@ -41,8 +41,8 @@ fn of_lower<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>>
     lower_half::<B, T>(b, &b.add(x, adjoint::<B, T>(b, x)?)?)
 }
 
-/// `x / y`, and 0 where both are 0: functions that do not depend on the choice of vectors have a gradient at equal
-/// values.
+/// `x / y`, and 0 where both are 0. So functions that do not depend on the choice of vectors have a gradient at equal
+/// singular values or eigenvalues.
 fn quotient<B: Backend, T: Float>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     let neither = b.logical_and(b.equal(x, T::ZERO)?, b.equal(y, T::ZERO)?)?;
     b.divide(x, b.r#where(neither, T::ONE, y)?)
@@ -66,7 +66,7 @@ fn by_inverse_adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, r: &B::A
 /// `cholesky`, with respect to the triangle that is read (Murray 2016, "Differentiation of the Cholesky
 /// decomposition").
 pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, upper: bool) -> Result<B::Array<T>> {
-    // the conjugate transpose of the lower factor, and the gradient of the lower factor
+    // the conjugate transpose of the lower factor, and the gradient with respect to the lower factor
     let (factor, g) =
         if upper { (y.clone(), b.matrix_transpose(g)?) } else { (adjoint::<B, T>(b, y)?, b.conj::<T>(g)?) };
     let inner = lower_half::<B, T>(b, &b.matmul(&factor, g)?)?;
@@ -110,7 +110,7 @@ pub fn qr<B: Backend, T: WideFloat>(
 /// reverse mode algorithmic differentiation"; Townsend 2016, "Differentiating the singular value decomposition"; for
 /// complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
-/// In a full matrix of vectors, those without a singular value are treated as if they had the singular value 0: they
+/// In a full matrix of vectors, vectors without a singular value are treated as if their singular value were 0. They
 /// are unique only up to a rotation among them, on which the function must not depend.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
@@ -129,7 +129,7 @@ pub fn svd<B: Backend, T: WideFloat>(
     let (g_u, g_vh) = (b.conj::<T>(g_u)?, b.conj::<T>(g_vh)?);
     let of_u = corner::<B, T>(b, &skew(b.matmul(adjoint::<B, T>(b, u)?, &g_u)?)?, rows, k)?;
     let of_v = corner::<B, T>(b, &skew(b.matmul(vh, adjoint::<B, T>(b, &g_vh)?)?)?, k, columns)?;
-    // squared singular value of the column minus that of the row
+    // the squared singular value of the column minus the squared singular value of the row
     let squares =
         |down: &B::Array<T>, across: &B::Array<T>| b.multiply(b.subtract(across, down)?, b.add(across, down)?);
     let more_rows = b.expand_dims(b.pad_to(&s, rows, -1)?, -1)?;
@@ -139,7 +139,8 @@ pub fn svd<B: Backend, T: WideFloat>(
     let by_v = b.multiply(off_diagonal::<B, T>(b, &of_v)?, &down)?;
     let by_v = quotient::<B, T>(b, &by_v, &squares(&down, &more_columns)?)?;
     let inner = b.add(b.pad_to(by_u, columns, -1)?, b.pad_to(by_v, rows, -2)?)?;
-    // imaginary parts, which change with a complex factor of magnitude 1 for each pair of vectors
+    // the gradient along the imaginary parts of the diagonals, which change if a pair of vectors is multiplied by a
+    // complex factor of magnitude 1
     let phases = b.subtract(b.diagonal(&of_u)?, b.diagonal(&of_v)?)?;
     let phases = quotient::<B, T>(b, &phases, &b.multiply(&s, number::<T>(4.0))?)?;
     let diagonal = b.expand_dims(b.pad_to(b.add(whole::<B, T>(b, g_s)?, phases)?, rows, -1)?, -1)?;
@@ -219,7 +220,7 @@ fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (w, v) = (b.astype::<C, T::Complex>(w)?, b.astype::<C, T::Complex>(v)?);
     let adjoint_v = adjoint::<B, C>(b, &v)?;
     let along = b.matmul(&adjoint_v, b.conj::<C>(g_v)?)?;
-    // keeps the lengths of the vectors at 1
+    // subtracts the part that would change the lengths of the vectors, which stay 1
     let lengths = b.astype::<C, _>(b.real(b.diagonal(&along)?)?)?;
     let turn = b.subtract(along, b.multiply(b.matmul(&adjoint_v, &v)?, b.expand_dims(lengths, -2)?)?)?;
     let gaps = b.conj::<C>(b.subtract(b.expand_dims(&w, -2)?, b.expand_dims(&w, -1)?)?)?;
@@ -257,8 +258,8 @@ fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (g, y) = (b.astype::<C, T::Complex>(g)?, b.expand_dims(b.astype::<C, T::Complex>(y)?, -1)?);
     let EigResult { eigenvalues, eigenvectors } = b.eig(x)?;
     let (w, v) = (b.astype::<C, T::Complex>(eigenvalues)?, b.astype::<C, T::Complex>(eigenvectors)?);
-    // the order of eigenvalues is not guaranteed: each value takes the vector of the nearest eigenvalue, and of several
-    // the one at its own position
+    // the order of eigenvalues is not guaranteed: each value takes the vector of the nearest eigenvalue, and among
+    // equally near ones the vector at its own position
     let distance = b.abs(b.subtract(&y, b.expand_dims(w, -2)?)?)?;
     let own = b.multiply(b.eye::<C::Real>(length(x, 1))?, C::Real::of(precision.sqrt()))?;
     let distance = b.subtract(distance, b.multiply(b.abs(y)?, own)?)?;

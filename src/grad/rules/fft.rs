@@ -79,7 +79,7 @@ fn along<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(g)
 }
 
-/// Rule of complex transforms along distinct axes, given with the lengths of the input.
+/// Rule of complex transforms along distinct axes. Each axis comes with the length of the input.
 fn complex<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,

@@ -15,15 +15,15 @@ use crate::{
 
 /// Positions of the interpolated numbers `x` among the points `xp`.
 struct Between<B: Backend, T: Element> {
-    /// For each number, how many points are less than or equal to it.
+    /// For each number, the count of points that are less than or equal to it.
     count: B::Array<i64>,
     /// Indices of the points before and after each number.
     first: B::Array<i64>,
     second: B::Array<i64>,
     /// Whether the number lies between two points.
     inside: B::Array<bool>,
-    /// The distance of the two points (1 if the number does not lie between two), and the fraction of it before the
-    /// number.
+    /// The distance of the two points (1 if the number does not lie between two points), and the position of the number
+    /// between them, as a fraction of that distance.
     width: B::Array<T>,
     part: B::Array<T>,
 }
@@ -42,7 +42,7 @@ impl<B: Backend, T: Precision> Between<B, T> {
         Ok(Between { count, first, second, inside, width, part })
     }
 
-    /// The slopes between the points; 0 outside of them.
+    /// The slopes between the points; 0 for numbers outside of the points.
     fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
         let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
         b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)
@@ -70,7 +70,7 @@ pub fn interp_xp<B: Backend, T: Precision>(
     fp: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     let between = Between::new(b, &b.reshape(x, -1)?, xp)?;
-    // moving a point acts like moving the number the opposite way, weighted by how near the number is to the point
+    // moving a point has the opposite effect of moving the number, weighted by the nearness of the number to the point
     let by_x = b.negative(b.multiply(b.reshape(g, -1)?, between.slopes(b, fp)?)?)?;
     shared(b, &by_x, &between, xp.len())
 }
@@ -109,8 +109,8 @@ fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B,
 
 // ---- filters along an axis -------------------------------------------------------------------------------------------
 
-/// `correlate1d`, with respect to the input: the gradient is correlated with the reversed weights, and elements beyond
-/// the edges are added to the elements that they were copied from.
+/// `correlate1d`, with respect to the input: the gradient is correlated with the reversed weights. Gradients of
+/// elements beyond the edges are added to the elements that they were copied from.
 pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -128,7 +128,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     let window = rules::window(OP, len, size, origin)?;
     let mut widths = vec![(0, 0); g.ndim()];
     widths[axis] = (0, window.border);
-    // in the result, element `j` of the extended axis has weight `k` at position `j - k`
+    // in the result, element `j` of the extended axis meets weight `k` at position `j - k`
     let last = size as isize - 1 - (size / 2) as isize;
     let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
     let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
@@ -140,7 +140,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
 }
 
 /// `correlate1d`, with respect to the weights, whose shape is `shape`: for each weight, the sum of the products of the
-/// gradient and the elements it is applied to.
+/// gradient and the elements that the weight multiplies.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b: &B,
@@ -171,7 +171,8 @@ pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
 }
 
-/// `spline_filter`: the same filter; in a mode that mirrors about the end elements, these count half.
+/// `spline_filter`: the same filter, applied to the gradient. In a mode that mirrors about the end elements, the end
+/// elements count half.
 pub fn spline_filter<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -185,7 +186,7 @@ pub fn spline_filter<B: Backend, T: WideFloat>(
     if rules::spline_ends(mode) != SplineEnds::Mirror {
         return b.spline_filter_with(g, options);
     }
-    // in each period of the mirrored axis, an inner element has two images and an end has one
+    // in each period of the mirrored axis, an inner element occurs twice and an end element once
     let mut images = Vec::new();
     for (axis, &len) in g.shape().iter().enumerate().filter(|(_, len)| **len > 1) {
         let of_axis = |i: usize| number::<T>(if i == 0 || i + 1 == len { 1.0 } else { 2.0 });
@@ -196,4 +197,5 @@ pub fn spline_filter<B: Backend, T: WideFloat>(
     images.iter().try_fold(b.spline_filter_with(divided, options)?, |g, images| b.multiply(g, images))
 }
 
-// ---- values between elements -----------------------------------------------------------------------------------------
+// ---- interpolation between elements
+// ----------------------------------------------------------------------------------

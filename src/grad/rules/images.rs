@@ -1,8 +1,9 @@
 //! Gradient rules of interpolation between the elements of an array.
 //!
 //! An interpolated value is a sum of coefficients times weights that depend on the position. With respect to the
-//! coefficients, the gradient is added up at the same positions with the same weights; with respect to the coordinates,
-//! one weight is replaced by its derivative. Spline coefficients are a linear filter of the elements, so a filter takes
+//! coefficients, the gradient is added up at the same positions with the same weights. With respect to the coordinates,
+//! one weight is replaced by its derivative. The spline coefficients are a linear filter of the elements, so another
+//! linear filter converts their gradient to that of the elements. Positions are computed in float64, as in the ops.
 //! their gradient back. Positions are computed in float64, as in the ops.
 
 use super::{
@@ -19,7 +20,8 @@ use crate::{
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
 
-/// The interpolation: spline order, boundary mode, value beyond the edge, and whether to filter first.
+/// The interpolation: spline order, boundary mode, value beyond the edge, and a flag for the filter before the
+/// interpolation.
 #[derive(Clone, Copy)]
 struct Spline {
     order: usize,
@@ -28,8 +30,8 @@ struct Spline {
     prefilter: bool,
 }
 
-/// For each position along one axis, the indices of the coefficients it depends on, and their weights; shapes (taps,
-/// positions).
+/// For each position along one axis, the indices of the coefficients that determine the value, and their weights;
+/// shapes (taps, positions).
 struct Taps<B: Backend> {
     index: B::Array<i64>,
     weight: B::Array<f64>,
@@ -37,7 +39,7 @@ struct Taps<B: Backend> {
     slope: Option<B::Array<f64>>,
 }
 
-/// Layout of the coefficients of several arrays, one after the other, and of the positions to be interpolated.
+/// Layout of the coefficients of several arrays, which are concatenated, and of the positions to be interpolated.
 struct Layout<B: Backend> {
     /// Number of arrays that are interpolated at the same positions.
     arrays: usize,
@@ -106,8 +108,7 @@ impl Spline {
         pad::<B, T>(b, &g, &shape, &widths, mode)
     }
 
-    /// The coefficients that positions on an axis of `len` elements depend on. A position that is not finite has no
-    /// weights.
+    /// The taps of positions on an axis of `len` elements. A position that is not finite has zero weights.
     fn taps<B: Backend>(&self, b: &B, places: &B::Array<f64>, len: usize, with_slopes: bool) -> Result<Taps<B>> {
         let (len, order) = (len + 2 * self.before(), self.order);
         let last = len as f64 - 1.0;
@@ -146,10 +147,10 @@ impl Spline {
         Ok(Taps { index: self.folded_index(b, &index, len as i64)?, weight, slope })
     }
 
-    /// Maps positions beyond the ends of an axis to the positions they stand for.
+    /// Maps positions beyond the ends of an axis to equivalent positions on the axis.
     fn folded<B: Backend>(&self, b: &B, at: B::Array<f64>, within: &B::Array<bool>, len: f64) -> Result<Folded<B>> {
         let last = len - 1.0;
-        // at this distance only the value beyond the edge counts
+        // at this distance from the axis only the value beyond the edge counts
         let far = (self.order + 1) as f64;
         let (mut turned, mut counted) = (None, None);
         let mirrored = |at: &B::Array<f64>, half: f64| -> Result<(B::Array<f64>, B::Array<bool>)> {
@@ -190,7 +191,7 @@ impl Spline {
         Ok(Folded { at, turned, counted })
     }
 
-    /// Maps indices that are a few elements beyond the ends of an axis to the indices they stand for.
+    /// Maps indices that are a few elements beyond the ends of an axis to equivalent indices on the axis.
     fn folded_index<B: Backend>(&self, b: &B, index: &B::Array<i64>, len: i64) -> Result<B::Array<i64>> {
         let mirrored = |period: i64, sum: i64| {
             let at = b.remainder(index, period)?;
@@ -209,14 +210,14 @@ impl Spline {
 /// Positions on an axis after boundary handling.
 struct Folded<B: Backend> {
     at: B::Array<f64>,
-    /// True where the direction is reversed.
+    /// True where mirroring reverses the direction.
     turned: Option<B::Array<bool>>,
-    /// True where the position depends on the array at all.
+    /// True where the value depends on the array at all.
     counted: Option<B::Array<bool>>,
 }
 
-/// The weights of the coefficients around a position, as polynomials in its distance to the middle coefficient, lowest
-/// power first: the pieces of the B-spline of this order, which is a sum of truncated powers.
+/// The weights of the coefficients around a position, as polynomials in the distance from the middle coefficient,
+/// lowest power first. They are the pieces of the B-spline of this order, which is a sum of truncated powers.
 fn weights(order: usize) -> Vec<Vec<f64>> {
     let choose = |n: usize, k: usize| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
     let factorial: f64 = (1..=order).map(|k| k as f64).product();
@@ -270,7 +271,7 @@ struct Choice<B: Backend> {
     places: B::Array<i64>,
     /// Weights of the selected taps.
     weights: Vec<B::Array<f64>>,
-    /// Numbers of the selected taps.
+    /// The index of the selected tap along each axis but the last.
     taps: Vec<usize>,
 }
 
@@ -424,8 +425,9 @@ fn by_coordinates<B: Backend, T: WideFloat>(
     layout.by_places::<T>(b, &g, &without_beyond::<B, T>(b, c, spline)?, &taps, &all)
 }
 
-/// Subtracts the value beyond the edge from the coefficients, in the mode that uses the value in place of coefficients:
-/// if the weights of the existing coefficients do not sum to 1, that value takes the rest.
+/// Subtracts the value beyond the edge, `cval`, from the coefficients in the mode `GridConstant`, in which `cval`
+/// stands for the coefficients beyond the edge. The weights of the existing coefficients may sum to less than 1; the
+/// rest is the weight of `cval`.
 fn without_beyond<B: Backend, T: WideFloat>(b: &B, c: B::Array<T>, spline: Spline) -> Result<B::Array<T>> {
     if spline.mode == Boundary::GridConstant { b.subtract(c, number::<T>(spline.cval)) } else { Ok(c) }
 }
@@ -560,7 +562,7 @@ pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
         let of_offset = b.expand_dims(b.sum(&slopes, 1)?, 1)?;
         of_matrix = b.concat_with([&of_matrix, &of_offset], ConcatOptions::new().axis(1))?;
         let further = matrix.shape()[0] - of_matrix.shape()[0];
-        // an additional row is not read by the op
+        // the op does not read an additional row, so its gradient is 0
         of_matrix = b.pad(of_matrix, [(0, further), (0, 0)])?;
     }
     b.astype::<T::Real, f64>(of_matrix)
@@ -632,7 +634,7 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     if coordinates[0] == 1 {
         return Ok((Layout { arrays: grid[0], count, channels, points, starts: None }, lengths));
     }
-    // each batch has its own positions: all arrays are treated as one row of coefficients
+    // each batch has its own positions, so all arrays are treated as one sequence of coefficients
     let batches = coordinates[0];
     let starts = if grid[0] == 1 {
         None

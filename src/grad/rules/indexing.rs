@@ -39,7 +39,7 @@ pub fn index_put_x<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<
 /// `index_put`, with respect to the values: only the last value written to an element gets its gradient.
 pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let taken = b.get(g, index)?;
-    // every value writes its number; values whose number is still there were written last
+    // every value writes its own number; the values whose numbers are still there at the end were written last
     let count = taken.len() as i64;
     let numbers = b.reshape(b.arange::<i64>(0, count, 1)?, signed(taken.shape()))?;
     let mut places = b.zeros::<i64>(g.shape())?;
@@ -115,7 +115,7 @@ pub fn scatter_values<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let along = axis_of("scatter", axis, g.ndim())?;
-    // every value writes its number; values whose number is still there were written last
+    // every value writes its own number; the values whose numbers are still there at the end were written last
     let numbers = b.arange::<i64>(0, indices.len() as i64, 1)?;
     let places = b.scatter(b.zeros::<i64>(g.shape()[along])?, indices, &numbers, 0)?;
     let is_last = b.equal(b.take(places, indices, 0)?, numbers)?;
@@ -136,8 +136,8 @@ pub fn scatter_mul_values<B: Backend, T: Float>(
     b.multiply(b.take(g, indices, axis)?, others::<B, T>(b, x, indices, values, axis)?)
 }
 
-/// For each value, the product of everything that goes to its position except the value itself. Narrow real dtypes are
-/// computed in float64, since the whole product may overflow although the product without one factor does not.
+/// For each value, the product of all other factors of the element at its position. Narrow real dtypes are computed in
+/// float64, since the whole product may overflow although the product without one factor does not.
 fn others<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -152,8 +152,8 @@ fn others<B: Backend, T: Float>(
     let is_zero = b.equal(values, T::ZERO)?;
     let other = b.r#where(&is_zero, T::ONE, values)?;
     let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
-    // for each value, the number of other values at its position that are zero, and their sum: a single zero is a
-    // factor of the product
+    // for each value, the number of zeros among the other values at its position, and the sum of these zeros, which
+    // keeps their derivatives: a single zero is a factor of the product
     let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
         let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
         b.subtract(b.take(sums, indices, axis)?, of)

@@ -1,7 +1,7 @@
 //! Gradient rules of pseudo-inverses and least squares.
 //!
-//! They do not use the rule of the singular value decomposition: the results do not depend on single vectors, and have
-//! a gradient at equal singular values, such as those of a matrix with orthonormal columns.
+//! The rules do not use the rule of the singular value decomposition. The results do not depend on single singular
+//! vectors, and have a gradient at equal singular values, such as those of a matrix with orthonormal columns.
 
 use super::{
     factorizations::{adjoint, length, svdvals},
@@ -35,7 +35,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
     let (row, column) = (b.expand_dims(&inverse, -2)?, b.expand_dims(&inverse, -1)?);
     let (across, down) = (b.expand_dims(&s, -2)?, b.expand_dims(&s, -1)?);
-    // for two kept values, the product of the inverses; if only one is kept, the difference of the squares
+    // for two kept singular values, the product of their inverses; if only one of the two is kept, the inverse of the
+    // difference of their squares
     let is_one = b.not_equal(
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -2)?)?,
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -1)?)?,
@@ -57,13 +58,13 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let squares = whole::<B, T>(b, &b.square(inverse)?)?;
     let k = length(&s, 1);
     if k < length(&vh, 1) {
-        // the part that is orthogonal to all rows
+        // the part of the gradient that is orthogonal to all rows
         let rest = b.subtract(&of_columns, b.matmul(&v, &inner)?)?;
         let scaled = b.multiply(&u, b.expand_dims(&squares, -2)?)?;
         x = b.add(x, b.matmul(scaled, adjoint::<B, T>(b, &rest)?)?)?;
     }
     if k < length(&u, 2) {
-        // the part that is orthogonal to all columns
+        // the part of the gradient that is orthogonal to all columns
         let of_rows = b.matmul(&vh, &g)?;
         let rest = adjoint::<B, T>(b, &b.subtract(&of_rows, b.matmul(inner, adjoint_u)?)?)?;
         let scaled = b.multiply(&vh, b.expand_dims(squares, -1)?)?;
@@ -72,8 +73,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.conj::<T>(x)
 }
 
-/// The gradients with respect to the solution and to the residual vectors, and the solution and right-hand sides, all
-/// as columns.
+/// The gradients with respect to the solution and to the residual vectors, the solution, and the right-hand sides. All
+/// vectors are stored as columns.
 struct System<B: Backend, T: WideFloat> {
     by_solution: B::Array<T>,
     by_rest: B::Array<T>,

@@ -13,7 +13,7 @@ fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Res
     if x.ndim() > 1 { Ok(x.clone()) } else { b.expand_dims(x, if is_left { 0 } else { 1 }) }
 }
 
-/// The gradient of a product, with the axes restored that vector factors removed.
+/// The gradient of a product, with the axes restored that the product drops for vector factors.
 fn as_product<B: Backend, T: Float>(b: &B, g: &B::Array<T>, left: usize, right: usize) -> Result<B::Array<T>> {
     let g = if right == 1 { b.expand_dims(g, -1)? } else { g.clone() };
     if left == 1 { b.expand_dims(g, -2) } else { Ok(g) }
@@ -28,7 +28,7 @@ pub fn matmul_x1<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     let g = as_product::<B, T>(b, g, shape.len(), x2.ndim())?;
     let product = b.matmul(g, b.matrix_transpose(as_matrix::<B, T>(b, x2, false)?)?)?;
-    // a vector acts as one row matrix, or as one shared by all matrices of a stack
+    // a vector factor is a matrix of one row, which all matrices of a stack share: its gradient is a sum over the stack
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 0) } else { Ok(product) }
 }
 
@@ -75,8 +75,8 @@ pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     by_matrix::<B, T>(b, &solve_x2::<B, T>(b, g, x1)?, y, x1.ndim())
 }
 
-/// The gradient with respect to the matrices of systems with solutions `y`, given that with respect to the right-hand
-/// sides.
+/// The gradient with respect to the matrices of systems, given the gradient with respect to the right-hand sides and
+/// the solutions `y`.
 fn by_matrix<B: Backend, T: Float>(b: &B, by_sides: &B::Array<T>, y: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     let column = |x: &B::Array<T>| as_columns::<B, T>(b, x, ndim);
     let product = b.matmul(column(by_sides)?, b.matrix_transpose(column(y)?)?)?;
@@ -130,14 +130,15 @@ pub fn vector_norm<B: Backend, T: Float>(
     }
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
-        // recomputed, since a library may have rounded the result differently, and then no element would be equal to it
+        // the norm is recomputed, since a library may have rounded its result differently, so that no element would
+        // equal it
         let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis };
         let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
         extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
         let g = kept::<B, T::Real>(b, g, x.shape(), axis)?;
-        // the ratio to the norm, to the power `ord - 1`; both are divided by the largest magnitude, since powers may
-        // overflow
+        // the slope is the ratio of the magnitude to the norm, to the power `ord - 1`; both are divided by the largest
+        // magnitude first, since powers may overflow
         let axes = if x.ndim() == 0 { Axes::from(..) } else { axis };
         let most = b.max_with(&magnitude, axes, crate::MaxOptions::new().keepdims(true))?;
         let most = b.r#where(b.equal(&most, T::Real::ZERO)?, T::Real::ONE, most)?;

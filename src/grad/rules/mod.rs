@@ -1,6 +1,6 @@
-//! Gradient rules that are not given by formulas: functions from the gradient of a result to that of an input. Rows of
-//! the op table name them in `grad`, with their arguments: `g`, the gradient of the result, `y`, the result, and
-//! parameters of the row.
+//! Gradient rules that are not given by formulas: functions that compute the gradient of an input from the gradient of
+//! a result. Rows of the op table name them in `grad`, with their arguments: `g`, the gradient of the result, `y`, the
+//! result, and parameters of the row.
 //!
 //! A gradient `g` pairs with a change `dz` as Re(g dz), without conjugation: rules of holomorphic functions are the
 //! same as for real ones.

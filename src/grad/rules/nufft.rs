@@ -15,8 +15,8 @@ fn wrong() -> Error {
     Error::argument("nufft", "points must have one to three coordinates")
 }
 
-/// The gradient with respect to the coordinates along one axis, given the values at the points, and `moved`, the
-/// transform at the points of the modes multiplied by their frequencies.
+/// The gradient with respect to the coordinates along one axis, given the values at the points, and `moved`. For
+/// `moved`, the modes are multiplied by their frequencies and transformed to the points.
 fn by_coordinate<B: Backend, T: ComplexFloat>(
     b: &B,
     values: &B::Array<T>,
@@ -85,8 +85,8 @@ fn with_frequencies<B: Backend, T: ComplexFloat>(
 /// The functions that rows of the op table name: one for each number of coordinates and each coordinate.
 macro_rules! by_coordinates {
     ($($modes:ident $frequencies:ident ($($x:ident)+) ($($s:ident)+) $axis:literal;)*) => {$(
-        /// With respect to a coordinate of the points, for transforms between points and modes: `modes` and `values`
-        /// are the input and the gradient of the result, in either order.
+        /// Gradient with respect to a coordinate of the points, for transforms between points and modes. `modes` and
+        /// `values` are the input and the gradient of the result, in either order.
         #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $modes<B: Backend, T: ComplexFloat>(
             b: &B,
@@ -99,8 +99,8 @@ macro_rules! by_coordinates {
             with_modes::<B, T>(b, modes, values, &[$($x),+], $axis, eps, isign)
         }
 
-        /// With respect to a coordinate of the points, for transforms between points and frequencies, each with their
-        /// values. With both swapped, the gradient is with respect to a frequency.
+        /// Gradient with respect to a coordinate of the points, for transforms between points and frequencies, each
+        /// with their values. If points and frequencies are swapped, it is the gradient with respect to a frequency.
         #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $frequencies<B: Backend, T: ComplexFloat>(
             b: &B,

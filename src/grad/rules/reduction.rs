@@ -9,19 +9,19 @@ use crate::{
     ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit,
 };
 
-/// The axes of a reduction; none for a 0-D array, which accepts the axes 0 and -1 all the same.
+/// The axes of a reduction. For a 0-D array the list is empty, although the axes 0 and -1 are accepted.
 fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
     if ndim == 0 { Ok(Vec::new()) } else { axis.resolve(op, ndim) }
 }
 
-/// The result of a reduction over `axis`, with the reduced axes restored at length 1.
+/// The result of a reduction over `axis`, with the reduced axes inserted again with length 1.
 pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     b.reshape(x, lengths.collect::<Vec<_>>())
 }
 
-/// Number of elements that are reduced to one.
+/// Number of elements that are reduced to each element of the result.
 fn count(shape: &[usize], axis: Axes) -> Result<f64> {
     let axes = axes_of("sum", axis, shape.len())?;
     Ok(axes.iter().map(|&axis| shape[axis] as f64).product())
@@ -74,7 +74,7 @@ pub fn logsumexp<B: Backend, T: Real>(
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("prod", axis, x.ndim())?;
     let (row, back) = as_rows::<B, T>(b, x, &axes)?;
-    // product of the elements before, times product of those after
+    // the product of the elements before each element times the product of the elements after it
     let before = exclusive::<B, T>(b, &row)?;
     let after = b.flip(exclusive::<B, T>(b, &b.flip(&row, -1)?)?, -1)?;
     let others = back.apply::<B, T>(b, &b.multiply(before, after)?)?;
@@ -88,7 +88,7 @@ fn exclusive<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>
     part::<B, T>(b, &all, x.ndim() - 1, 0, n)
 }
 
-/// Undoes the move of axes to the end and their merge into one.
+/// Splits the merged axis again, and moves its axes back: the inverse of `as_rows`.
 struct Back {
     lengths: Vec<isize>,
     axes: Vec<usize>,
@@ -122,7 +122,7 @@ pub fn extremum<B: Backend, T: Real>(
     axis: Axes,
 ) -> Result<B::Array<T>> {
     let y = kept::<B, T>(b, y, x.shape(), axis)?;
-    // the result is NaN if an element is
+    // the result is NaN if any element is NaN
     let is_it = b.logical_or(b.equal(x, &y)?, b.logical_and(b.isnan(x)?, b.isnan(&y)?)?)?;
     let g = kept::<B, T>(b, g, x.shape(), axis)?;
     let count = b.sum_with(&is_it, axis, crate::SumOptions::new().keepdims(true))?;
@@ -238,8 +238,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     b.reshape(slope, signed(x.shape()))
 }
 
-/// The elements divided by their largest magnitude (zeros if all are 0), and the Euclidean norm of the result (1 if all
-/// are 0).
+/// The elements divided by their largest magnitude (zeros if all are 0), and the Euclidean norm of these quotients (1
+/// if all are 0).
 #[allow(clippy::type_complexity)] // a pair of results
 pub(super) fn of_unit<B: Backend, T: Float>(
     b: &B,
@@ -321,7 +321,7 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     b.reshape(b.moveaxis(g, -1, axis as isize)?, shape)
 }
 
-/// `diff`: the gradient of the concatenation of the prepended part, the array, and the appended part.
+/// `diff`: the gradient with respect to the concatenation of the prepended part, the array, and the appended part.
 fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -> Result<B::Array<T>> {
     let mut g = g.clone();
     for _ in 0..n {
@@ -382,7 +382,7 @@ pub fn diff_append<B: Backend, T: Float>(
     part::<B, T>(b, &all, axis, all.shape()[axis] - of, of)
 }
 
-/// `sort`: the gradients go back to where the elements came from.
+/// `sort`: the gradients are moved to the original positions of the elements.
 pub fn sort<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -394,13 +394,13 @@ pub fn sort<B: Backend, T: Real>(
     unsorted::<B, T>(b, g, &order, axis)
 }
 
-/// Moves the elements back to where the sorting order took them from.
+/// Moves sorted elements back to their original positions; `order` is the index of each element before sorting.
 fn unsorted<B: Backend, T: Real>(b: &B, x: &B::Array<T>, order: &B::Array<i64>, axis: isize) -> Result<B::Array<T>> {
     let back = b.argsort_with(order, crate::ArgsortOptions::new().axis(axis))?;
     b.take_along_axis(x, &back, axis)
 }
 
-/// `partition`: elements of equal rank correspond.
+/// `partition`: elements of the input and of the result with the same rank correspond to each other.
 pub fn partition<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,

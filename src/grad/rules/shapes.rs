@@ -32,7 +32,7 @@ pub fn roll<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shift: &[isize], axis:
     b.roll(g, back, axis)
 }
 
-/// `broadcast_arrays`: the gradients as they are; the tape sums them to the inputs' shapes.
+/// `broadcast_arrays`: returns the gradients unchanged; the tape sums them to the inputs' shapes.
 pub fn broadcast_arrays<B: Backend, T: Float>(_: &B, g: &[&B::Array<T>]) -> Result<Vec<B::Array<T>>> {
     Ok(g.iter().map(|&g| g.clone()).collect())
 }

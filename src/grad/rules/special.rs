@@ -39,8 +39,8 @@ fn beta<B: Backend, T: Real>(
         // `beta` itself may exceed the range of 16-bit floats although the derivative does not
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
     }
-    // multiplies in an order that does not overflow; where the function is 0 the gradient is set to 0, because the
-    // logarithm of the function falls more slowly than the function
+    // multiplies in an order that does not overflow. Where the function is 0 the gradient is set to 0, because the
+    // logarithm of the function grows more slowly than the function falls.
     let factor = expr!(b, where(abs(x2) < 1.0, y * x2, x2))?;
     let rise = rise_of_digamma(b, x1, x2, &factor)?;
     expr!(b, -g * where(y == 0.0, T::ZERO, rise * where(abs(x2) < 1.0, T::ONE, y)))
@@ -73,15 +73,15 @@ fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B:
     b.negative(b.multiply(g, rise_of_digamma(b, x1, x2, x2)?)?)
 }
 
-/// `times (digamma(x + by) - digamma(x)) / by`; for positive `x` and `x + by` by sums of positive terms, otherwise as
-/// the plain difference.
+/// `times (digamma(x + by) - digamma(x)) / by`. If `x` and `x + by` are positive, it is computed from sums of positive
+/// terms, otherwise as the plain difference.
 fn rise_of_digamma<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
     by: &B::Array<T>,
     times: &B::Array<T>,
 ) -> Result<B::Array<T>> {
-    /// Number of unit steps up to where the series below is accurate to float64.
+    /// Number of unit steps to the range in which the series below is accurate to float64.
     const STEPS: usize = 12;
     let is_plain = expr!(b, (x > 0.0) & (x + by > 0.0) & (x < f64::INFINITY) & (by < f64::INFINITY))?;
     let (low, step) = (b.r#where(&is_plain, x, T::ONE)?, b.r#where(&is_plain, by, T::ONE)?);
