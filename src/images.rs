@@ -234,12 +234,12 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     let mut kept = match cutoff {
         None => x.clone(),
         Some(cutoff) => {
-            // magnitudes of the kept elements only: NaN exceeds no cutoff, so it gets no gradient
+            // magnitudes of the kept elements only: NaN exceeds no cutoff, so a NaN element gets no gradient
             let is_above = b.greater(b.abs(x)?, T::of(cutoff))?;
             b.abs(b.r#where(is_above, x, T::of(0.0))?)?
         }
     };
-    // from the last axis on, summing each axis away when it is done: the axes before it then see fewer elements
+    // the loop begins with the last axis and sums each axis after use, so that the remaining axes see fewer elements
     let mut moments = Vec::with_capacity(shape.len());
     for (axis, &len) in shape.iter().enumerate().rev() {
         let before: Vec<isize> = (0..axis as isize).collect();
@@ -300,7 +300,7 @@ pub fn topleft_pad<B: Backend, T: Element>(
     b.pad_with(&part, widths, PadOptions::new().value(value)).map_err(|e| e.within(OP))
 }
 
-/// The part of this shape around the middle of the array.
+/// The part in the middle of the array that has this shape.
 pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     let from = b.shape(x);
     if from.len() != shape.len() || from.iter().zip(shape).any(|(from, to)| from < to) {
@@ -322,7 +322,7 @@ pub fn norm_scores<B: Backend, T: Real>(
     rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)])?;
     let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
     let one = T::of(1.0);
-    // selected before the root, which has no finite slope at 0
+    // the value is selected before the root is taken, because the root has no finite slope at 0
     let deviation = expr!(b,
         let variance = maximum(squares / n - (sums / n) * (sums / n), none);
         sqrt(where(sqrt(variance) < eps, one, variance)))?;

@@ -187,7 +187,7 @@ fn flat<B: Backend>(b: &B, places: &HostArray<i64>) -> Result<B::Array<i64>> {
     b.reshape(&b.from_ndarray(places.clone())?, -1)
 }
 
-/// The values broadcast to one per position.
+/// The values broadcast so that there is one value per position.
 fn wide<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -208,7 +208,7 @@ fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&len| len as isize).collect()
 }
 
-/// The same part of an axis, in the form that `getitem` takes.
+/// A span of an axis as a slice, in the form that `getitem` takes.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {

@@ -32,7 +32,7 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 /// ```
 #[must_use]
 pub fn devices() -> Vec<AnyBackend> {
-    // more GPUs than any machine has
+    // 256 is more than the number of GPUs of any machine
     let cuda = (0..256).map_while(|ordinal| choose::cuda(ordinal).ok());
     let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
     let torch = names.map_while(|name| choose::torch(&name).ok());

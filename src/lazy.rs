@@ -53,7 +53,7 @@ pub fn lazy<K, X: IntoLazy<K>>(x: X) -> Lazy<X::Tree, X::Leaves> {
     Lazy { tree, leaves }
 }
 
-/// Arguments of [`lazy`]: `&array`, or a scalar. `K` tells which of the two, and is inferred.
+/// Arguments of [`lazy`]: `&array`, or a scalar. `K` is the kind of the argument, and is inferred.
 #[diagnostic::on_unimplemented(
     message = "`lazy` takes a reference to an array, or a number, and not `{Self}`",
     label = "neither a reference to an array nor a number"
@@ -404,7 +404,7 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
     }
 }
 
-/// The operands of `where`, and whether each has its own dtype or shares one.
+/// The operands of `where`; the kinds below say that the condition has its own dtype and the two values share one.
 type ChoiceOf<C, Y, Z> = (Left<Left<C>>, Left<Right<<Y as Term>::Tree>>, Right<<Z as Term>::Tree>);
 type ChoiceKinds = (Own, Shared, Shared);
 

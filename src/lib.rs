@@ -62,7 +62,7 @@ pub use runtime::stored;
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
-// before the modules, so that they can use the macro `expr!`
+// the table comes before the modules, so that they can use the macro `expr!`
 backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// Items for the macros of this crate.
@@ -154,7 +154,7 @@ pub use watch::{Profile, Strict, Watch, Watched};
 macro_rules! slices {
     ($($slice:expr $(; $step:expr)?),* $(,)?) => {
         [$({
-            // backward, `5..2` is not empty
+            // `5..2` is not empty if the step is negative
             #[allow(clippy::reversed_empty_ranges)]
             let slice = $crate::Slice::from($slice);
             $(let slice = slice.step($crate::IntoAxis::axis($step));)?
@@ -198,7 +198,7 @@ macro_rules! ix {
     (@ [$($done:tt)*]) => { &[$($done)*] };
     (@ [$($done:tt)*] ... $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::Rest,] $($($rest)*)?) };
     (@ [$($done:tt)*] NewAxis $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
-    // NumPy's `:` and `::2`; a path of Rust begins with neither a number nor a sign after `::`
+    // NumPy's `:` and `::2`: in a Rust path, neither a number nor a sign follows `::`
     (@ [$($done:tt)*] : $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] .. $(, $($rest)*)?) };
     (@ [$($done:tt)*] :: - $step:expr $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; -$step $(, $($rest)*)?) };
     (@ [$($done:tt)*] :: $step:literal $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; $step $(, $($rest)*)?) };
@@ -207,7 +207,7 @@ macro_rules! ix {
     };
     (@ [$($done:tt)*] $part:expr; $step:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* {
-            // backward, `5..2` is not empty
+            // `5..2` is not empty if the step is negative
             #[allow(clippy::reversed_empty_ranges)]
             let part = $crate::Slice::from($part);
             $crate::Index::Slice(part.step($crate::IntoAxis::axis($step)))

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Repeats each element along an axis as often as `counts` says: one number for all elements, or one for each.
+/// Repeats each element along an axis. `counts` has one number for all elements, or one for each.
 pub fn repeat_each<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -36,7 +36,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     if least < 0.0 {
         return Err(Error::argument(OP, "a count is negative, but none must be"));
     }
-    // from here on float sums are not exact
+    // from this size on float sums are not exact
     if total >= 2_f64.powi(53) {
         return Err(Error::Memory { op: OP, bytes: usize::MAX });
     }
@@ -76,7 +76,7 @@ pub fn rollaxis<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize, sta
     const OP: &str = "rollaxis";
     let n = b.shape(x).len();
     let axis = rules::axis(OP, axis, n)?;
-    // `start` may also be the position behind the last axis
+    // `start` may also be the position after the last axis
     let start = if start == n as isize { n } else { rules::axis(OP, start, n)? };
     b.moveaxis(x, axis, if axis < start { start - 1 } else { start })
 }
@@ -114,7 +114,7 @@ pub fn array_split<B: Backend, T: Element>(
     parts(b, OP, x, axis, sections, ends)
 }
 
-/// `count` consecutive parts along an axis; `ends` are the indices behind each.
+/// `count` consecutive parts along an axis; `ends` are the indices after the last element of each part.
 fn parts<B: Backend, T: Element>(
     b: &B,
     op: &'static str,
@@ -203,7 +203,7 @@ pub(crate) fn part<B: Backend, T: Element>(
     b.getitem(x, slices)
 }
 
-/// Pads with a value of its own for each side of each axis.
+/// Pads with values; each side of each axis has its own value.
 pub fn pad_values<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -219,7 +219,8 @@ pub fn pad_values<B: Backend, T: Element>(
         return Ok(x.clone());
     }
     let mut padded = b.pad(x, pairs.as_slice())?;
-    // the elements' range along all later axes: the corners that a border shares with those belong to the later borders
+    // the range of the elements along all later axes: a corner that two borders share belongs to the border of the
+    // later axis
     let mut within: Vec<Slice> =
         pairs.iter().zip(&shape).map(|(&(before, _), &len)| Slice::from(before..before + len)).collect();
     for (axis, &(before, after)) in pairs.iter().enumerate() {

@@ -19,7 +19,7 @@ pub fn random_choice<B: Backend, T: Element>(
     let size = rules::count(OP, shape, size_of::<i64>())?;
     rules::check_choice(OP, n, size, replace)?;
     if size == 0 {
-        // also for an axis without elements, which has no indices
+        // an axis without elements has no indices to choose from, so this case is separate
         let all = [&b.shape(x)[..axis], shape, &b.shape(x)[axis + 1..]].concat();
         return b.zeros::<T>(all).map_err(|e| e.within(OP));
     }
@@ -126,8 +126,8 @@ fn orders<B: Backend>(b: &B, count: usize, n: usize) -> Result<B::Array<i64>> {
     b.argsort_with(b.random_integers([count, n], i64::MIN, i64::MAX)?, ArgsortOptions::new().axis(1))
 }
 
-/// Positions of uniform random numbers among the cumulative sums of the weights; `n`, which is no valid index, if the
-/// weights are invalid.
+/// Positions of uniform random numbers among the cumulative sums of the weights. If the weights are invalid, all
+/// positions are `n`, which is no valid index.
 fn with_replacement<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -145,10 +145,10 @@ fn with_replacement<B: Backend, T: Real>(
     b.searchsorted_with(sums, b.random_uniform::<f64>(shape)?, SearchsortedOptions::new().side(Side::Right))
 }
 
-/// The first `size` of `n` indices to arrive in each of `count` races, where the arrival time of an index is
-/// exponentially distributed with its weight as rate: the subsets are distributed as if indices were drawn one after
-/// the other, in that order. Indices that never arrive are `n`, which is no valid index; so are all if the weights are
-/// invalid.
+/// In each of `count` races, the first `size` of `n` indices to arrive, in that order. The arrival time of an index is
+/// exponentially distributed with its weight as rate, so the subsets are distributed as if indices were drawn one after
+/// the other. An index that never arrives is replaced by `n`, which is no valid index; if the weights are invalid, all
+/// indices are `n`.
 fn races<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,

@@ -5,7 +5,7 @@ use crate::{
     SumOptions, runtime::rules,
 };
 
-/// Sum of the elements after conversion. Integer sums have 64 bits, whose low bits are the narrower sum.
+/// Sum of the elements after conversion. Integer sums have 64 bits, whose low bits are the sum in the narrower dtype.
 pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,

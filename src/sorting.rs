@@ -22,8 +22,8 @@ pub fn topk<B: Backend, T: Ordered>(
     Ok((b.take_along_axis(x, &indices, axis)?, indices))
 }
 
-/// Reorders so that no element before position `kth` is larger than the element there, and none behind it smaller;
-/// sorts fully.
+/// Reorders the elements so that no element before position `kth` is larger than the element there, and no element
+/// after it is smaller. This implementation sorts all elements.
 pub fn partition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<T>> {
     let (axis, _) = rules::partitioned("partition", b.shape(x), kth, axis)?;
     b.sort_with(x, SortOptions::new().axis(axis))
@@ -48,7 +48,7 @@ pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize
     let along = ArgsortOptions::new().axis(axis);
     let mut order = b.argsort_with(first, along)?;
     for key in others {
-        // equal keys keep the order given by the keys before
+        // equal elements keep the order of the previous keys
         let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along)?;
         order = b.take_along_axis(order, next, axis)?;
     }
@@ -85,7 +85,7 @@ pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T
 /// The distinct elements of `x1` that do not occur in `x2`, sorted.
 pub fn setdiff1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     let (x1, x2) = (b.unique_values(x1)?, b.sort(b.flatten(x2)?)?);
-    // `x2` lacks an element if its left and right insertion points are equal
+    // an element is not in `x2` if its left and right insertion points are equal
     let before = b.searchsorted(&x2, &x1)?;
     let among = b.searchsorted_with(&x2, &x1, SearchsortedOptions::new().side(Side::Right))?;
     // the search finds NaN among NaN, although NaN equals nothing
@@ -98,7 +98,7 @@ fn both<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Re
     b.concat([b.flatten(x1)?, b.flatten(x2)?])
 }
 
-/// The distinct elements of each array, sorted together: common elements stand there twice.
+/// The distinct elements of each array, sorted together: elements of both arrays occur twice.
 fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
 }

@@ -21,7 +21,7 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> R
         return b.astype::<T, _>(log_softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
     }
     let (top, log) = top_and_log(b, x, &axes)?;
-    // subtracted one after the other: their sum would be rounded if the largest element is far from 0
+    // both are subtracted one after the other: their sum would be rounded if the largest element is far from 0
     (lazy(x) - &top - &log).eval(b)
 }
 
@@ -36,8 +36,8 @@ pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdi
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
 }
 
-/// The largest elements (0 where these are not finite), and the logarithm of the sum of `exp(x - top)`; with 0 as
-/// `top`, the logarithms of a zero or infinite sum come out right.
+/// The largest elements, `top`, and the logarithm of the sum of `exp(x - top)`. `top` is 0 where the largest element is
+/// not finite, so that the logarithm of a zero or infinite sum is correct.
 fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> Result<(B::Array<T>, B::Array<T>)> {
     let top = b.max_with(x, axes, MaxOptions::new().keepdims(true))?;
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;

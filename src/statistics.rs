@@ -49,7 +49,7 @@ fn known<B: Backend, T: Real>(
     lazy(&nothing).r#where(lazy(T::of(f64::NAN)), &result).eval(b)
 }
 
-/// The number of elements over the axes, and how many of them are not NaN.
+/// The number of elements over the axes, and the number of those that are not NaN.
 fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<(f64, B::Array<f64>)> {
     let axes = rules::reduction("nanmean", axis, b.shape(x).len())?;
     let all: f64 = axes.iter().map(|&axis| b.shape(x)[axis] as f64).product();
@@ -84,7 +84,7 @@ pub fn nanvar<B: Backend, T: Real>(
     }
     let (all, count) = shares(b, x, axis, keepdims)?;
     let mean = nanmean(b, x, axis, true)?;
-    // the square of the selected elements, not a selection of squares: the slope of a NaN square would be NaN
+    // squares the selected elements instead of selecting squares: the slope of a NaN square would be NaN
     let squares = lazy(x).isnan().r#where(lazy(T::ZERO), lazy(x) - &mean).square();
     let squares = squares.mean(axis).keepdims(keepdims).eval(b)?;
     let freedom = (lazy(&count) - correction).eval(b)?;
@@ -341,8 +341,8 @@ pub fn histogramdd_weighted<B: Backend, T: Real>(
     Ok(sums)
 }
 
-/// Flat cell numbers of points in a grid of bins, extended by one cell before the first bin and one behind the last
-/// along each axis.
+/// Flat cell numbers of points in a grid of bins. Along each axis, the grid is extended by one cell before the first
+/// bin and one after the last.
 struct Cells<B: Backend> {
     /// The cell of each point.
     places: B::Array<i64>,
@@ -422,8 +422,8 @@ pub fn digitize<B: Backend, T: Ordered>(
     if n < 2 {
         return b.searchsorted_with(bins, x, side);
     }
-    // edges are taken to descend if the first exceeds the last, decided on the device; positions then count from the
-    // other end
+    // edges are taken to descend if the first edge exceeds the last. This is decided on the device. Positions in
+    // descending edges are counted from the other end.
     let last = n as i128 - 1;
     let (first, last) = (part(b, bins, 0, 0..1)?, part(b, bins, 0, last..last + 1)?);
     let descend = b.greater(&first, &last)?;
@@ -535,7 +535,7 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     b.cumulative_sum_with(areas, axis, CumulativeSumOptions::new().include_initial(include_initial))
 }
 
-/// The axis of integration, and half the spacings of the points, which broadcast to the sums of neighbours.
+/// The axis of integration, and half the spacings of the points, in a shape that broadcasts to the sums of neighbours.
 fn steps<B: Backend, T: Float>(
     op: &'static str,
     b: &B,
@@ -580,7 +580,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
     let step = b.subtract(&behind, &before)?;
     let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
-    // of the two equivalent ends of the range, takes the one with the sign of the step
+    // if both ends of the range are equivalent results, takes the end that has the sign of the step
     let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
     let near = ends.r#where(lazy(half), &near).eval(b)?;
     let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;

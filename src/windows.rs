@@ -3,8 +3,8 @@
 use crate::{Backend, Real, Result};
 use std::f64::consts::PI;
 
-/// `n` points from -1 on, in steps with which the symmetric window ends at 1; `None` for a single point, where every
-/// window is 1.
+/// `n` evenly spaced points from -1 on; the last point of a symmetric window is 1. `None` for a single point, where
+/// every window is 1.
 fn points<B: Backend>(b: &B, n: usize, periodic: bool) -> Result<Option<B::Array<f64>>> {
     if n == 1 {
         return Ok(None);

@@ -65,7 +65,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         }
         let labels = self.labels.iter().copied().filter(|label| is_wanted(*label)).collect();
         let summed = b.sum_with(&*self.array, axes, SumOptions::new())?;
-        // integer sums are wider: their low bits are the sum in the original dtype
+        // integer sums have a wider dtype, whose low bits are the sum in the original dtype
         Ok(Term { array: Cow::Owned(b.astype::<T, _>(&summed)?), labels })
     }
 
@@ -106,7 +106,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(Term { array: Cow::Owned(b.reshape(product, signed(&lengths(&labels)))?), labels })
     }
 
-    /// Sums over the labels that neither the other factor nor anything else has.
+    /// Sums over the labels that occur neither in the other factor nor anywhere else.
     fn with_own_summed(self, b: &B, other: &[usize], wanted: impl Fn(usize) -> bool) -> Result<Self> {
         self.summed(b, |label| other.contains(&label) || wanted(label))
     }

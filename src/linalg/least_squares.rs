@@ -146,12 +146,13 @@ pub fn lstsq<B: Backend, T: WideFloat>(
     let SvdResult { u, s, vh } = thin(b, x1)?;
     let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    // division instead of multiplication by inverses, since the inverses of the smallest numbers are infinite
+    // divides instead of multiplying by inverses, since the inverses of the smallest numbers are infinite
     let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
     let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
     let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
     let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
-    // as in NumPy and PyTorch, residuals only for overdetermined systems whose singular values are all kept
+    // as in NumPy and PyTorch, residuals are returned only for overdetermined systems whose singular values are all
+    // kept
     let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
         let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
         b.sum(&b.square(&b.abs(&off)?)?, -2)?

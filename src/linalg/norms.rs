@@ -61,7 +61,7 @@ pub fn matrix_norm<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T::Real>> {
     const OP: &str = "matrix_norm";
     rules::matrix(OP, b.shape(x))?;
-    // sums along one axis, to be reduced along the other; after the sum, axis -1 is the remaining one
+    // the sums along one axis, which are then reduced along the other one; after the sum, axis -1 is the remaining axis
     let sums = |axis: isize| expr!(b, sum(abs(x), axis));
     let norm = match ord {
         MatrixNorm::Fro => b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]))?,

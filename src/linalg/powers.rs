@@ -20,7 +20,7 @@ pub fn cholesky_solve<B: Backend, T: WideFloat>(
     let by_lower = |options: SolveTriangularOptions| b.solve_triangular_with(lower, x2, options.lower(true));
     let within = |error: Error| error.within("cholesky_solve");
     let between = by_lower(SolveTriangularOptions::new()).map_err(within)?;
-    // a vector is shared by all matrices of a stack, and each matrix has its own solution
+    // a vector is shared by all matrices of a stack, but each matrix has its own solution
     let is_vector = b.shape(x2).len() == 1 && b.shape(&between).len() > 1;
     let between = if is_vector { b.expand_dims(&between, -1)? } else { between };
     let solution = b.solve_triangular(upper, &between).map_err(within)?;
@@ -93,7 +93,7 @@ pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let x2 = b.matmul(&x, &x)?;
     let x4 = b.matmul(&x2, &x2)?;
     let x6 = b.matmul(&x4, &x2)?;
-    // the even or the odd terms of the polynomial; the three highest of each are multiplied by x^6 once more
+    // the even or the odd terms of the polynomial; the three highest terms of each half are multiplied by x^6 once more
     let terms = |k: usize| {
         let (a, c, d) = (of(12 + k), of(10 + k), of(8 + k));
         let (e, f, g, h) = (of(6 + k), of(4 + k), of(2 + k), of(k));

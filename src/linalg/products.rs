@@ -49,7 +49,7 @@ pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>,
     rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
     let x1 = b.moveaxis(x1, axis1, -1)?;
     let x2 = b.moveaxis(x2, axis2, -1)?;
-    // integer sums are wider: their low bits are the sum in the original dtype, which wraps
+    // integer sums have a wider dtype, whose low bits are the sum in the original dtype, which wraps
     let sum = expr!(b, sum(conj(x1) * x2, -1))?;
     b.astype::<T, _>(&sum)
 }
@@ -75,7 +75,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         let (x1, x2) = (b.astype::<f32, T>(x1)?, b.astype::<f32, T>(x2)?);
         return b.astype::<T, f32>(cross(b, &x1, &x2, axis)?);
     }
-    // the axis of the vectors stays where it is in the array with more axes
+    // the result keeps the axis of the vectors at its position in the array with more axes
     let place = if left.len() >= right.len() { axis1 } else { axis2 };
     let parts = |x: &B::Array<T>, axis: usize| b.unstack_with(x, crate::UnstackOptions::new().axis(axis));
     let (u, v) = (parts(x1, axis1)?, parts(x2, axis2)?);
@@ -91,7 +91,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
 /// Sum of products of two 1-D arrays of equal length, by a formula: a matrix product would copy arrays that are not in
 /// C order.
 fn of_vectors<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
-    // integer sums are wider, as in `vecdot`
+    // integer sums have a wider dtype, as in `vecdot`
     b.astype::<T, _>(&expr!(b, sum(x1 * x2, -1))?)
 }
 
@@ -131,9 +131,10 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let large = || Error::Memory { op: OP, bytes: usize::MAX };
     let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
-    // checks the lengths one by one: with a length of 0 the result is small even if the intermediate array is not valid
+    // the lengths are checked one by one: if a length is 0, the result is small even if the intermediate array is not
+    // valid
     rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
-    // every axis becomes two: the index of the copy, and the position within the copy
+    // every axis becomes two axes: the index of the copy, and the position within the copy
     let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
         let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };
         lengths.iter().flat_map(pair).collect()

@@ -6,7 +6,7 @@
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result, lazy, runtime::rules};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// The widest kernel: one more grid point no longer helps in `f64`.
+/// The widest kernel. In `f64`, one more grid point does not improve the accuracy.
 const WIDEST: usize = 16;
 
 /// Number of Gauss-Legendre nodes for the kernel's Fourier integral. The integrand is entire in the angle, so 48 nodes
@@ -23,14 +23,14 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// The narrowest kernel with relative error `eps`. An `eps` below `finest`, the rounding error of the dtype, is
-    /// raised to it.
+    /// The narrowest kernel with relative error `eps`. If `eps` is below `finest`, the rounding error of the dtype,
+    /// `finest` is used.
     pub fn new(op: &'static str, eps: f64, finest: f64) -> Result<Kernel> {
         if !(eps > 0.0 && eps < 1.0) {
             return Err(Error::argument(op, format!("eps is {eps}, but must be between 0 and 1")));
         }
         let digits = -eps.max(finest).log10();
-        // the error is about 10^(1 - width); one point more makes it a bound
+        // the error is about `10^(1 - width)`; with one more point, `eps` is an upper bound
         let width = (digits.ceil() as usize + 2).clamp(2, WIDEST);
         let beta_per_width = match width {
             2 => 2.20,
@@ -47,8 +47,8 @@ impl Kernel {
         Kernel::new(op, eps, one.nextafter(one + one).to_f64() - 1.0)
     }
 
-    /// Length of the fine grid for `modes` modes: at least twice that, at least twice the kernel's width, and fast to
-    /// transform.
+    /// Length of the fine grid for `modes` modes: at least twice the number of modes, at least twice the kernel's
+    /// width, and a product of small factors, so that the FFT is fast.
     pub fn grid(&self, op: &'static str, modes: usize) -> Result<usize> {
         let least = modes.checked_mul(2).ok_or(Error::Memory { op, bytes: usize::MAX })?.max(2 * self.width);
         smooth(least).ok_or(Error::Memory { op, bytes: usize::MAX })
@@ -75,8 +75,8 @@ impl Kernel {
         Ok(sum)
     }
 
-    /// The integral of `kernel(z) cos(frequency z)` over -1 .. 1. Substituting `z = sin(angle)` removes the square-root
-    /// ends.
+    /// The integral of `kernel(z) cos(frequency z)` over -1 .. 1. The substitution `z = sin(angle)` removes the
+    /// square-root singularities at the ends.
     fn fourier(&self, frequency: f64, nodes: &[(f64, f64)]) -> f64 {
         2.0 * self.angles(nodes).map(|(sin, weight)| weight * (frequency * sin).cos()).sum::<f64>()
     }
@@ -91,8 +91,8 @@ impl Kernel {
     }
 }
 
-/// `exp(-i sign (modes / 2) 2 pi l / grid)` for each grid point `l`, as (cosine, sine). Multiplied into the kernel's
-/// values, these factors number the modes from 0, which saves shifting the modes on the grid.
+/// `exp(-i sign (modes / 2) 2 pi l / grid)` for each grid point `l`, as (cosine, sine). If the kernel's values are
+/// multiplied by these factors, the modes are numbered from 0 and need not be shifted on the grid.
 pub(super) fn phases(op: &'static str, modes: usize, grid: usize, sign: f64) -> Result<Vec<(f64, f64)>> {
     table(op, grid, |l| {
         let turns = ((modes / 2) as u128 * l as u128 % grid as u128) as f64 / grid as f64;

@@ -5,8 +5,8 @@ use crate::runtime::rules;
 use crate::{Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Real, Result, Slice};
 use std::f64::consts::TAU;
 
-/// Minimum number of elements that gathering and spreading process at a time; more if the fine grid is larger. Large
-/// enough to keep a GPU busy, small enough for a CPU's cache.
+/// Minimum number of elements that gathering and spreading process at a time; if the fine grid has more elements, that
+/// number is used. It is large enough to keep a GPU busy, and small enough for a CPU's cache.
 const CHUNK: usize = 1 << 18;
 
 /// The direction of a non-uniform Fourier transform.
@@ -51,7 +51,7 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     grid: Vec<usize>,
     forward: bool,
     kernel: Kernel,
-    /// Factor of each mode, broadcastable to the shape of the modes.
+    /// A factor for each mode, broadcastable to the shape of the modes.
     deconvolution: B::Array<C>,
     /// For each axis, a factor for each grid point.
     phases: Vec<B::Array<C>>,
@@ -250,7 +250,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.reshape(&grid, shape)
     }
 
-    /// Spreads the values of the points over the fine grid, (batch, ..), with angle 0 in the middle.
+    /// Spreads the values of the points over the fine grid, (batch, ..), on which angle 0 is in the middle.
     pub(super) fn spread(&self, values: &B::Array<C>) -> Result<B::Array<C>> {
         let b = &self.backend;
         let (batch, _) = self.batch(b.shape(values), &[self.points])?;
@@ -274,7 +274,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         &self.kernel
     }
 
-    /// The unscaled FFT of the plan's sign over the last axes, padded with zeros to the fine grid.
+    /// The unscaled FFT over the last axes, with the sign of the plan; the axes are padded with zeros to the fine grid.
     fn transform(&self, x: &B::Array<C>) -> Result<B::Array<C>> {
         let axes: Vec<isize> = (-(self.grid.len() as isize)..0).collect();
         if self.forward {

@@ -34,7 +34,7 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
     transformed(op, b, points, values, frequencies, eps, isign, &shape).map_err(named)
 }
 
-/// The number of points; every axis must have one coordinate for each.
+/// The number of points. Every axis must have one coordinate per point.
 fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) -> Result<usize> {
     let first = b.shape(along[0]);
     let &[n] = first else {

@@ -216,8 +216,7 @@ pub struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // a failed call has no results; a composed op returns the results of the ops inside it, which are recorded
-        // already
+        // a failed call has no results; the results of a composed op come from inner ops, which are recorded already
         if let [first, rest @ ..] = &self.results[..] {
             let mut names = format!("v{first}");
             rest.iter().for_each(|number| names += &format!(", v{number}"));

@@ -13,9 +13,9 @@ use std::{
 /// Records the calls of the backends that it watches, with their times. Clones share the same profile.
 ///
 /// On GPUs a call ends when its work is done, so its time includes the work, and nothing overlaps while a backend is
-/// watched. The time for describing the arguments does not count towards the call itself, but towards the calls around
-/// it; [`Profile::retime`] measures without descriptions. On WebAssembly without WASI, which has no clock, all times
-/// are zero.
+/// watched. The time for describing the arguments of a call counts towards the enclosing calls, but not towards the
+/// call itself; [`Profile::retime`] measures without descriptions. On WebAssembly without WASI, which has no clock, all
+/// times are zero.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -111,7 +111,7 @@ impl Profile {
 
     /// Runs a closure as a span: calls made inside it, on this thread, are nested in the span in the profile.
     pub fn span<R>(&self, name: &str, run: impl FnOnce() -> R) -> R {
-        // if a retiming meets other calls than before, the next op reports the error
+        // if the calls of a retiming differ from the recorded ones, the next op reports the error
         let _open = self.begins(|| (name.into(), "", "", String::new()), true).ok();
         run()
     }

@@ -31,8 +31,8 @@ pub struct Strict {
 }
 
 impl Strict {
-    /// Rejects ops that any of Numpyish, Cuda and Torch lacks; Cuda and Torch count only if the build has their
-    /// features `cuda` and `torch`.
+    /// Rejects ops that any of Numpyish, Cuda and Torch lacks. Cuda and Torch count only if the features `cuda` and
+    /// `torch` of this crate are on.
     #[must_use]
     pub fn new() -> Strict {
         Strict { runs_on: choose::built().collect(), ..Strict::default() }
@@ -77,8 +77,8 @@ impl Strict {
     /// Wraps a backend so that it makes these checks.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] for a backend on an excluded device, and if the build leaves out a library that programs
-    /// have to run on, because its ops are then unknown.
+    /// [`Error::Unavailable`] for a backend on an excluded device. The same error if the build leaves out a library
+    /// that programs have to run on, because the ops of that library are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
         if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
             return Err(choose::left_out(library));
