@@ -44,7 +44,7 @@ fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn finds_the_valley<B: Backend>(b: &B, starts: usize) -> Result<()> {
-    // evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0 45, 27, 159; trust-ncg
+    // evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0: 45, 27, 159; trust-ncg
     // 30, 20, 132
     let all = [vec![-1.2, 1.0], vec![1.3, 0.7, 0.8, 1.9, 1.2], [-1.2, 1.0].repeat(10)];
     let scipy = [[39, 45], [30, 27], [184, 159]];
@@ -251,7 +251,7 @@ fn where_there_is_no_minimum() -> Result<()> {
         // functions without a lower bound
         let found = minimize(&b, |d, x| d.sum(x, ..), &start, options())?;
         assert!(!found.converged && found.value < -200.0, "{method:?}: {} {}", found.message, found.value);
-        // steps of a fixed length do not go far enough to find out
+        // methods with steps of a fixed length do not go far enough to detect it
         let is_fixed = matches!(method, Method::GradientDescent { .. } | Method::Adam { .. });
         assert_eq!(found.diverged, !is_fixed, "{method:?}: {} {}", found.message, found.value);
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &start, options())?;
@@ -447,7 +447,7 @@ fn a_gaussian_process_ends() -> Result<()> {
             println!("{method:?} {start:?}: {} {} {}", found.iterations, found.evaluations, found.message);
             assert!(found.converged && found.evaluations <= 40, "{method:?} {start:?}: {}", found.message);
             near(&b.to_vec(&found.x)?, &[0.5560286, 0.0813981], 1e-5);
-            // with gtol = 0, which rounding makes unreachable
+            // rounding makes gtol = 0 unreachable
             let found = at(0.0)?;
             println!("{method:?} {start:?}: {} {} {}", found.iterations, found.evaluations, found.message);
             assert!(!found.diverged && found.evaluations <= 400, "{method:?} {start:?}: {}", found.evaluations);

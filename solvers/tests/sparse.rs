@@ -135,7 +135,7 @@ fn products<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         for width in [None, Some(0), Some(1), Some(3), Some(17)] {
             let x = dice.matrix([shape[1], width.unwrap_or(1)]);
             let y = dice.matrix([shape[0], width.unwrap_or(1)]);
-            // without a width, the operand is a vector: the only column
+            // without a width, the operand is a vector, namely the only column
             let shaped = |x: &Array2<i64>| {
                 let (len, x) = (x.nrows(), x.clone().into_dyn());
                 if width.is_none() { x.into_shape_with_order(IxDyn(&[len])).unwrap() } else { x }

@@ -17,7 +17,7 @@ fn matrix(b: &Numpyish) -> Matrix {
     Coo::from_triplets(b, elements, [3, 4]).unwrap().to_csr(b).unwrap()
 }
 
-/// Elements of a gradient by the full matrix, at the places that the sparse matrix stores.
+/// Elements of the gradient with respect to the full matrix, at the positions that the sparse matrix stores.
 fn at_places(b: &Numpyish, a: &Matrix, full: &HostArray<f64>) -> HostArray<f64> {
     let places = a.to_coo(b).unwrap();
     b.get(full, ix![places.row_indices(), places.column_indices()]).unwrap()

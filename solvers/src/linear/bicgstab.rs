@@ -8,22 +8,22 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
 
-/// A residual counts as gone when its length, relative to that at the start of the iteration, is at most this times the
-/// dtype's epsilon.
+/// A residual counts as vanished if its length, relative to its length at the start of the iteration, is at most this
+/// multiple of the dtype's epsilon.
 const GONE: f64 = 1e3;
-/// A vector counts as dependent on others if, without its components along them, its relative length is at most this
-/// times the dtype's epsilon.
+/// A vector counts as dependent on others if the length that remains without its components along them, relative to its
+/// own length, is at most this multiple of the dtype's epsilon.
 const DEPENDENT: f64 = 16.0;
 
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex
 /// spectrum", ETNA 1 (1993), algorithm 3.1. Each iteration makes `l` steps of biCG and minimises the residual over a
-/// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual
-/// unless the pass gives another one; the preconditioner is applied on the right, so that residuals are those of the
+/// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual,
+/// unless the pass provides another one. The preconditioner is applied on the right, so residuals are those of the
 /// system itself.
 ///
-/// `l` is limited to the number of unknowns. If, with `l` of three or more, the residual is gone before the last step
-/// (matrices with few distinct eigenvalues), the remaining steps have length 0: only rounding errors are left, which
-/// the steps would amplify.
+/// `l` is limited to the number of unknowns. With `l` of three or more, the residual may vanish before the last step,
+/// for matrices with few distinct eigenvalues. The remaining steps then have length 0: only rounding errors are left,
+/// which the steps would amplify.
 pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -36,7 +36,7 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     let l = l.min(n).max(1);
     let shadow = shadow.unwrap_or_else(|| r.clone());
     let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
-    // with a preconditioner `M`, the solution is `M` applied to this
+    // with a preconditioner `M`, the solution is `M` applied to this vector
     let mut x = b.zeros_like(&r)?;
     let mut rs = vec![r];
     let mut us = vec![b.zeros_like(&x)?];
@@ -86,8 +86,8 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s.precondition(&x)
 }
 
-/// Minimises the residual over the span of `r_1 .. r_l`, by modified Gram-Schmidt, leaving out vectors that depend on
-/// earlier ones up to rounding. Returns omega, and leaves one `r` and one `u`.
+/// Minimises the residual over the span of `r_1 .. r_l`, by modified Gram-Schmidt. Vectors that depend on earlier ones
+/// up to rounding are left out. Returns omega, and leaves one vector in `rs` and one in `us`.
 fn minimize_residual<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
@@ -125,7 +125,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }
-    // gamma: the same coefficients in terms of the original r_j; gamma'': shifted by one, for x
+    // `gamma` has the same coefficients in terms of the original r_j; `shifted` (gamma'') has them shifted by one, for
+    // x
     let mut gamma = first.clone();
     for j in (0..l).rev() {
         for i in j + 1..l {

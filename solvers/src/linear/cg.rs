@@ -66,8 +66,8 @@ pub(super) fn cg<B: Backend, T: WideFloat>(
     }
 }
 
-/// Conjugate gradients with step lengths and directions from explicit orthogonality conditions instead of `r.r`: for
-/// operators that are not quite linear or symmetric, at the cost of two more inner products per iteration.
+/// Conjugate gradients whose step lengths and directions come from explicit orthogonality conditions instead of `r.r`.
+/// It tolerates operators that are not quite linear or symmetric, at the cost of two more inner products per iteration.
 pub(super) fn cg_adaptive<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -148,8 +148,8 @@ pub(super) fn bicg<B: Backend, T: WideFloat>(
 }
 
 /// Conjugate gradients on the normal equations `A^H A x = A^H y`, without forming the matrix product (CGLS; Björck,
-/// "Numerical Methods for Least Squares Problems", section 7.4): among the `x` with the least `|y - A x|`, the one
-/// nearest to `x0`.
+/// "Numerical Methods for Least Squares Problems", section 7.4). Among the `x` with the least `|y - A x|`, it finds the
+/// one nearest to `x0`.
 pub(super) fn cgls<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -165,7 +165,7 @@ pub(super) fn cgls<B: Backend, T: WideFloat>(
             Some(q) => q,
             None => s.forward(&p)?,
         };
-        // one number for each system, reshaped to broadcast to the rows and to the unknowns
+        // `qq` has one number per system; it is reshaped to broadcast to the rows and to the unknowns
         let qq = s.dot(&q, &q)?;
         let alpha_rows = ratio(b, &b.reshape(&gg, qq.shape())?, &qq)?;
         let alpha = b.reshape(&alpha_rows, numbers_shape(x.shape(), s.batch))?;

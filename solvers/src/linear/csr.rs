@@ -136,7 +136,7 @@ mod factors {
         Lu(Box<dyn SolveCore<S> + Send + Sync>),
     }
 
-    /// `f64` and complex numbers of it.
+    /// `f64`, and complex numbers with parts in `f64`.
     trait Scalar: ComplexField + Copy + 'static {
         fn scaled(self, by: f64) -> Self;
         fn is_finite(self) -> bool;
@@ -182,7 +182,8 @@ mod factors {
                 return Err(Error::argument(OP, "the matrix has an element that is infinite or NaN"));
             }
             if is_hermitian {
-                // a definite matrix has the sign of its diagonal
+                // all diagonal elements of a definite matrix have the same sign; a negative definite matrix is
+                // multiplied by -1
                 let sign = triplets.iter().find(|t| t.row == t.col).map_or(1.0, |t| t.val.first().signum());
                 let signed: Vec<_> = triplets.iter().map(|t| Triplet::new(t.row, t.col, t.val.scaled(sign))).collect();
                 if let Ok(factors) = columns(n, &signed)?.sp_cholesky(Side::Lower) {
@@ -237,8 +238,8 @@ mod factors {
             Ok(factors)
         }
 
-        /// Returns an error if the matrix is singular. LU may finish with pivots of 0, and then gives solutions that
-        /// are not finite.
+        /// Returns an error if the matrix is singular. An LU factorization may finish with pivots of 0, and then gives
+        /// solutions that are not finite.
         fn is_regular(&self, matrix: &HostCsr<T>) -> Result<()> {
             let n = matrix.rows;
             let sum = |i| matrix.row(i).1.iter().fold(T::ZERO, |sum, &v| sum + v);

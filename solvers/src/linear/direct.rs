@@ -33,7 +33,7 @@ pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B
     match (matrix.ndim(), y.ndim()) {
         (2, 1) => b.solve(matrix, y),
         (2, _) => {
-            // one factorization for all right sides
+            // uses one factorization for all right sides
             let n = y.shape().last().copied().unwrap_or(0);
             let columns = b.matrix_transpose(b.reshape(y, [y.len().checked_div(n).unwrap_or(0), n])?)?;
             b.reshape(b.matrix_transpose(b.solve(matrix, columns)?)?, y.shape())
@@ -67,8 +67,8 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b.squeeze(found.solution, -1)
 }
 
-/// Judges least-squares solutions. Returns the lengths of the residuals `r = y - A x`, whether each `x` is a solution,
-/// and the largest `|A^H r|` that counts as one up to rounding.
+/// Judges least-squares solutions. Returns the lengths of the residuals `r = y - A x`, the reason that reports each
+/// system as solved or not, and the largest `|A^H r|` that counts as a solution up to rounding.
 pub(super) fn judged<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -86,7 +86,7 @@ pub(super) fn judged<B: Backend, T: WideFloat>(
     let r = system.measured(&expr!(b, y - ax)?)?;
     let none = vec![0; r.exponents.len()];
     let of_unit = system.lengths(&system.adjoint(&r.x, "least squares")?)?;
-    // one matrix for all systems, or one for each system
+    // `matrix` is one matrix for all systems, or one matrix for each system
     let of_matrix = match matrix.ndim() {
         2 => System::new(b, &apply, None, None, (matrix, None), 0).lengths(matrix)?,
         _ => {
@@ -98,7 +98,8 @@ pub(super) fn judged<B: Backend, T: WideFloat>(
     let (mut reasons, mut tolerances) = (vec![], vec![]);
     for (i, &e) in r.exponents.iter().enumerate() {
         let size = of_matrix[i.min(of_matrix.len() - 1)];
-        // if the residual is only rounding errors, those of `A x` and `y` count
+        // `rounding` bounds the rounding errors of `A x` and `y`, which matter if the residual consists of rounding
+        // errors only
         let rounding = 64.0 * epsilon::<T>() * (size * shifted(of_x[i], -e) + shifted(of_y[i], -e));
         let most = size * (epsilon::<T>().sqrt() * r.squares[i].sqrt() + rounding);
         reasons.push(match of_unit[i] {

@@ -36,7 +36,7 @@ impl<T: WideFloat> Triangle<T> {
         let (upper, lower) = (h[k], h[k + 1]);
         let (a, below) = (upper.abs().to_f64(), lower.abs().to_f64());
         let length = a.hypot(below);
-        // the rotation that zeroes the lower of the two
+        // computes the rotation that zeroes the second of the last two elements
         if length == 0.0 {
             return None;
         }
@@ -107,7 +107,7 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
         let norm = b.sqrt(s.dot(&w, &w)?)?;
         basis.push(unit(b, &w, &norm)?);
         column.push(norm);
-        // one wait for the device for all systems
+        // all systems share one wait for the device
         let numbers = b.to_vec::<T>(b.stack(&column)?)?;
         let items = triangles.len();
         let mut ended = vec![];

@@ -12,7 +12,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// How systems with the matrix are solved.
+/// The way in which systems with the matrix are solved.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
     /// By products with the operator.
@@ -47,7 +47,7 @@ pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub batch: usize,
     pub mean_free: bool,
     pub preconditioner: Option<Arc<dyn Preconditioner<B, T>>>,
-    /// Whether this solves the transposed system or the original one.
+    /// True if this solves the transposed system, false if it solves the original one.
     pub is_transposed: bool,
 }
 
@@ -125,7 +125,7 @@ impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
         }
         match self.of.apply_transposed(b, r)? {
             Some(z) => Ok(Some(z)),
-            // these methods take Hermitian preconditioners, whose transpose is the conjugate
+            // the methods listed here take Hermitian preconditioners, whose transpose is the conjugate
             None if matches!(self.method, Method::Cg | Method::CgAdaptive | Method::Minres) => {
                 b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
             }

@@ -4,7 +4,7 @@ use super::{OP, operator::LinearOperator};
 use crate::sparse::{Coo, Csr};
 use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Real, Result, Slice, WideFloat, expr};
 
-/// Boundary condition: the values beyond the ends of an axis.
+/// Boundary condition of an axis, which determines the values beyond its ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GridBoundary {
@@ -47,7 +47,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The axis at this length: a single element has no neighbours but itself and zeros.
+    /// The axis for a grid of length `n`. The neighbours of a single element are the element itself or zeros.
     pub fn of_length(self, n: usize) -> Self {
         let is_nothing = n == 1 && self.ends != GridBoundary::Zero;
         Line { weight: if is_nothing { 0.0 } else { self.weight }, ..self }
@@ -64,7 +64,8 @@ impl Laplacian {
     /// Sets the spacings, one for each axis.
     ///
     /// # Errors
-    /// `Error::Argument` if the number of spacings is not that of the axes, or if one is not a positive finite number.
+    /// `Error::Argument` if the number of spacings is not the number of axes, or if a spacing is not a positive finite
+    /// number.
     pub fn spacing(mut self, spacing: &[f64]) -> Result<Self> {
         if spacing.len() != self.axes.len() || spacing.iter().any(|h| !(*h > 0.0 && h.is_finite())) {
             return Err(Error::argument(
@@ -128,7 +129,7 @@ impl Laplacian {
         self.shift
     }
 
-    /// The diagonal element of the matrix, away from the boundaries.
+    /// The diagonal element of the matrix for a grid point away from the boundaries.
     pub(super) fn diagonal(&self) -> f64 {
         -self.shift - 2.0 * self.axes.iter().map(|axis| axis.weight).sum::<f64>()
     }

@@ -16,14 +16,15 @@ struct Kept<B: Backend, T: WideFloat> {
     x: B::Array<T>,
     /// The kept unknowns at the last check that found `x` not too long.
     short: B::Array<T>,
-    /// `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner; infinite if any others are better.
+    /// `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner; infinite if any other unknowns
+    /// count as better.
     ratios: Vec<f64>,
     /// `r.r` of the kept unknowns.
     residual_sq: Vec<f64>,
     /// `r.r` of the last unknowns seen.
     previous_sq: Vec<f64>,
-    /// Whether, since then, the ratio has risen or `x` has grown. Both indicate divergence, but also occur in systems
-    /// with a solution; nothing else is kept afterwards.
+    /// True if the ratio has risen or `x` has grown since the unknowns were kept. Both indicate divergence, but also
+    /// occur in systems with a solution; no other unknowns are kept afterwards.
     rises: Vec<bool>,
     iterations: usize,
 }
@@ -54,20 +55,20 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         }
     }
 
-    /// Updates the kept unknowns after an iteration. `before` are the unknowns before it, with squared ratios
-    /// `ratio_sq`, and `rr` is `r.r` after it. Returns whether the length of `x` is to be checked.
+    /// Updates the kept unknowns after an iteration. `before` are the unknowns before the iteration, with squared
+    /// ratios `ratio_sq`; `rr` is `r.r` after it. Returns true if the length of `x` is to be checked.
     fn see(&mut self, s: &System<'_, B, T>, before: &B::Array<T>, ratio_sq: &[f64], rr: &[f64]) -> Result<bool> {
         let mut takes = vec![false; rr.len()];
         for (i, take) in takes.iter_mut().enumerate() {
             let ratio = ratio_sq[i].sqrt();
-            // the residual has come down since: any newer unknowns are better
+            // the residual has decreased so much since then that any newer unknowns are better
             let is_old = self.previous_sq[i] < 1e-2 * self.residual_sq[i];
             self.rises[i] |= self.ratios[i] <= least::<T>() && ratio > RISE * self.ratios[i];
             if is_old || ratio < LOW.min(self.ratios[i]) && !self.rises[i] {
                 *take = true;
                 self.ratios[i] = if ratio < LOW { ratio } else { f64::INFINITY };
                 self.residual_sq[i] = self.previous_sq[i];
-                // a residual that no `x` reduces stays
+                // with a ratio this small no `x` reduces the residual, so these unknowns are kept for good
                 self.rises[i] = ratio <= 100.0 * epsilon::<T>();
             }
         }
@@ -100,8 +101,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
             short[i] = 16.0 * rounding < residual;
             self.rises[i] |= !short[i];
-            // too large if rounding is as large as the residual, or too large to trust such a drop of the residual; NaN
-            // counts as lost, too
+            // `x` is too large if its rounding errors are as large as the residual, or too large to explain such a drop
+            // of the residual. NaN counts as lost, too.
             let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
             lost[i] = !is_true && self.ratios[i] <= least::<T>();
         }
@@ -126,7 +127,7 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let ax = s.apply(x)?;
             s.lengths(&expr!(b, first - ax)?)
         };
-        // the unknowns kept last may have grown since the last check
+        // the unknowns that were kept last may have grown since the last check, so the shorter residual decides
         let (last, short) = (lengths(&self.x)?, lengths(&self.short)?);
         let takes: Vec<bool> = last.iter().zip(&short).map(|(last, short)| last <= short).collect();
         let best = s.select(&takes, &self.x, &self.short)?;
@@ -157,9 +158,9 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
 }
 
 /// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12,
-/// 1975), with a Hermitian positive definite preconditioner. Besides the directions of the unknowns, it carries their
-/// products with the operator, so that the residual is known as an array and its length is that of the system itself,
-/// also with a preconditioner.
+/// 1975), with a Hermitian positive definite preconditioner. It stores the directions of the unknowns and also their
+/// products with the operator. So the residual is known as an array, and its length is that of the system itself, also
+/// with a preconditioner.
 pub(super) fn minres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -168,7 +169,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let b = s.b;
     let Pass { mut r, rr, z, mut az, unknowns, .. } = pass;
     let (first, mut x) = (r.clone(), b.zeros_like(&r)?);
-    // Lanczos vectors, not scaled by their lengths `beta`, and the preconditioner's products with them
+    // Lanczos vectors before division by their lengths `beta`, and the preconditioner's products with them
     let (mut v, mut v_before) = (r.clone(), x.clone());
     let mut z = match z {
         Some(z) => z,
@@ -183,7 +184,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
     let residual_sq = squares(b, &rr)?;
     let (mut plateaus, mut kept) = (Plateaus::new(residual_sq.clone()), Kept::new(&x, residual_sq));
-    // the square of the operator's size, as far as the recurrence shows it, including earlier passes
+    // the square of the operator's size, estimated by the recurrences of this pass and of earlier ones
     let mut size_sq = match s.size_sq.take() {
         Some(size_sq) => size_sq,
         None => b.zeros_like(&beta)?,
@@ -224,7 +225,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         expr!(b, r -= step * ad)?;
         left = expr!(b, -sin * left)?;
         (beta_before, beta) = (beta, next_beta);
-        // one wait for the device for both
+        // the two arrays share one wait for the device
         let numbers = squares(b, &b.stack(&[s.dot(&r, &r)?, ratio_sq])?)?;
         let (rr, ratio_sq) = numbers.split_at(numbers.len() / 2);
         let running: Vec<bool> = (0..rr.len()).map(|i| monitor.is_running(i)).collect();

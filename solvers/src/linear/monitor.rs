@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 const GROWTH: f64 = 1e5;
 /// .. after this number of iterations.
 const PATIENCE: usize = 8;
-/// A pass pays if it leaves at most this fraction of the residual.
+/// A pass counts as a gain if it leaves at most this fraction of the residual.
 const GAIN: f64 = 0.9;
 
 pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'c;
@@ -39,9 +39,9 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     max_iter: usize,
     keeps_history: bool,
     callback: Option<&'c mut Callback<'f, B, T>>,
-    /// Whether the method can restart with another shadow residual.
+    /// True if the method can restart with another shadow residual.
     has_second_way: bool,
-    /// Lengths in this struct are in units of 2 to the power of these.
+    /// For each system, the unit of the lengths in this struct, as an exponent of 2.
     unit: Vec<i32>,
     tolerances: Vec<f64>,
     first: Vec<f64>,
@@ -53,9 +53,9 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     pub iterations: Vec<usize>,
     pub history: Vec<Vec<f64>>,
     count: usize,
-    /// Whether a pass reported convergence that the computed residual did not confirm.
+    /// True for the systems in which a pass reported convergence that the computed residual did not confirm.
     corrected: Vec<bool>,
-    /// The systems that start with the second shadow residual.
+    /// True for the systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
     /// The unit of the pass, as an exponent of 2 relative to `unit`.
@@ -72,7 +72,7 @@ fn may_be_inconsistent(reason: &Reason) -> bool {
     matches!(reason, Reason::MaxIter | Reason::Stagnation | Reason::Breakdown(_))
 }
 
-/// The elements of an array of squares as floats; they are real in complex dtypes, too.
+/// The elements of an array of squares as floats. Squares are real in complex dtypes, too.
 pub(super) fn squares<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.real().to_f64()).collect())
 }
@@ -112,8 +112,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
     }
 
-    /// Starts the solve, with the lengths of the right sides and of the residuals in units of 2 to the power of `unit`.
-    /// Returns whether any system needs iterations.
+    /// Starts the solve. `right` and `residuals` are the lengths of the right sides and of the residuals, in units of 2
+    /// to the power of `unit`. Returns whether any system needs iterations.
     pub fn begin(&mut self, unit: Vec<i32>, right: &[f64], residuals: Vec<f64>, has_second_way: bool) -> bool {
         let n = residuals.len();
         self.has_second_way = has_second_way;
@@ -140,7 +140,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.is_unfinished()
     }
 
-    /// Changes to units that are larger by 2 to the power of these.
+    /// Changes the units to units that are larger by 2 to the power of `exponents`.
     pub fn in_units(&mut self, exponents: &[i32]) {
         for (i, &e) in exponents.iter().enumerate() {
             self.unit[i] += e;
@@ -155,7 +155,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.pass = pass.to_vec();
         let limit = 0.1 * epsilon::<T>();
         let systems = || residual_sq.iter().zip(pass).enumerate();
-        // recurrences cannot reduce a residual beyond the digits of the dtype; a second try aims lower than needed
+        // recurrences cannot reduce a residual beyond the digits of the dtype; a second attempt aims at a smaller
+        // residual than needed
         self.targets_sq = systems()
             .map(|(i, (rr, &e))| {
                 let part = if self.corrected[i] { 0.5 } else { 1.0 };
@@ -259,7 +260,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                 }
                 let has_gained = after < GAIN * before;
                 let is_solved = after.is_finite() && after <= self.tolerances[i];
-                // a residual may rise on the way, unless the pass is a second try
+                // a residual may rise during a pass, unless the pass is a second attempt
                 let may_rise = match state {
                     State::UsedUp | State::Stopped => !self.corrected[i] && !self.second_way[i],
                     state => state == State::Grown,
@@ -270,7 +271,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                     State::Stopped => Some(Reason::Callback),
                     State::Claimed | State::Broken(_) if has_gained && self.iterations[i] < self.max_iter => None,
                     State::Running if after < steady * before => None,
-                    // a pass without gain: starts again from the same unknowns, with the second shadow residual
+                    // the pass brought no gain: starts again from the same unknowns, with the second shadow residual
                     _ if self.has_second_way && !self.second_way[i] && self.iterations[i] < self.max_iter => {
                         takes &= state != State::Grown;
                         self.second_way[i] = true;
@@ -312,7 +313,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.mask.as_ref().map(|mask| b.reshape(mask, shape)).transpose()
     }
 
-    /// Returns whether a system ended without a solution, for a reason that may mean that it has none.
+    /// Returns whether any system ended without convergence, for a reason that may mean that it has no solution.
     pub fn may_be_inconsistent(&self) -> bool {
         self.reasons.iter().flatten().any(may_be_inconsistent)
     }
@@ -335,7 +336,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.in_user_units(&self.residuals)
     }
 
-    /// The lengths of the residuals that were to be reached.
+    /// The tolerances for the lengths of the residuals.
     pub fn tolerance(&self) -> Vec<f64> {
         self.in_user_units(&self.tolerances)
     }

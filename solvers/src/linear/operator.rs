@@ -131,7 +131,7 @@ impl<'a, B: Backend, T: WideFloat> Dense<'a, B, T> {
     }
 }
 
-/// The product of matrices with vectors along the last axis of `x`.
+/// The products of matrices with the vectors along the last axis of `x`.
 fn product<B: Backend, T: WideFloat>(b: &B, a: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     match (a.ndim(), x.ndim()) {
         (0 | 1, _) | (_, 0) => Err(Error::shapes(super::OP, a.shape(), x.shape())),
@@ -177,7 +177,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
 
 /// Arguments that give an operator: `&matrix`, `&operator`, or a function of the backend and the unknowns.
 ///
-/// `K` tells which of these it is; it is always inferred.
+/// `K` is the kind of the argument, and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
 )]

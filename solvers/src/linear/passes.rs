@@ -9,24 +9,26 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// Computes the user's unknowns from those of a pass.
+/// Computes the user's unknowns from the unknowns of a pass.
 type Unknowns<'u, B, T> = dyn Fn(&Array<B, T>) -> Result<Array<B, T>> + 'u;
 type Array<B, T> = <B as backends::Arrays>::Array<T>;
 
-/// Initial data of a pass. Its unknowns are corrections to those of the pass before; they start with zeros.
+/// Initial data of a pass. The unknowns of a pass are corrections to the unknowns of the previous pass, and start with
+/// zeros.
 pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     /// The residual, scaled so that its largest magnitude is from 1/2 to 1; for least squares `A^H r`.
     pub r: B::Array<T>,
     /// The inner product `r.r`.
     pub rr: B::Array<T>,
-    /// The preconditioner's product with the residual, and the operator's product with that one, if known.
+    /// `z` is the preconditioner's product with the residual, and `az` the operator's product with `z`; each only if
+    /// known.
     pub z: Option<B::Array<T>>,
     pub az: Option<B::Array<T>>,
     /// The shadow residual, for methods that have one, if it differs from the residual.
     pub shadow: Option<B::Array<T>>,
     /// For least squares: `y - A x`.
     pub rows: Option<B::Array<T>>,
-    /// Computes the user's unknowns from those of the pass.
+    /// Computes the user's unknowns from the unknowns of the pass.
     pub unknowns: &'p Unknowns<'p, B, T>,
 }
 
@@ -120,7 +122,7 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         };
         let mut new = with(&d)?;
         if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
-            // rounds the unknowns as the user gets them, possibly with fewer digits, or infinite
+            // rounds the unknowns to the form that the user gets, in which they may have fewer digits or be infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -148,8 +150,8 @@ pub(super) fn run<B: Backend, T: WideFloat>(
 
 type Start<B, T> = (<B as backends::Arrays>::Array<T>, Vec<i32>, Current<B, T>, Vec<f64>);
 
-/// Returns the right side in units of powers of two, the exponents of these units, the initial residual, and the length
-/// to which tolerances are relative, all in these units.
+/// Returns the right side in units of powers of two, the exponents of these units, the initial residual in these units,
+/// and the length to which tolerances are relative, in these units as well.
 fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Result<Start<B, T>> {
     let b = s.b;
     let of_right = s.measured(s.y)?;
@@ -189,7 +191,7 @@ fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Res
 type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays>::Array<T>, Vec<i32>);
 
 /// The first products with the preconditioner and the operator. If the size of either would cause overflow or
-/// underflow, it is scaled by powers of two; the exponents for the operator are returned, too.
+/// underflow, it is scaled by powers of two. Returns the exponents for the operator as well.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,
@@ -264,9 +266,9 @@ fn one_of<B: Backend, T: WideFloat>(
     Ok(Current { residual, rows })
 }
 
-/// A second shadow residual, for systems in which the residual itself fails as one. It has a component along `A M r`,
-/// so that neither product with the first directions is small; for skew-symmetric operators, the product with the
-/// residual itself is 0.
+/// A second shadow residual, for systems in which the residual fails as shadow residual. For example, for
+/// skew-symmetric operators the product of `A r` with the residual is 0. The second one has a component along `A M r`,
+/// so that its products with the first directions are not small.
 fn second_shadow<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     systems: &[bool],

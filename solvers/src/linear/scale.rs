@@ -1,4 +1,4 @@
-//! Powers of two that bring systems to a size where squares neither overflow nor underflow. Multiplication by them is
+//! Powers of two that scale systems so that squares neither overflow nor underflow. Multiplication by powers of two is
 //! exact.
 
 use backends::{ArrayAttributes, Backend, DType, Element, Real, Result, WideFloat, expr};
@@ -29,8 +29,7 @@ pub(super) fn epsilon<T: WideFloat>() -> f64 {
     if is_double::<T>() { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }
 
-/// Returns whether an operator of size `2^exponent` needs no scaling, in a method whose numbers contain its `k`-th
-/// power.
+/// Returns whether an operator of size `2^exponent` needs no scaling in a method that computes with its `k`-th power.
 pub(super) fn is_harmless<T: WideFloat>(exponent: i32, k: usize) -> bool {
     exponent.unsigned_abs() as usize * k <= if is_double::<T>() { 500 } else { 60 }
 }
@@ -67,7 +66,7 @@ impl<B: Backend, T: WideFloat> Powers<B, T> {
         expr!(b, x * low * high)
     }
 
-    /// Applies a linear map multiplied by the powers.
+    /// Applies a linear map and multiplies by the powers, half before and half after the map.
     pub fn of_map(
         &self,
         b: &B,

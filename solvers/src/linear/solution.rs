@@ -50,8 +50,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The solution of a system of linear equations, and how it was found. Lists have one entry per system of the batch, in
-/// C order of the leading axes; without a batch they have one entry.
+/// The solution of a system of linear equations, and a report of the solve. Lists have one entry per system of the
+/// batch, in C order of the leading axes; without a batch they have one entry.
 ///
 /// A solve that does not converge is not an error: `converged` and `diverged` report it. [`checked`](Solution::checked)
 /// and [`into_x`](Solution::into_x) turn it into an error.
@@ -62,8 +62,8 @@ pub struct Solution<B: Arrays, T: WideFloat> {
     /// The length (2-norm) of `y - A x`, computed from `x`.
     pub residual: Vec<f64>,
     /// The tolerance for the residual: `max(rtol |y|, atol)`, with a relative part of at least the root of the dtype's
-    /// epsilon in direct methods. For least squares without a matrix, the tolerance for `|A^H (y - A x)|`; with a
-    /// matrix, the largest value of it that counts as a least-squares solution up to rounding.
+    /// epsilon in direct methods. For least squares without a matrix, it is the tolerance for `|A^H (y - A x)|`; with a
+    /// matrix, it is the largest value of this length that counts as a least-squares solution up to rounding.
     pub tolerance: Vec<f64>,
     /// Number of iterations until each system was solved or given up; 0 in direct methods.
     pub iterations: Vec<usize>,

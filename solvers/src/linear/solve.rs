@@ -159,9 +159,9 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self
     }
 
-    /// Sets the number of leading axes of the right side that are a batch of systems. By default, if the operator knows
-    /// the number of axes of its unknowns (one, for matrices), these are all axes before them; otherwise there is no
-    /// batch.
+    /// Sets the number of leading axes of the right side that form a batch of systems. By default, if the operator
+    /// knows the number of axes of its unknowns (one, for matrices), all axes before the unknowns form the batch;
+    /// otherwise there is no batch.
     pub fn batch_ndim(mut self, batch_ndim: usize) -> Self {
         self.batch_ndim = Some(batch_ndim);
         self
@@ -209,14 +209,14 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     }
 
     /// Sets the relative tolerance of the solve in the backward pass, whose absolute tolerance is 0. By default it is
-    /// `rtol` of the solve itself, or 1e-5 if that is 0.
+    /// `rtol` of the forward solve, or 1e-5 if `rtol` is 0.
     pub fn gradient_rtol(mut self, rtol: f64) -> Self {
         self.gradient_rtol = Some(rtol);
         self
     }
 
-    /// Sets the maximum number of iterations of the solve in the backward pass, beyond which it is an error; by default
-    /// that of the solve itself.
+    /// Sets the maximum number of iterations of the solve in the backward pass; exceeding it is an error. By default it
+    /// is the maximum of the forward solve.
     pub fn gradient_max_iter(mut self, max_iter: usize) -> Self {
         self.gradient_max_iter = Some(max_iter);
         self
@@ -232,7 +232,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.solve_operator(b, &*a.into_operator(), y)
     }
 
-    /// Like [`solve`](Solve::solve), for a function whose arguments then need no type annotations.
+    /// Like [`solve`](Solve::solve), for a function as the operator. The function's arguments need no type annotations
+    /// here.
     ///
     /// # Errors
     /// The errors of [`solve`](Solve::solve).
@@ -381,7 +382,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.finished(x, found)
     }
 
-    /// The report of the solve, with `x` replaced by the solution that has gradients.
+    /// The report of the solve, in which `x` is replaced by the solution that has gradients.
     fn finished(&self, x: B::Array<T>, found: RefCell<Option<Solution<B, T>>>) -> Result<Solution<B, T>> {
         match found.into_inner() {
             Some(solution) => Ok(Solution { x, ..solution }),
@@ -497,8 +498,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         Ok(self.ended(x, system.evaluations.get(), Method::Direct, reason, (lengths, tolerance)))
     }
 
-    /// Solves by the op `lstsq`, which has gradients. Converged if `A^H r` is nearly 0 for the residual `r` computed
-    /// from `x`.
+    /// Solves by the op `lstsq`, which has gradients. The solve has converged if `A^H r` is nearly 0 for the residual
+    /// `r` computed from `x`.
     fn dense_least_squares(
         &self,
         b: &B,

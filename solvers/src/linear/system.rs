@@ -32,7 +32,7 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub operator_scale: Option<Powers<B, T>>,
     pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
-    /// The largest `|A v| / |v|` seen in each system, for methods that need it.
+    /// The largest `|A v| / |v|` seen in each system, for methods that use it.
     pub sizes: RefCell<Vec<f64>>,
     /// The square of the operator's size in the norm of the preconditioner, which MINRES passes on from pass to pass.
     pub size_sq: RefCell<Option<B::Array<T>>>,
@@ -48,7 +48,7 @@ pub(super) struct Measured<B: Backend, T: WideFloat> {
 }
 
 impl<B: Backend, T: WideFloat> Measured<B, T> {
-    /// The lengths of the original array, in units of 2 to the power of these.
+    /// The lengths of the original array, in units of 2 to the power of `units`.
     pub fn lengths(&self, units: &[i32]) -> Vec<f64> {
         let parts = self.squares.iter().zip(&self.exponents).zip(units);
         parts.map(|((square, e), unit)| shifted(square.sqrt(), e - unit)).collect()
@@ -165,7 +165,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(found)
     }
 
-    /// Splits the array into a power of two for each system and the scaled rest.
+    /// Splits the array into a power of two for each system and the rest, scaled by the inverse of that power.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
@@ -211,7 +211,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     }
 }
 
-/// These axes of an array; all axes if the range starts at 0, that is, without a batch.
+/// These axes as an argument for reductions. A range that starts at 0, without a batch, covers all axes.
 pub(super) fn unknown_axes(axes: Range<usize>) -> Axes {
     if axes.start == 0 { Axes::All } else { axes.collect::<Vec<usize>>().into() }
 }
@@ -230,7 +230,7 @@ pub(super) fn magnitudes<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Re
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.abs().to_f64()).collect())
 }
 
-/// `n / d`, and 0 where `d` is 0, that is, where no direction is left.
+/// `n / d`, or 0 where `d` is 0, which means that no direction is left.
 pub(super) fn ratio<B: Backend, T: WideFloat>(b: &B, n: &B::Array<T>, d: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b, where(d == 0, 0, n / d))
 }

@@ -52,8 +52,8 @@ fn walk<'p, 'c, B: Backend, U: Real>(
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
 
-/// Gradient descent with an adaptive rate: it is halved until the value falls by at least half of what the slope
-/// predicts, and doubled after a step that did so at the first trial.
+/// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the decrease
+/// that the slope predicts. It is doubled after a step whose first trial fell that much.
 pub(super) fn adaptive<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,

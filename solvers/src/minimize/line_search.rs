@@ -6,10 +6,10 @@ use backends::{Backend, Real, Result};
 /// Method to find the length of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineSearch {
-    /// The strong Wolfe conditions: the value falls by at least 1e-4 of what the slope predicts, and the magnitude of
-    /// the slope falls to at most 0.9 of its former value. Nocedal and Wright, "Numerical optimization", 2nd edition,
-    /// algorithms 3.5 and 3.6, with cubic interpolation. If differences of values vanish in rounding errors, the slopes
-    /// decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
+    /// The strong Wolfe conditions: the value falls by at least 1e-4 of the decrease that the slope predicts, and the
+    /// magnitude of the slope falls to at most 0.9 of its former value. Nocedal and Wright, "Numerical optimization",
+    /// 2nd edition, algorithms 3.5 and 3.6, with cubic interpolation. If differences of values vanish in rounding
+    /// errors, the slopes decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
     #[default]
     StrongWolfe,
     /// Armijo's condition, which is the first of the Wolfe conditions: steps are shortened until it holds, by quadratic
@@ -21,15 +21,15 @@ const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 /// Maximum number of trial steps while the interval grows, and again while it shrinks.
 const TRIALS: usize = 30;
-/// A step of this many times the unknowns (or times 1), along which the function keeps falling, counts as unbounded
-/// descent.
+/// If the function keeps falling along a step of this many times the largest unknown (or times 1), the descent counts
+/// as unbounded.
 const ENDLESS: f64 = 1e20;
 
 /// Result of a line search.
 pub(super) enum Found<B: Backend, U: Real> {
     /// A point that satisfies the conditions of the search.
     Lower(Point<B, U>),
-    /// The function fell as far as the search went.
+    /// The function kept falling up to the longest step of the search.
     Endless(Point<B, U>),
     Nothing,
 }
@@ -52,11 +52,11 @@ pub(super) struct Line<'l, B: Backend, U: Real> {
     pub start: &'l Point<B, U>,
     pub direction: &'l Array<B, U>,
     pub slope: f64,
-    /// Estimated rounding error of a value.
+    /// Estimated rounding error of a function value.
     noise: f64,
     /// The step below which only the last digits of the unknowns change.
     shortest: f64,
-    /// The step up to which a function that has a minimum does not keep falling.
+    /// The longest step along which a function with a minimum may keep falling.
     endless: f64,
 }
 
@@ -84,7 +84,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         Ok(Trial { step, slope, point })
     }
 
-    /// Finds a step that satisfies the conditions of the line search `how`.
+    /// Finds a step that satisfies the conditions of the line search `how`, beginning with the step `first`.
     pub fn search(&self, problem: &mut Problem<'_, '_, B, U>, first: f64, how: LineSearch) -> Result<Found<B, U>> {
         match how {
             LineSearch::StrongWolfe => self.strong_wolfe(problem, first),
@@ -118,7 +118,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if trial.slope >= 0.0 {
                 return self.zoom(problem, trial, before);
             }
-            // secant step to the zero of the slope
+            // secant step to the point where the slope is 0
             let secant = trial.step - trial.slope * (trial.step - before.step) / (trial.slope - before.slope);
             let far = 10.0 * trial.step;
             step = if secant > trial.step { secant.clamp(1.5 * trial.step, far) } else { far };
@@ -130,7 +130,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
                 break;
             }
         }
-        // it fell in all trials
+        // the function fell in all trials
         Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
@@ -172,7 +172,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if self.falls(&trial) {
                 return Ok(Found::Lower(trial.point));
             }
-            // minimum of the parabola through both values with the slope at the start
+            // the minimum of the parabola through both values whose slope at the start is the given one
             let lacks = 2.0 * (trial.point.value - self.start.value - self.slope * step);
             let least = -self.slope * step * step / lacks;
             step = if least.is_finite() { least.clamp(0.1 * step, 0.5 * step) } else { 0.5 * step };
@@ -184,8 +184,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
     }
 }
 
-/// Minimum of the cubic through both values with both slopes, kept away from the ends of the interval: Nocedal and
-/// Wright, equation 3.59.
+/// The minimum of the cubic that has the values and slopes of both trials, kept away from the ends of the interval:
+/// Nocedal and Wright, equation 3.59.
 fn between<B: Backend, U: Real>(low: &Trial<B, U>, high: &Trial<B, U>) -> f64 {
     let (f0, f1) = (low.point.value, high.point.value);
     let (a0, a1) = (low.step, high.step);

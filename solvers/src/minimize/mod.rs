@@ -63,8 +63,8 @@ pub enum Method {
         /// The step size.
         rate: f64,
     },
-    /// Gradient descent with an adaptive rate: it is halved until the value falls by at least half of what the slope
-    /// predicts, and doubled after a step that did so at the first trial.
+    /// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the
+    /// decrease that the slope predicts. It is doubled after a step whose first trial fell that much.
     AdaptiveDescent {
         /// The first rate to be tried.
         rate: f64,

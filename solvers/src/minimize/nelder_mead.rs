@@ -6,8 +6,8 @@ use super::{
 };
 use backends::{Arrays, Backend, Real, Result, grad::Params};
 
-/// Finds a minimum of a function of few unknowns from its values alone: the simplex method of Nelder and Mead (Comput.
-/// J. 7, 1965), with the initial simplex, the order of ties and the stopping criterion of
+/// Finds a minimum of a function of few unknowns from its values alone, by the simplex method of Nelder and Mead
+/// (Comput. J. 7, 1965). The initial simplex, the order of ties and the stopping criterion are those of
 /// `scipy.optimize.minimize(method="Nelder-Mead")`.
 ///
 /// `f` returns one real number, runs on the backend itself, and needs no gradient; NaN counts as higher than every
@@ -111,8 +111,8 @@ fn simplex<'p, 'c, B: Backend, U: Real>(
         let center: Vec<f64> = (0..n).map(|k| corners[..n].iter().map(|(x, _)| x[k]).sum::<f64>() / n as f64).collect();
         let (worst, highest) = corners[n].clone();
         let second = corners[n - 1].1;
-        // the point beyond the centre of the other corners, seen from the worst corner, by this multiple of their
-        // distance
+        // reflects the worst corner at the centre of the other corners; `part` is the distance beyond the centre, as a
+        // multiple of the distance from the worst corner to the centre
         let beyond =
             |part: f64| -> Vec<f64> { center.iter().zip(&worst).map(|(c, w)| (1.0 + part) * c - part * w).collect() };
         let reflected = beyond(1.0);

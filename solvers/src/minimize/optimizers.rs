@@ -351,7 +351,7 @@ where
     for<'a> &'a N: Params<B, K, Grads = N>,
 {
     let norm = grad_norm(b, grads)?;
-    // PyTorch adds 1e-6, so that a norm of 0 is not a problem
+    // PyTorch adds 1e-6, which avoids a division by 0
     grads.map(&mut Scaled { b, factor: (longest / (norm + 1e-6)).min(1.0) })
 }
 

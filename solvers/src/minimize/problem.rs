@@ -24,7 +24,7 @@ impl<B: Backend, U: Real> Clone for Point<B, U> {
     }
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Gradient,
@@ -147,7 +147,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         if sum.is_finite() && sum.abs() > smallest / eps::<U>() {
             return Ok(sum);
         }
-        // products may overflow or underflow in the dtype although the numbers do not
+        // products may overflow or underflow in the dtype although the elements themselves do not
         let (of_x, of_y) = (self.largest(x)?, self.largest(y)?);
         let may_be_scaled = |size: f64| size.is_finite() && size >= smallest;
         if !(may_be_scaled(of_x) && may_be_scaled(of_y)) {
@@ -157,8 +157,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(sum * of_x * of_y)
     }
 
-    /// The reason for a search that cannot continue. Squares overflow before the numbers do, so a value this far below
-    /// the first one means that the function is unbounded.
+    /// The reason to report for a search that cannot continue. Squares overflow before the values do, so a value far
+    /// below the first one means that the function is unbounded.
     pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
         let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
         if is_far { Stop::Unbounded } else { stop }
@@ -184,7 +184,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         expr!(b, x + step * direction)
     }
 
-    /// Reports the current state, and returns a reason if the search ends here.
+    /// Reports the current state. Returns a reason to stop if the search ends here.
     pub fn look(&mut self, point: &Point<B, U>) -> Result<Option<Stop>> {
         let norm = self.largest(&point.gradient)?;
         if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
@@ -223,11 +223,11 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         }
     }
 
-    /// Counts a step and reports it; returns a reason if the search ends here.
+    /// Counts a step and reports it. Returns a reason to stop if the search ends here.
     pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         self.iterations += 1;
         let little = self.changed_little(before, after)?;
-        // a search whose last allowed step was the last needed has converged
+        // a search that converges in its last allowed step has converged
         Ok(match self.look(after)? {
             Some(Stop::Iterations | Stop::Evaluations) if little.is_some() => little,
             Some(stop) => Some(stop),
@@ -252,12 +252,13 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     }
 }
 
-/// The result, or `None` if a matrix factorization failed: the matrix's entries are the cause, not the call.
+/// The result, or `None` if a matrix factorization failed because of the matrix's elements; other errors, such as
+/// invalid calls, are returned.
 pub(super) fn or_nan<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error) if rules::has_no_factors(&error) => Ok(None),
-        // the error of sparse factorizations
+        // this is the error of sparse factorizations
         Err(Error::Argument { why, .. }) if why == "the matrix is singular" => Ok(None),
         Err(error) => Err(error),
     }
@@ -268,8 +269,8 @@ fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
 }
 
-/// The size at which squares approach the largest number of the dtype; in float16 nearly the largest number itself,
-/// because usual values are that large.
+/// The size at which squares approach the largest number of the dtype. In float16 it is nearly the largest number
+/// itself, because usual values are that large.
 pub(super) fn endless<U: Real>() -> f64 {
     largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }

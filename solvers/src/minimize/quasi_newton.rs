@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// An estimate of the inverse Hessian.
 pub(super) trait Curvature<B: Backend, U: Real> {
-    /// Returns whether nothing has been learned yet.
+    /// Returns whether the estimate has had no update yet.
     fn is_empty(&self) -> bool;
 
     /// Resets the estimate.
@@ -18,8 +18,8 @@ pub(super) trait Curvature<B: Backend, U: Real> {
     /// The estimate times the gradient.
     fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>>;
 
-    /// Updates the estimate by a step and the change of the gradient along it. `products` are the inner products step *
-    /// change and change * change.
+    /// Updates the estimate from a step and the change of the gradient along the step. `products` are the inner
+    /// products step * change and change * change.
     fn learn(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -148,7 +148,7 @@ impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
     }
 }
 
-/// Number of steps without progress after which the estimate is reset.
+/// Maximum number of steps without progress; after that the estimate is reset.
 const PATIENCE: usize = 6;
 
 /// The lowest value and the smallest gradient of a search, to detect a lack of progress.
@@ -205,7 +205,7 @@ impl Progress {
     }
 }
 
-/// Minimises by steps against the estimate times the gradient.
+/// Minimises by steps along the negative product of the estimate and the gradient.
 pub(super) fn descend<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     curvature: &mut impl Curvature<B, U>,
@@ -244,7 +244,7 @@ pub(super) fn descend<B: Backend, U: Real>(
                     let stop = problem.no_further(Stop::Precision, start, point.value);
                     return Ok((point, stop));
                 }
-                // the estimate may be bad: tries the gradient once more
+                // the estimate may be bad, so the next step follows the gradient
                 curvature.forget();
                 stretch = 1.0;
                 continue;
@@ -270,12 +270,12 @@ pub(super) fn descend<B: Backend, U: Real>(
             stretch = 1.0;
             continue;
         }
-        // a step along which the slope did not rise gives no information about a minimum
+        // a step along which the slope did not rise gives no information about the curvature at a minimum
         if both > f64::EPSILON * (square * length).sqrt() && both.is_finite() && square.is_finite() {
             curvature.learn(problem, step, change, [both, square])?;
             stretch = 1.0;
         } else {
-            // the function may fall for long: takes longer steps
+            // the function may keep falling for a long distance, so steps become longer
             stretch *= 10.0;
         }
     }

@@ -50,7 +50,7 @@ pub fn trust_region<B: Backend, T: Real>(
     let mut search = Search::<B, T>::new(b, options)?;
     let mut x = b.reshape::<T>(x0, [shape.iter().product::<usize>()])?;
     let eps = eps::<T>();
-    // a function that follows its model along steps this long is unbounded
+    // a function that agrees with its quadratic model along steps this long counts as unbounded
     let endless = endless::<T>().min(1e30);
     let (mut radius, mut before, mut first) = (FIRST, None::<Point<B, T>>, None);
     loop {
@@ -125,7 +125,7 @@ fn value_at<B: Backend, T: Real>(
     Ok(b.item(&value)?.to_f64())
 }
 
-/// A step that lowers the model within the radius, and the Hessian times the step.
+/// A step within the radius that lowers the model, and the Hessian times this step.
 fn steihaug<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     gradient: &Array<B, T>,
@@ -133,7 +133,7 @@ fn steihaug<B: Backend, T: Real>(
     mut times: impl FnMut(&Array<B, T>) -> Result<Array<B, T>>,
 ) -> Result<(Array<B, T>, Array<B, T>)> {
     let b = search.b;
-    // scales directions to lengths near 1, so that products with them do not overflow; a power of 2 causes no rounding
+    // scales directions to lengths near 1, so that their products do not overflow; a power of 2 causes no rounding
     let size = search.largest(gradient)?;
     let unit = if size > 0.0 && size.is_finite() { size.log2().floor().exp2() } else { 1.0 };
     let mut residual = expr!(b, gradient / unit)?;

@@ -15,7 +15,7 @@ use backends::{Backend, Float, Result, expr};
 
 const MOST: usize = 5;
 
-/// The coefficients that turn a BDF into an NDF: the fraction of the next difference that is added, by order.
+/// The coefficients that turn a BDF into an NDF, by order: the fraction of the next backward difference that is added.
 const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
 /// 1 + 1/2 + .. + 1/k.
@@ -23,25 +23,25 @@ fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// The coefficient of the new slope.
+/// The coefficient of the slope at the new time.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
 
-/// Ratio of a step's error to the first difference beyond those that the step uses.
+/// Ratio of a step's error to the first difference of higher order than the step uses.
 fn error_constant(order: usize) -> f64 {
     KAPPA[order] * gamma(order) + 1.0 / (order + 1) as f64
 }
 
 pub(super) struct Bdf<B: Backend, T: Float> {
     t: f64,
-    /// The state and its backward differences, at times `length` apart; the two after those of the order serve the
-    /// choice of another order.
+    /// The state and its backward differences, at times `length` apart. There are two more differences than the order
+    /// needs, for choosing another order.
     differences: Vec<B::Array<T>>,
     order: usize,
     length: f64,
     forward: f64,
-    /// Number of steps made with this length and order.
+    /// Number of consecutive steps with this length and order.
     equal: usize,
     is_again: bool,
     newton: Newton<B, T>,
@@ -91,7 +91,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(Attempt::TooLong(trouble))
     }
 
-    /// Updates the differences after a step; `d` is the first difference beyond those of the order.
+    /// Updates the differences after a step; `d` is the first difference of higher order than the step used.
     fn advance(&mut self, b: &B, d: &B::Array<T>) -> Result<()> {
         let (order, differences) = (self.order, &mut self.differences);
         differences[order + 2] = b.subtract(d, &differences[order + 1])?;
@@ -102,8 +102,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Takes the order that allows the longest next step, estimated from the errors of this step at the order, one
-    /// below and one above.
+    /// Chooses the order that allows the longest next step. The error of this step is estimated for the current order,
+    /// for one order less and for one order more.
     fn choose(&mut self, b: &B, error: f64, safety: f64, scale: &B::Array<T::Real>) -> Result<()> {
         let order = self.order;
         let of = |other: usize| -> Result<f64> {
@@ -123,8 +123,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
     }
 }
 
-/// The weights of the old differences, from the first on, in each of the new ones, whose spacing is `factor` times as
-/// long: Shampine and Reichelt, section 2.1.
+/// For each new difference, the weights of the old differences, from the first on. The new spacing is `factor` times
+/// the old one: Shampine and Reichelt, section 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
     // the coefficients of the old differences at the new times
     let at = |factor: f64| -> Vec<Vec<f64>> {
@@ -190,7 +190,7 @@ impl<B: Backend, T: Float> Stepper<B, T> for Bdf<B, T> {
             return self.shorten(b, 0.5, Some(Trouble::State(new_t)));
         }
         if error > 1.0 {
-            // Newton's method converged: its matrix will do for a shorter step
+            // Newton's method converged, so its matrix can be used for a shorter step, too
             let factor = safety * error.powf(-1.0 / (order + 1) as f64);
             return self.shorten(b, factor.max(SHORTER), None);
         }

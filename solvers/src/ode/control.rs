@@ -3,10 +3,10 @@
 use super::problem::Equation;
 use backends::{Backend, Float, Real, Result, expr};
 
-/// Limits for the ratio of a step's length to that of the step before.
+/// Limits for the ratio of a step's length to the length of the previous step.
 pub(super) const SHORTER: f64 = 0.2;
 pub(super) const LONGER: f64 = 10.0;
-/// Safety factor on the step length that the error estimate allows.
+/// Safety factor for the step length that the error estimate allows.
 pub(super) const SAFETY: f64 = 0.9;
 
 /// The checked settings that control the steps.
@@ -28,8 +28,8 @@ impl Control {
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error relative to the tolerances for a state, taken for the larger of two states. NaN
-    /// if the new state is not finite.
+    /// The root mean square of an error relative to the tolerances, which are computed from the larger of two states.
+    /// NaN if the new state is not finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
         let (old, new) = (b.abs::<T>(states[0])?, b.abs::<T>(states[1])?);
@@ -57,7 +57,7 @@ pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     if norm != f64::INFINITY {
         return Ok(norm);
     }
-    // squares may overflow although the numbers do not
+    // squares may overflow although the elements do not
     let largest = b.item(&expr!(b, max(abs(x), ..))?)?.to_f64();
     if largest == f64::INFINITY {
         return Ok(largest);
@@ -70,8 +70,8 @@ pub(super) fn norm_over<B: Backend, T: Float>(b: &B, error: &B::Array<T>, scale:
     norm(b, expr!(b, abs(error) / scale)?)
 }
 
-/// A first step length that is not too long for a method with this order of error estimate: Hairer, Nørsett and Wanner,
-/// "Solving ordinary differential equations I", section II.4.
+/// A first step length that is not too long for a method whose error estimate has this order: Hairer, Nørsett and
+/// Wanner, "Solving ordinary differential equations I", section II.4.
 pub(super) fn first_step<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     control: &Control,
@@ -95,14 +95,14 @@ pub(super) fn first_step<B: Backend, T: Float>(
     Ok(if long.is_nan() { short } else { long.min(100.0 * short) })
 }
 
-/// Values that are not finite; shorter steps may not avoid them.
+/// The source of values that are not finite. Shorter steps may not avoid such values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trouble {
-    /// The function returned them, at this time and a finite state.
+    /// The function returned such values at this time, for a finite state.
     Slope(f64, &'static str),
-    /// The Jacobian contains them, at this time.
+    /// The Jacobian at this time contains such values.
     Jacobian(f64, &'static str),
-    /// The state contains them, at this time.
+    /// The state at this time contains such values.
     State(f64),
 }
 

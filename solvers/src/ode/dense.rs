@@ -78,9 +78,9 @@ pub(super) struct Segment<A> {
 /// A polynomial in time.
 #[derive(Clone, Debug)]
 pub(super) enum Polynomial<A> {
-    /// Given by the slopes of a Dormand-Prince step.
+    /// A polynomial given by the slopes of a Dormand-Prince step.
     Slopes(Vec<A>),
-    /// Given by backward differences, from the first one on, at times `h` apart.
+    /// A polynomial given by backward differences, from the first one on, at times `h` apart.
     Differences {
         /// The spacing; negative for solutions backward in time.
         h: f64,

@@ -37,7 +37,8 @@ pub(super) enum Attempt {
 struct Output<'o, A> {
     t: Vec<f64>,
     y: Vec<A>,
-    /// The requested times (`t_eval`) not reached yet; `None` returns the ends of steps instead.
+    /// The requested times (`t_eval`) that are not yet reached. With `None`, the ends of the steps are returned
+    /// instead.
     wanted: Option<&'o [f64]>,
     sol: Option<DenseOutput<A>>,
 }

@@ -3,13 +3,13 @@
 use super::problem::OP;
 use backends::{Error, Result};
 
-/// Selects which zeros of a function are events, and whether they end the solution. Passed to
+/// Selects the zeros of a function that count as events, and sets whether an event ends the solution. It is passed to
 /// [`Ivp::event`](super::Ivp::event) together with the function.
 ///
-/// An event is detected if the function has different signs at the start and the end of a step, or is 0 at the end; two
-/// zeros within one step go unnoticed: [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. If the
-/// function is 0 at the start, that is an event if the function goes on in the selected direction; a zero exactly at
-/// the end of a step counts once.
+/// An event is detected if the function has different signs at the start and the end of a step, or is 0 at the end. Two
+/// zeros within one step go unnoticed; [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A zero at
+/// the start counts if the function then goes on in the selected direction; a zero exactly at the end of a step counts
+/// once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Event {
     direction: i32,
@@ -36,8 +36,8 @@ impl Event {
     }
 
     /// Selects the zeros that count. A positive `direction` selects zeros at which the function goes from negative to
-    /// positive along the solution (which may be backward in time), a negative one those from positive to negative, and
-    /// 0, the default, all zeros.
+    /// positive along the solution (which may be backward in time). A negative `direction` selects zeros at which it
+    /// goes from positive to negative. With 0, the default, all zeros count.
     #[must_use]
     pub fn direction(mut self, direction: i32) -> Self {
         self.direction = direction;
@@ -67,7 +67,8 @@ pub(super) struct Events {
     all: Vec<Watched>,
 }
 
-/// The events in one step, in order of time, each with its number; and whether the last one is terminal.
+/// The events in one step, in order of time, each with the index of its function, and a flag that tells whether the
+/// last one is terminal.
 #[derive(Debug, PartialEq)]
 pub(super) struct Occurred {
     pub zeros: Vec<(usize, f64)>,
@@ -104,10 +105,10 @@ impl Events {
             let old = std::mem::replace(&mut watched.value, new);
             let was_counted = std::mem::replace(&mut watched.is_counted, false);
             if was_counted && old == 0.0 {
-                // the function leaves a counted zero, or stays there: not another zero
+                // the function leaves a counted zero or stays at it, which is not another zero
                 watched.is_counted = new == 0.0;
             } else if old == 0.0 && new == 0.0 && watched.was_elsewhere {
-                // it stays at a zero that it reached from the direction that does not count
+                // the function stays at a zero that it reached in the direction that does not count
             } else if watched.event.is_crossed(old, new) {
                 zeros.push((i, zero([old_t, new_t], [old, new], |t| at(i, t))?));
                 watched.is_counted = new == 0.0;
@@ -132,7 +133,7 @@ impl Events {
     }
 }
 
-/// A zero between two times at which the function has these values, of opposite signs: Chandrupatla, Adv. Eng. Softw.
+/// A zero between two times, at which the function has these values of opposite signs: Chandrupatla, Adv. Eng. Softw.
 /// 28, 1997.
 fn zero(
     [mut a, mut c]: [f64; 2],
@@ -145,7 +146,7 @@ fn zero(
     if of_c == 0.0 {
         return Ok(c);
     }
-    // absolute accuracy for a zero near 0, where the relative one is never reached
+    // absolute accuracy for a zero near 0, where the relative accuracy is never reached
     let floor = f64::EPSILON * a.abs().max(c.abs()).min(1.0);
     // `a` is the latest point; `c` is a point on the other side of the zero
     std::mem::swap(&mut a, &mut c);
@@ -165,7 +166,7 @@ fn zero(
         (a, of_a) = (x, of_x);
         let best = if of_a.abs() <= of_c.abs() { a } else { c };
         let least = (2.0 * f64::EPSILON * best.abs()).max(floor) / (c - a).abs();
-        // stops as well if the function is NaN somewhere
+        // the search also stops if the function is NaN at a point
         if of_x == 0.0 || of_x.is_nan() || least >= 0.5 || a == c || x == before {
             return Ok(if of_x == 0.0 { x } else { best });
         }
@@ -217,7 +218,7 @@ mod tests {
         let found = watched.look([0.0, 1.0], &places.map(|p| 1.0 - p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2, 0]);
         assert!(!found.is_terminal);
-        // backward over the same step
+        // the same step, backward in time
         let found = watched.look([1.0, 0.0], &places.map(|p| -p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 2]);
         assert!(found.is_terminal);

@@ -43,7 +43,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     for j in 0..n {
         let size = wide(here[j]).norm().max(atol);
         let size = if size > 0.0 { size } else { 1.0 };
-        // steps in the direction of the slope, where the solution goes
+        // steps towards the slope's sign, the direction in which the solution moves
         let forward = if wide(slope[j]).re < 0.0 { -size } else { size };
         let mut step = steps[j];
         let mut found = column(j, step * forward)?;
@@ -59,7 +59,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
             return Ok(Err(Trouble::Jacobian(t, "differences that are not finite")));
         };
         if found.change < eps.powf(0.875) * found.size {
-            // the change is lost in rounding: tries a longer step
+            // the change is lost in rounding, so a longer step is tried
             if let Some(longer) = column(j, 10.0 * step * forward)?.filter(Column::is_finite)
                 && found.change * longer.size < longer.change * found.size
             {
@@ -94,9 +94,9 @@ fn wide<T: Float>(x: T) -> Complex<f64> {
 /// The derivatives with respect to one element.
 struct Column<T> {
     derivatives: Vec<T>,
-    /// The largest change of an element of the function.
+    /// The largest change among the elements of the function's result.
     change: f64,
-    /// The magnitude of that element.
+    /// The magnitude of the element with the largest change.
     size: f64,
 }
 

@@ -19,7 +19,8 @@ pub(super) struct Step<'s, B: Backend, T: Float> {
     pub c: f64,
     pub predicted: &'s B::Array<T>,
     pub psi: &'s B::Array<T>,
-    /// `scale` is the error that the tolerances allow, and `tolerance` the fraction of it that `d` may be wrong by.
+    /// `scale` is the error that the tolerances allow, and `tolerance` is the allowed error of `d`, as a fraction of
+    /// `scale`.
     pub scale: &'s B::Array<T::Real>,
     pub tolerance: f64,
     pub atol: f64,
@@ -81,7 +82,7 @@ impl<B: Backend, T: Float> Newton<B, T> {
         if is_lost.get() { Ok(None) } else { found.map(Some) }
     }
 
-    /// Iterates with the existing matrix, and if that fails because the matrix is too old, with a new one.
+    /// Iterates with the existing matrix. If that fails because the matrix is too old, iterates with a new one.
     fn find(&self, b: &B, equation: &Equation<'_, B, T>, step: &Step<'_, B, T>) -> Result<Option<B::Array<T>>> {
         let mut kept = self.kept.borrow_mut();
         let kept = &mut *kept;
@@ -133,7 +134,7 @@ impl<B: Backend, T: Float> Newton<B, T> {
                 return Ok(None);
             }
             let rate = before.map(|before: f64| norm / before);
-            // estimates the error after the last allowed iteration
+            // stops if the error after the last allowed iteration, as estimated from the rate, exceeds the tolerance
             if rate.is_some_and(|r| r >= 1.0 || r.powi(ITERATIONS - k + 1) / (1.0 - r) * norm > tolerance) {
                 return Ok(None);
             }
@@ -204,7 +205,7 @@ fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Resul
     }
 }
 
-/// The solution `z` of `map(z) = g`; the matrix of the map is found by applying it to unit vectors.
+/// The solution `z` of `map(z) = g`. The matrix of the map is computed by applying the map to unit vectors.
 fn adjoint<B: Backend, T: Float>(
     b: &B,
     shape: &[usize],

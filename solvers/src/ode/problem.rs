@@ -57,10 +57,10 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         Ivp { equation, times, y0, events: Vec::new() }
     }
 
-    /// Sets the derivatives of `f` with respect to the state, for implicit methods: for a state with n elements an n x
-    /// n matrix with `d f[i] / d y[j]` in row i and column j, where the elements of a state with several axes are taken
-    /// in C order; or an array with the state's axes twice. Without a Jacobian, it is computed by finite differences of
-    /// `f`.
+    /// Sets the derivatives of `f` with respect to the state, for implicit methods. For a state with n elements, the
+    /// function returns an n x n matrix with `d f[i] / d y[j]` in row i and column j; the elements of a state with
+    /// several axes are counted in C order. It may also return an array with the state's axes twice. Without this
+    /// function, the Jacobian is computed by finite differences of `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
         self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
@@ -101,7 +101,7 @@ pub(super) struct Equation<'p, B: Backend, T: Float> {
 }
 
 impl<B: Backend, T: Float> Equation<'_, B, T> {
-    /// Evaluates `f`. The backend may be one on which nothing is recorded.
+    /// Evaluates `f`. The backend may be one that records nothing.
     pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
         count(&self.evaluations);
         let slope = (self.f.borrow_mut())(b, t, y)?;

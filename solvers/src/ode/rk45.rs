@@ -37,7 +37,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Rk45 { t, y, now, length, is_again: false, last: None }
     }
 
-    /// The slopes of a step, and the state after it; the last slope is that of this state.
+    /// The slopes of a step, and the state after the step; the last slope is taken at that state.
     fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<Slopes<B::Array<T>>> {
         let b = equation.b;
         let mut slopes = vec![self.now.clone()];

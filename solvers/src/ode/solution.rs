@@ -2,15 +2,15 @@
 
 use super::dense::DenseOutput;
 
-/// How a solution ended; the numbers are those of SciPy's `status`.
+/// The way in which a solution ended; the numbers are those of SciPy's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Status {
-    /// Before the end, for the reason in [`Solution::message`].
+    /// The solution ended before the final time, for the reason in [`Solution::message`].
     Failed = -1,
-    /// At the final time.
+    /// The solution reached the final time.
     Finished = 0,
-    /// At a terminal event.
+    /// The solution ended at a terminal event.
     TerminalEvent = 1,
 }
 
@@ -37,7 +37,7 @@ pub struct Solution<A> {
     pub factorizations: usize,
     /// Number of accepted steps; rejected attempts are not counted.
     pub steps: usize,
-    /// How the solution ended.
+    /// The way in which the solution ended.
     pub status: Status,
     /// Whether the final time or a terminal event was reached.
     pub success: bool,

@@ -86,7 +86,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
             return Ok(y);
         }
         let (places, others) = (x.to_coo(b)?.places(b)?, y.to_coo(b)?.places(b)?);
-        // position in `y` of each element of `x`, if `y` has it
+        // the position in `y` of each element of `x`, if `y` stores that element
         let at = b.minimum(b.searchsorted(&others, &places)?, y.nnz() as i64 - 1)?;
         let both = b.equal(b.take(others, &at, 0)?, places)?;
         x.with_values(b.multiply(x.values(), b.take(y.values(), at, 0)?)?)?.kept(b, &both)
@@ -107,14 +107,14 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The matrix product with another sparse matrix. Waits for the device to count the elements.
     ///
     /// # Errors
-    /// `Error::Shapes` if the number of this matrix's columns is not that of the other matrix's rows.
+    /// `Error::Shapes` if the number of columns of this matrix is not the number of rows of the other matrix.
     pub fn matmul_sparse(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         let ([rows, inner], [others, columns]) = (self.shape(), other.shape());
         if inner != others {
             return Err(Error::shapes("Csr::matmul_sparse", &self.shape(), &other.shape()));
         }
         super::structure::check_shape("Csr::matmul_sparse", [rows, columns])?;
-        // each element is multiplied by the row of the other matrix given by its column
+        // each element in column `j` is multiplied by row `j` of the other matrix
         let terms = gathered(b, other.indptr(), self.indices())?;
         let row_of = b.take(rows_of(b, self.indptr(), self.nnz())?, &terms.owner, 0)?;
         let column_of = b.take(other.indices(), &terms.place, 0)?;
@@ -122,8 +122,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Coo::of(b.multiply(left, right)?, row_of, column_of, [rows, columns]).to_csr(b)
     }
 
-    /// Products of a batch of matrices with the sparsity pattern of this one: `values` has a row of values for each
-    /// matrix, and `x` a vector or a matrix for each.
+    /// Products of a batch of matrices with the sparsity pattern of this one. `values` has one row of values per
+    /// matrix, and `x` one vector or one matrix per matrix.
     ///
     /// # Errors
     /// `Error::Shapes` if the rows of `values` do not have one value per stored element, or if `x` does not have one
@@ -152,7 +152,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         if batch == 0 {
             return b.zeros(shape);
         }
-        // one large matrix, with the matrices of the batch as blocks on its diagonal
+        // the batch becomes one large matrix, with the matrices as blocks on its diagonal
         let block = b.expand_dims(b.arange(0, batch as i64, 1)?, 1)?;
         let indices = (lazy(&block) * columns as i64 + self.indices()).eval(b)?;
         let begins = b.getitem(self.indptr(), backends::slices![..-1])?;

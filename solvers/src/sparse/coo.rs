@@ -217,8 +217,8 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     }
 }
 
-/// The Kronecker product: the whole of `y`, times each element of `x`, in that element's place. With `n` and `m` stored
-/// elements in the factors, the product stores `n m`.
+/// The Kronecker product: a copy of `y` for each element of `x`, multiplied by that element and placed at its position.
+/// With `n` and `m` stored elements in the factors, the product stores `n m` elements.
 ///
 /// With identities, it turns operators along one axis into operators on a grid: the Laplacian of a grid is the
 /// Laplacian along each row plus the Laplacian along each column.
@@ -246,7 +246,7 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Resu
         return Err(Error::shapes(OP, &x.shape, &y.shape));
     };
     check_shape(OP, [rows, columns])?;
-    // all pairs of elements, with an axis for each matrix
+    // all pairs of elements, with one axis for each of the two matrices
     let pairs = |left: &B::Array<i64>, scale: usize, right: &B::Array<i64>| {
         let left = b.expand_dims(b.multiply(left, scale as i64)?, 1)?;
         b.reshape(b.add(left, right)?, -1)

@@ -3,9 +3,9 @@
 use super::{coo::Coo, csr::Csr, dia::Dia};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
 
-/// A sparse matrix of compressed columns (CSC): the values of its elements, column after column, the row of each
-/// element, and for each column the position of its first element, followed by the total number of elements. It is the
-/// transpose of a [`Csr`] with the same arrays.
+/// A sparse matrix of compressed columns (CSC). It consists of three arrays: the values of its elements, column after
+/// column; the row of each element; and the position of the first element of each column, followed by the total number
+/// of elements. It is the transpose of a [`Csr`] with the same arrays.
 pub struct Csc<B: Arrays, T: Element> {
     transposed: Csr<B, T>,
 }
@@ -22,18 +22,18 @@ impl<B: Arrays, T: Element> Csc<B, T> {
         Csc { transposed }
     }
 
-    /// The CSR matrix whose transpose this is.
+    /// The CSR matrix whose transpose is this matrix.
     pub(super) fn as_transpose(&self) -> &Csr<B, T> {
         &self.transposed
     }
 }
 
 impl<B: Backend, T: Numeric> Csc<B, T> {
-    /// A matrix of this shape with these values, the row of each (`indices`), and `shape[1] + 1` pointers (`indptr`):
-    /// column `j` has the elements `indptr[j]..indptr[j + 1]`. Waits for the device to check the indices.
+    /// A matrix of this shape with these values, the row of each value (`indices`), and `shape[1] + 1` pointers
+    /// (`indptr`): column `j` has the elements `indptr[j]..indptr[j + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
-    /// The errors of [`Csr::new`] for the transpose, and worded for it.
+    /// The errors of [`Csr::new`] for the transpose; their texts name its rows and columns.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -131,7 +131,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         self.transposed.clone()
     }
 
-    /// Converts to COO: the column of each element replaces the pointers.
+    /// Converts to COO, in which the column of each element is stored instead of the pointers.
     ///
     /// # Errors
     /// The errors of the ops that run.

@@ -8,8 +8,9 @@ use super::{
 };
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
 
-/// A sparse matrix of compressed rows (CSR): the values of its elements, row after row, the column of each element, and
-/// for each row the position of its first element, followed by the total number of elements.
+/// A sparse matrix of compressed rows (CSR). It consists of three arrays: the values of its elements, row after row;
+/// the column of each element; and the position of the first element of each row, followed by the total number of
+/// elements.
 ///
 /// Within a row, columns may be in any order, and duplicates add up; matrices made by a conversion have ascending
 /// columns without duplicates.
@@ -28,7 +29,7 @@ impl<B: Arrays, T: Element> Clone for Csr<B, T> {
 }
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// A matrix of this shape with these values, the column of each (`indices`), and `shape[0] + 1` pointers
+    /// A matrix of this shape with these values, the column of each value (`indices`), and `shape[0] + 1` pointers
     /// (`indptr`): row `i` has the elements `indptr[i]..indptr[i + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
@@ -160,7 +161,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         }
     }
 
-    /// Converts to COO: the row of each element replaces the pointers.
+    /// Converts to COO, in which the row of each element is stored instead of the pointers.
     ///
     /// # Errors
     /// The errors of the ops that run.

@@ -4,8 +4,8 @@ use super::{coo::Coo, csc::Csc, csr::Csr, structure::check_shape};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, ix, slices};
 use std::ops::Range;
 
-/// A sparse matrix of diagonals (DIA): a row of values for each diagonal, in which value `j` belongs to column `j`.
-/// Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are not read.
+/// A sparse matrix of diagonals (DIA). It has a row of values for each diagonal, in which value `j` belongs to column
+/// `j`. Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are not read.
 ///
 /// The offsets are numbers on the host: they are part of the structure of the matrix, like its shape.
 pub struct Dia<B: Arrays, T: Element> {
@@ -20,7 +20,7 @@ impl<B: Arrays, T: Element> Clone for Dia<B, T> {
     }
 }
 
-/// The columns in which a diagonal lies within the matrix.
+/// The columns of the matrix that a diagonal crosses.
 fn columns_of(offset: isize, [rows, columns]: [usize; 2]) -> Range<usize> {
     let first = offset.max(0) as usize;
     let last = rows.saturating_add_signed(offset).min(columns);
@@ -33,8 +33,7 @@ fn rows_of(columns: &Range<usize>, offset: isize) -> Range<usize> {
 }
 
 impl<B: Backend, T: Numeric> Dia<B, T> {
-    /// A matrix of this shape with these diagonals: `values` has a row for each offset, as long as the matrix has
-    /// columns.
+    /// A matrix of this shape with these diagonals. `values` has one row per offset, and as many columns as the matrix.
     ///
     /// # Errors
     /// `Error::Shape` if the values do not have the shape (offsets, columns), or if rows times columns exceeds `i64`;
@@ -140,7 +139,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.offsets.iter().enumerate().map(part).collect()
     }
 
-    /// The product with a vector, or with each column of a matrix, by one vector product for each diagonal.
+    /// The product with a vector, or with each column of a matrix, computed as one elementwise product per diagonal.
     ///
     /// # Errors
     /// `Error::Shapes` if the number of rows of `x` is not the number of this matrix's columns; `Error::Shape` if `x`

@@ -77,9 +77,9 @@ pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usiz
 pub struct Gathered<B: Backend> {
     /// The pointers of the result.
     pub indptr: B::Array<i64>,
-    /// For each element, the number of its row in the selection.
+    /// For each element, the index of its row in the selection.
     pub owner: B::Array<i64>,
-    /// For each element, its position in the matrix it comes from.
+    /// For each element, its position in the original matrix.
     pub place: B::Array<i64>,
 }
 
@@ -90,7 +90,7 @@ pub fn gathered<B: Backend>(b: &B, indptr: &B::Array<i64>, rows: &B::Array<i64>)
     let new = pointers(b, &b.subtract(ends, &starts)?)?;
     let stored = number_at(b, &new, rows.len())?;
     let owner = rows_of(b, &new, stored)?;
-    // offset by which the elements of each row move
+    // the offset by which the elements of each row move
     let shift = b.subtract(starts, b.getitem(&new, slices![..-1])?)?;
     let place = b.add(b.arange(0, stored as i64, 1)?, b.take(shift, &owner, 0)?)?;
     Ok(Gathered { indptr: new, owner, place })

@@ -54,7 +54,7 @@ fn batches<B: Backend>(b: &B) -> Checked {
     let n = 7;
     let (plain, definite) = (matrix::<B, f64>(b, n, 11)?, definite::<B, f64>(b, n, 12)?);
     let y = vector::<B, f64>(b, &[2, 3, n], 13)?;
-    // right sides of different sizes: one is zero (solved at the start), one is large, one is NaN
+    // right sides of different sizes: one is zero (solved at the start), one is large, one is small, and one is NaN
     let scale = b.reshape(b.asarray([1.0, 0.0, 1e6, 1.0, f64::NAN, 1e-6])?, [2, 3, 1])?;
     let y = b.multiply(y, scale)?;
     for method in ITERATIVE {
@@ -193,7 +193,7 @@ fn hard<B: Backend>(b: &B) -> Checked {
         let zeros = b.zeros::<f64>([n])?;
         let found = solve().rtol(0.0).solve(b, &a, &zeros)?.checked()?;
         assert_eq!((found.iterations[0], b.to_vec(found.x)?), (0, vec![0.0; n]));
-        // the same from another start: the iteration must return to zero
+        // the same right side from a nonzero start: the iteration must return to zero
         let found = solve().rtol(0.0).atol(1e-9).x0(&y).solve(b, &a, &zeros)?.checked()?;
         assert!(b.item(b.max(b.abs(found.x)?, ..)?)? < 1e-8 && found.iterations[0] > 0);
         // an operator of zeros, and one of NaN

@@ -15,7 +15,8 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Like `on_every_backend`, and on Cuda: without a GPU it runs on the slow software device, so only small cases use it.
+/// Like `on_every_backend`, but also runs on Cuda. Without a GPU it uses the slow software device there, so only small
+/// cases use this macro.
 #[macro_export]
 macro_rules! on_every_backend_and_cuda {
     ($check:path) => {

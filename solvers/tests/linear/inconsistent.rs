@@ -36,8 +36,8 @@ fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>)
     (a, of_range)
 }
 
-/// Checks that MINRES returns a least-squares solution, whose product with `A` is the part of `y` in the range of `A`,
-/// and that no method reports the system as solved.
+/// Checks that MINRES returns a least-squares solution, whose product with `A` is the projection of `y` onto the range
+/// of `A`, and that no method reports the system as solved.
 fn checked<B: Backend, T: WideFloat>(
     b: &B,
     what: &str,
@@ -187,7 +187,7 @@ fn bicgstab_with_more_directions_than_the_system_has() {
     on_every_backend!(exhausted_in_all_dtypes);
 }
 
-/// An inconsistent operator: its products have a factor that its matrix and its adjoint lack.
+/// An inconsistent operator: its products contain a factor that neither its matrix nor its adjoint contains.
 struct Wrong<'a, B: Backend>(&'a B::Array<f64>, f64);
 
 impl<B: Backend> LinearOperator<B, f64> for Wrong<'_, B> {

@@ -25,7 +25,7 @@ fn cg<B: Backend>(b: &B) -> Checked {
         let y = array("y");
         let found = solve(Method::Cg, tolerance).solve(b, &a, &y)?.checked()?;
         assert_eq!(found.iterations, [data.scalar("iterations_CG")? as usize], "{name}");
-        // one more evaluation than iterations: the last one computes the true residual
+        // the number of evaluations is one more than the iterations: the last evaluation computes the true residual
         assert_eq!((found.evaluations, found.method.as_str()), (found.iterations[0] + 1, "CG"));
         near(b, name, &found.x, &array("x_CG"), 1e-11);
         near(b, name, &found.x, &array("x_direct"), 1e3 * tolerance);
@@ -36,7 +36,7 @@ fn cg<B: Backend>(b: &B) -> Checked {
             let allowed = 1e-13 * (1 << (k / 8).min(24)) as f64;
             assert!((r * r / squared - 1.0).abs() <= allowed, "{name}: {k}: {} and {squared}", r * r);
         }
-        // the file has the largest element of the true residual
+        // the file stores the largest element of the true residual
         let r = b.subtract(&y, a.apply(b, &found.x)?)?;
         let largest = b.item(b.max(b.abs(r)?, ..)?)?;
         assert!((largest / data.scalar("max_residual_CG")? - 1.0).abs() < 0.01, "{name}: {largest}");

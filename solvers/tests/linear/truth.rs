@@ -1,4 +1,4 @@
-//! The reports of a solution are true: its residual, its convergence at any scale, and its reason for stopping.
+//! Checks that the reports of a solution are true: the residual, convergence at any scale, and the reason for stopping.
 
 use crate::{common::*, on_every_backend};
 use backends::{expr, grad::grad, prelude::*};
@@ -80,7 +80,7 @@ fn single_precision<B: Backend>(b: &B) -> Checked {
                 assert!(truth < 1.3 * found.tolerance[0], "{} {n}: {truth} of {:?}", found.method, found.tolerance);
             }
         }
-        // a tolerance below the dtype's precision ends soon, with stagnation
+        // a solve with a tolerance below the dtype's precision ends soon, with stagnation
         let found = Solve::new().method(Method::Cg).rtol(1e-12).max_iter(100_000).solve(b, &a, &y)?;
         assert_eq!(found.reason, [Reason::Stagnation]);
         assert!(found.iterations[0] < 30 * n, "{:?}", found.iterations);

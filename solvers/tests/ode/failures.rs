@@ -26,7 +26,7 @@ fn a_solution_that_becomes_infinite() -> Result<()> {
         assert!((found.t[found.t.len() - 1] - 1.0).abs() < 1e-2);
         let found = solve_ivp(&b, square, [0.0, 0.9], &one, SolveIvp::new().method(method).max_steps(3))?;
         failed(&found, "max_steps");
-        // a line that leaves the dtype's range
+        // a solution that is linear in time and leaves the dtype's range
         let steep = |b: &Numpyish, _: f64, y: &Host| b.full_like(y, 1.7e308);
         let found = solve_ivp(&b, steep, [0.0, 2.0], &one, SolveIvp::new().method(method))?;
         failed(&found, "the state is infinite or NaN at t = 1.05");
@@ -75,7 +75,7 @@ fn numbers_that_are_not_finite() -> Result<()> {
     Ok(())
 }
 
-/// A step that leads to NaN is repeated with a shorter one.
+/// A step that leads to NaN is repeated with a shorter length.
 #[test]
 fn nan_that_a_shorter_step_avoids() -> Result<()> {
     let b = Numpyish::new();

@@ -44,7 +44,7 @@ fn host<B: Backend, T: WideFloat>(b: &B, a: &dyn LinearOperator<B, T>, what: &st
     }
 }
 
-/// Index of each row's diagonal element; an error if the matrix is not square or lacks such an element.
+/// Index of each row's diagonal element; an error if the matrix is not square or a diagonal element is not stored.
 fn middles<T: WideFloat>(matrix: &HostCsr<T>, what: &str) -> Result<Vec<usize>> {
     let [rows, columns] = matrix.shape();
     if rows != columns {
@@ -81,7 +81,7 @@ impl<T: WideFloat> IncompleteLu<T> {
                 let j = indices[k];
                 let factor = Float::div(values[k], values[middle[j]]);
                 values[k] = factor;
-                // row i -= factor * row j, to the right of column j, at the stored elements of row i
+                // subtracts `factor` times row j from row i, to the right of column j, at the stored elements of row i
                 let mut at = k + 1;
                 for other in middle[j] + 1..indptr[j + 1] {
                     while at < indptr[i + 1] && indices[at] < indices[other] {
@@ -177,7 +177,7 @@ impl<T: WideFloat> Factors<T> {
                     let sum = self.lower(i).fold(x[i], |sum, (j, l)| sum - l * x[j]);
                     x[i] = Float::div(sum, self.diagonal[i]);
                 }
-                // by the columns of the conjugate transpose
+                // solves with the conjugate transpose of the factor, column by column
                 for i in (0..n).rev() {
                     x[i] = Float::div(x[i], self.diagonal[i]);
                     let xi = x[i];

@@ -24,8 +24,8 @@ pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
     fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>>;
 
     /// `M^T r`, without conjugation, for gradients and biCG. If it returns `None`, the solve in the backward pass runs
-    /// without preconditioner; for the methods that take Hermitian preconditioners, the conjugate of
-    /// [`apply`](Preconditioner::apply) is used.
+    /// without preconditioner, except in methods that take Hermitian preconditioners: they use the conjugate of
+    /// [`apply`](Preconditioner::apply).
     ///
     /// # Errors
     /// The errors of the ops.

@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the
 /// grid, for any lengths, boundaries and spacings.
 ///
-/// Each level has about half the length along the axes with the strongest coupling: those whose `1 / h^2` is near the
-/// largest, so that a grid with different spacings is first coarsened along the axes with small spacings, until all are
-/// similar. Values are transferred between levels by linear interpolation and its transpose. Each level is smoothed by
-/// damped Jacobi, equally often before and after the coarser level, so that the whole is symmetric, as conjugate
-/// gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
+/// Each level has about half the length along the axes with the strongest coupling, whose `1 / h^2` is near the
+/// largest. So a grid with different spacings is first coarsened along the axes with small spacings, until all spacings
+/// are similar. Values are transferred between levels by linear interpolation and its transpose. Each level is smoothed
+/// by damped Jacobi, equally often before and after the coarser level, so that the whole cycle is symmetric, as
+/// conjugate gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -38,7 +38,7 @@ pub struct Multigrid<B: Backend, T: WideFloat> {
 struct Level<B: Backend, T: WideFloat> {
     operator: Laplacian,
     shape: Vec<usize>,
-    /// The factor of residuals in a smoothing step.
+    /// The factor by which residuals are multiplied in a smoothing step.
     step: f64,
     /// The transfer along each axis to the next level; `None` for an axis that is not coarsened.
     transfers: Vec<Option<Transfer<B, T>>>,
@@ -75,8 +75,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // among the waves along the coarsened axes that the next level cannot represent, the longest and the
-            // shortest are damped equally
+            // this step damps two waves equally: the longest and the shortest of the waves along the coarsened axes
+            // that the next level cannot represent
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();
@@ -105,7 +105,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
 
     fn cycle(&self, b: &B, depth: usize, r: &B::Array<T>) -> Result<B::Array<T>> {
         let level = &self.levels[depth];
-        // an empty grid, or an operator that is 0
+        // nothing to do for an empty grid, or for an operator that is 0
         if r.is_empty() || level.operator.diagonal() == 0.0 {
             return Ok(r.clone());
         }
@@ -113,7 +113,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
         if let Some(inverse) = &level.inverse {
             let n: usize = level.shape.iter().product();
             let rows = b.reshape(r, [r.len() / n, n])?;
-            // the matrix is symmetric
+            // the matrix is symmetric, so it can be multiplied from the right
             return b.reshape(b.matmul(rows, inverse)?, r.shape());
         }
         let smooth = |x: &mut B::Array<T>| {
@@ -134,8 +134,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
     }
 }
 
-/// The inverse of the matrix of a small grid; the pseudo-inverse if constants are in its null space. Computed in double
-/// precision, since different spacings give elements of very different size.
+/// The inverse of the matrix of a small grid, or the pseudo-inverse if constants are in its null space. It is computed
+/// in double precision, since different spacings give elements of very different size.
 fn inverse<B: Backend, T: WideFloat>(b: &B, operator: &Laplacian, shape: &[usize]) -> Result<Option<B::Array<T>>> {
     let n: usize = shape.iter().product();
     if n == 0 {

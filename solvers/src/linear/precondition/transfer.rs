@@ -3,7 +3,7 @@
 use crate::linear::grid::{GridBoundary, Line, beyond, part};
 use backends::{ArrayAttributes, Backend, ConcatOptions, Error, Real, Result, StackOptions, WideFloat, expr};
 
-/// The axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer one;
+/// An axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer one;
 /// `None` if the axis cannot be halved.
 ///
 /// With the boundary `Zero`, the zeros stay one step beyond the last elements of both axes; with the other boundaries,
@@ -17,7 +17,7 @@ pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
     Some((length, Line { weight: line.weight / (ratio * ratio), ..line }.of_length(length), ratio))
 }
 
-/// Transfer between an axis and the one of about half the length.
+/// Transfer between an axis and a coarser axis of about half the length.
 pub(super) enum Transfer<B: Backend, T: WideFloat> {
     /// Pairs of elements correspond to one coarser element, between them.
     Pairs(GridBoundary),
@@ -68,8 +68,9 @@ fn hat_up_to(x: f64) -> f64 {
     }
 }
 
-/// For each element of the finer axis, the coarser elements and weights that interpolate it: linear between neighbours,
-/// or for cells the mean of that line over the cell, so that constants are preserved in both directions.
+/// For each element of the finer axis, the coarser elements and weights that interpolate it. With the boundary `Zero`
+/// the interpolation is linear between neighbours. For cells it is the mean of the linear function over the cell, so
+/// that constants are preserved in both directions.
 fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<(usize, f64)>> {
     let row = |i: usize| {
         let mut row: Vec<(usize, f64)> = vec![];
@@ -78,7 +79,7 @@ fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<
             None => row.push((j, weight)),
         };
         if ends == GridBoundary::Zero {
-            // the zeros are elements 0 and `m + 1` of the coarser axis
+            // the boundary's zeros are elements 0 and `m + 1` of the coarser axis
             let at = (i + 1) as f64 / ratio;
             let (j, part) = (at as usize, at.fract());
             for (j, weight) in [(j, 1.0 - part), (j + 1, part)] {
@@ -103,7 +104,8 @@ fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<
 }
 
 impl<B: Backend, T: WideFloat> Transfer<B, T> {
-    /// Transfer between axes of lengths `n` and `m`, where `ratio` is that of the coarser spacing to the finer one.
+    /// Transfer between axes of lengths `n` and `m`, where `ratio` is the ratio of the coarser spacing to the finer
+    /// one.
     pub fn new(b: &B, (n, m): (usize, usize), ratio: f64, ends: GridBoundary) -> Result<Self> {
         if n % 2 == 0 && ends != GridBoundary::Zero {
             return Ok(Transfer::Pairs(ends));
