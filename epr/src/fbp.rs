@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 /// Direct inversion of the projections, for scans whose reference spectrum has no zero below the cutoff frequency.
 ///
 /// Each projection is deconvolved by the reference spectrum, filtered, and smeared back over the image along the planes
-/// it summed over.
+/// that were summed in it.
 #[derive(Clone, Debug)]
 pub struct FilteredBackProjection<B: Backend, T: Precision> {
     backend: B,
@@ -82,8 +82,8 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     }
 }
 
-/// The filter: `-i` (times the frequency in three dimensions) divided by the spectrum of the integrated reference, up
-/// to the cutoff.
+/// The filter, up to the cutoff: `-i` divided by the spectrum of the integrated reference, and in three dimensions also
+/// multiplied by the frequency.
 fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;
@@ -110,7 +110,7 @@ fn weights_2d(scan: &Scan) -> Vec<f64> {
     (0..scan.projections()).map(|k| if weight(k) == 0.0 { 0.0 } else { weight(k) / scale }).collect()
 }
 
-/// In three dimensions the weight of a projection is the part of the sphere of directions that it stands for.
+/// In three dimensions, the weight of a projection is the area that it represents on the sphere of directions.
 fn weights_3d(scan: &Scan) -> Vec<f64> {
     let used = with_gradient(scan);
     let azimuth = |k: usize| {

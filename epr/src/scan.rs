@@ -3,7 +3,7 @@
 use backends::{Error, Real, Result};
 use std::f64::consts::TAU;
 
-/// The description of a measurement except for the projections themselves, checked for consistency.
+/// The description of a measurement, without the projections themselves. Its parts are checked for consistency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
     field: Vec<f64>,

@@ -35,8 +35,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Tv::made(projector, sinogram, lambda, false)
     }
 
-    /// Like `new`, for a run with meaningless values, as in a plan for ranks that do not exist: it makes a fixed
-    /// number of power iterations, and no value is an error.
+    /// Like `new`, for a run with meaningless values, as in a plan for ranks that do not exist. It makes a fixed number
+    /// of power iterations, and accepts any values.
     pub fn planned(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, true)
     }
@@ -367,7 +367,7 @@ fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B
 
 /// 1.05 times the norm of the operator, estimated by power iterations from `start` until they slow down.
 fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
-    /// The relative change of the norm below which one last application is made and its result taken.
+    /// If the relative change of the norm is below this number, one last application of the operator gives the norm.
     const SETTLED: f64 = 1e-5;
     const MOST: usize = 10_000;
     let norm = |x: &B::Array<T>| dot(b, x, x).map(f64::sqrt);

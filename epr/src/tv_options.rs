@@ -70,8 +70,8 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         self
     }
 
-    /// Starts with the image and the dual field of a solution, of this problem or of one with images of the same shape:
-    /// to continue it, or to change the weight.
+    /// Starts with the image and the dual field of a solution, to continue it or to change the weight. The solution may
+    /// be of this problem, or of another problem whose images have the same shape.
     #[must_use]
     pub fn resume(mut self, solution: &Solution<B::Array<T>>) -> Self {
         self.init = Some(solution.image.clone());
@@ -185,7 +185,7 @@ pub struct Solution<A> {
     pub reason: Reason,
     /// The relative change of the image in the last iteration, if a tolerance was given.
     pub change: Option<f64>,
-    /// The dual field: one component per axis, with vectors of length at most 1. At the minimum they are the directions
-    /// of the image's gradient where it is not 0.
+    /// The dual field: one component per axis, with vectors of length at most 1. At the minimum, where the image's
+    /// gradient is not 0, they are the directions of that gradient.
     pub dual: Vec<A>,
 }

@@ -90,8 +90,8 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// Makes an array of this backend from a result of a single rank that was computed along `axis`: split along
-    /// `axis`, as on several ranks, if that is long enough, otherwise as the policy says.
+    /// Makes an array of this backend from a result of a single rank that was computed along `axis`. It is split along
+    /// `axis`, as on several ranks, if the axis is long enough, otherwise as the policy says.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -104,7 +104,7 @@ impl<B: Backend> Sharded<B> {
     /// Builds an array from the parts of all ranks: `part` is this rank's part, with the rows that [`Sharded::range`]
     /// returns.
     ///
-    /// Collective in so far as all ranks must call it with the same shape and axis; nothing is sent.
+    /// Collective: all ranks must call it with the same shape and axis, although nothing is sent.
     ///
     /// # Errors
     /// [`Error::Axis`] if there is no such axis, [`Error::Argument`] if the axis is too short to be split,
@@ -147,8 +147,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Cow::Owned(self.array(Layout::along(x.layout.shape.clone(), axis), part)))
     }
 
-    /// Gathers all of `x` on every rank, for an op that has no other way. The policy limits the size, and the bytes are
-    /// counted.
+    /// Gathers all of `x` on every rank, for an op without a distributed algorithm. The policy limits the size, and the
+    /// bytes are counted.
     pub(crate) fn whole<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
         if x.layout.split.is_none() || self.ranks() == 1 {
             return Ok(x.into_owned().part);
@@ -199,7 +199,7 @@ impl<B: Backend> Sharded<B> {
         self.within.concat_with(&parts, backends::options::ConcatOptions::new().axis(axis as isize))
     }
 
-    /// Splits `x` along another axis. With no axis, every rank gets the whole array, whatever the policy says.
+    /// Splits `x` along another axis. With `None`, every rank gets the whole array, even if the policy would split it.
     ///
     /// Collective: each rank sends every other rank its share. If the axis is too short to be split, the array stays
     /// whole.

@@ -48,7 +48,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// Runs a formula over the parts, after bringing them into one layout: in one pass if the inner backend fuses
+    /// Runs a formula over the parts, after bringing them into one layout. It takes one pass if the inner backend fuses
     /// formulas.
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
     where
@@ -157,7 +157,7 @@ struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
     plan: &'p Plan,
     all: &'p [(&'a Layout, &'a dyn Any)],
-    /// Parts already received together with an earlier array's part.
+    /// Parts that were received earlier, in one message with the part of another array.
     moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
@@ -176,8 +176,8 @@ impl<B: Backend> Parts<'_, '_, B> {
         }
     }
 
-    /// Moves the rows of all arrays of one dtype from number `first` on. In a stencil, the slices of one array exchange
-    /// their edges in one message.
+    /// Moves the rows of all arrays of one dtype, beginning with array number `first`. In a stencil, the slices of one
+    /// array exchange their edges in one message.
     fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
         let b = self.b;
         let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {

@@ -368,7 +368,7 @@ impl Collectives for World {
         root: usize,
     ) -> Result<B::Array<T>> {
         let op = "broadcast";
-        // if the root passes no array, it tells all ranks, which would wait for it otherwise
+        // a root without an array reports this to all ranks, which would otherwise wait for the array
         let given = x.filter(|_| self.rank() == root);
         let mut shape = [u64::MAX; AXES + 1];
         if let Some(x) = given {

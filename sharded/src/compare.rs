@@ -36,7 +36,8 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Checks that all ranks run the same formula with the same scalars. Costs are those of [`Sharded::compare_host`].
+    /// Checks that all ranks run the same formula with the same scalars. Like [`Sharded::compare_host`], it is free if
+    /// ranks do not compare arguments.
     #[inline]
     pub(crate) fn compare_formula<E>(&self, layouts: &[Option<&Layout>], scalars: &impl Debug) -> Result<()> {
         if !self.compares() {
@@ -114,7 +115,7 @@ fn typed_host(x: &dyn AnyTyped) -> String {
     text.unwrap_or_else(|| format!("{x:?}"))
 }
 
-/// `float64[1000] with the hash 0123456789abcdef`
+/// Describes host data: `float64[1000] with the hash 0123456789abcdef`.
 fn host<T: Element>(x: &HostArray<T>) -> String {
     format!("{}{:?} with the hash {:016x}", T::DTYPE, x.shape(), hash(x))
 }
@@ -130,7 +131,7 @@ fn hash<T: Element>(x: &HostArray<T>) -> u64 {
         rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
     };
     // NaNs of any sign and payload hash alike: elements that are NaN are replaced before hashing, and their positions
-    // hashed
+    // are hashed as well
     #[allow(clippy::eq_op)]
     let is_nan = |x: &T| x != x;
     if x.iter().any(is_nan) {

@@ -171,8 +171,7 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Exchanges elements on the host: `to[r]` elements go to rank r, which stand in `own` in the order of ranks, and
-    /// `from[r]` come from it.
+    /// Exchanges elements on the host. Rank r gets the next `to[r]` elements of `own`, and sends `from[r]` elements.
     pub(crate) fn exchange_elements<T: Element>(
         &self,
         op: &'static str,
@@ -188,7 +187,7 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// If checks are on, checks that all ranks are about to do the same.
+    /// If checks are on, checks that all ranks are about to make the same call.
     pub(crate) fn agree(&self, op: &'static str, what: impl FnOnce() -> String) -> Result<()> {
         self.world.agree(op, what).map_err(failed(op))
     }

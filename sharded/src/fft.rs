@@ -1,7 +1,7 @@
-//! Fourier transforms over several axes: first along the axes that are not split, then, after changing the split, along
-//! the axis that was.
+//! Fourier transforms over several axes. The axes that are not split are transformed first; then the split is changed,
+//! and the axis that was split is transformed.
 //!
-//! The passes are those of the inner backend, in its order, so each lane has the same bits as there.
+//! The passes are those of the inner backend, in the same order, so each lane has the same bits as on one rank.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{
@@ -14,8 +14,8 @@ use std::borrow::Cow;
 /// Passes in their order: the axis, its number of points, and its length in the result.
 type Steps = [(usize, usize, usize)];
 
-/// Brings the array into the layout for the next passes; returns it and the number of these passes: those before the
-/// next pass along the split axis.
+/// Brings the array into the layout for the next passes. Returns it and the number of these passes, which end before
+/// the next pass along the split axis.
 fn stage<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -26,7 +26,7 @@ fn stage<'a, B: Backend, T: Element>(
     let shape = x.layout.shape.clone();
     let may_be = |axis: &usize| b.may_split(shape[*axis]);
     let Some(from) = x.split() else {
-        // a whole array is cut as early as possible, which sends nothing
+        // a whole array is cut as early as possible, since cutting sends nothing
         let free = (0..shape.len()).filter(may_be).find(|&axis| place(axis) == steps.len());
         if free.is_some() {
             return Ok((b.split_along(op, x, free)?, steps.len()));
@@ -37,7 +37,7 @@ fn stage<'a, B: Backend, T: Element>(
     if place(from) > 0 {
         return Ok((x, place(from)));
     }
-    // the axis that is transformed last, if any
+    // splits along the axis that is transformed last, if there is a suitable axis
     let to =
         (0..shape.len()).filter(|&axis| axis != from).filter(may_be).max_by_key(|&axis| (place(axis), shape[axis]));
     match to {
@@ -97,7 +97,7 @@ macro_rules! to_complex {
                 let (axes, s) = backwards(&rest[..count]);
                 rest = &rest[count..];
                 let part = b.within.$again(&staged.part, $more::new().axes(axes).s(s).norm(norm))?;
-                // for a complex dtype, the complex dtype is the dtype itself
+                // for a complex dtype, `T::Complex` is the dtype itself
                 let part = b.within.astype::<T::Complex, _>(part)?;
                 x = if rest.is_empty() { placed(b, &staged.layout, part)? } else { kept(b, &staged.layout, part) };
             }
@@ -141,7 +141,7 @@ pub fn irfftn<B: Backend, T: ComplexFloat>(
     loop {
         let (staged, count) = stage(b, op, x, rest)?;
         if count == rest.len() {
-            // the inverse of the half spectrum runs last here, too
+            // the inverse transform of the half spectrum runs last, as in the inner backend
             let (axes, points): (Vec<usize>, Vec<usize>) = rest.iter().map(|step| (step.0, step.1)).unzip();
             let options = IrfftnOptions::new().axes(axes).s(points).norm(norm);
             return placed(b, &staged.layout, b.within.irfftn_with(&staged.part, options)?);

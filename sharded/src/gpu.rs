@@ -4,7 +4,7 @@ use crate::failed;
 use backends::{Cuda, Error, Result};
 use backends_world::World;
 
-/// The GPU of a rank: the one whose number is the rank's number on its machine, modulo the number of GPUs.
+/// The GPU of a rank. Its number is the rank's number on its machine, modulo the number of GPUs.
 ///
 /// The backend has its own stream of random numbers, as [`Sharded`](crate::Sharded) requires. Parts of arrays go
 /// between GPUs by NCCL if each rank has its own GPU; ranks that share a GPU exchange parts through the host.

@@ -44,7 +44,7 @@ pub fn getitem<B: Backend, T: Element>(
     }
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
-    // the split axis by itself, after all others
+    // slices the split axis separately, after all other axes
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
         spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
@@ -62,10 +62,10 @@ pub fn getitem<B: Backend, T: Element>(
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
 }
 
-/// The rows of this rank's part that a slice of the split axis selects, if they can stay here: if the slice selects all
-/// rows, or if every rank keeps some and none many more than the others. Then nothing moves, and the layout records
-/// each rank's rows.
-#[allow(clippy::type_complexity)] // the rows here, and those of all
+/// The rows of this rank's part that a slice of the split axis selects, if they can stay here. They can if the slice
+/// selects all rows, or if every rank keeps some rows and no rank many more than the others. Then nothing moves, and
+/// the layout records each rank's rows.
+#[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn stays<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -129,8 +129,8 @@ pub fn add_at<B: Backend, T: Numeric>(
     }
 }
 
-/// Writes values to a slice of an array, each rank to its own rows. Returns false without writing if `index` has
-/// other entries than slices and integers.
+/// Writes values to a slice of an array, each rank to its own rows. Returns false without writing if `index` has other
+/// items than slices and integers.
 fn written<B: Backend, T: Element>(
     op: &'static str,
     b: &Sharded<B>,
@@ -159,7 +159,7 @@ fn written<B: Backend, T: Element>(
     let span = spans[axis];
     let run = Run { source: 0, from: span.start, step: span.step, to: 0, len: span.len };
     let before = x.layout.ranges(b.ranks());
-    // the rows of the values that each rank writes
+    // the rows of the values that each rank writes to its part
     let rows: Arc<[Range<usize>]> = before.iter().map(|own| run.within(own)).collect();
     let values = match values {
         Operand::Scalar(value) => Operand::Scalar(*value),
@@ -169,7 +169,7 @@ fn written<B: Backend, T: Element>(
             let own = own.filter(|&k| !span.drop && values.layout.shape[k] == span.len && span.len > 1);
             let values = Cow::Borrowed(&**values);
             Operand::Array(match own {
-                // the values are repeated along the axis, or do not have it
+                // the values are broadcast along the axis, or lack it
                 None => Cow::Owned(b.gather(op, values)?),
                 Some(k) => b.with_rows(op, values, k, Some(&rows))?,
             })
@@ -331,7 +331,7 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let split = Split { axis: split.axis - axes + 1, held: split.held.clone() };
         return Ok(b.array(Layout::new(shape, Some(split)), part));
     }
-    // the mask selects nothing, and its axes may be shorter than those of the array
+    // a mask with an empty axis selects nothing, and its axes may be shorter than those of the array
     if mask.layout.shape.contains(&0) {
         let shape = [&[0], &x.layout.shape[axes..]].concat();
         return b.settle(b.within.empty::<T>(shape)?);

@@ -45,7 +45,7 @@ pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// The range of each rank, if it is not the usual one: the rows of a slice stay in place.
+    /// The range of each rank, if the ranges are not the usual ones, as after a slice whose rows stayed in place.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 

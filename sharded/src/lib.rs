@@ -93,7 +93,7 @@ mod ops {
 
 backends::backend! { overlay = "sharded.toml" }
 
-/// Which arrays are split, and how much an op may gather that needs whole arrays.
+/// The rules for splitting arrays, and for the amount of data that ops which need whole arrays may gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -231,12 +231,12 @@ impl<B: Backend> Sharded<B> {
         &self.world
     }
 
-    /// The policy: which arrays are split, and how much may be gathered.
+    /// The policy for splitting and gathering arrays.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
-    /// The arrays that ops which need whole arrays have gathered so far on this backend and its clones, by op.
+    /// Statistics of the whole arrays that ops have gathered so far on this backend and its clones, by op.
     pub fn gathered(&self) -> Gathered {
         let mut ops = self.seen.gathered.lock().unwrap_or_else(PoisonError::into_inner).clone();
         ops.sort_by_key(|by| (Reverse(by.bytes), Reverse(by.count), by.op));

@@ -189,9 +189,9 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// The rows of a whole array that each rank needs when the array begins at `at` of a longer axis. Each rank already
-/// holds them, so nothing is sent.
-#[allow(clippy::type_complexity)] // the rows here, and those of all
+/// The rows of a whole array that each rank needs if the array is placed at index `at` of a longer axis. Each rank
+/// already holds them, so nothing is sent.
+#[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &Part<B, T>,
@@ -478,8 +478,8 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // axes before and after the split axis stay in place if both shapes have the split axis, with as many elements
-    // before it
+    // axes before and after the split axis stay in place if the new shape also has the split axis, with the same number
+    // of elements before it
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {

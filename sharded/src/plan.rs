@@ -27,7 +27,7 @@ enum Kind {
 
 #[derive(Debug)]
 struct Along {
-    /// The axis in arrays of `ndim` axes; arrays with fewer axes have the last ones.
+    /// The axis, counted in arrays of `ndim` axes. Arrays with fewer axes have the last ones of these.
     axis: usize,
     ndim: usize,
     /// Length of the axis.
@@ -44,7 +44,7 @@ struct Along {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
-    /// All arrays that do not repeat along the axis.
+    /// All arrays that are not broadcast along the axis.
     All,
     /// Arrays with as many axes as the first.
     Alike,
@@ -83,8 +83,8 @@ impl Plan {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// One layout for all arrays of an elementwise op, after broadcasting: the split axis and rows of the largest array
-    /// that is split, the first of equally large ones.
+    /// One layout for all arrays of an elementwise op, after broadcasting. The split axis and the rows are those of the
+    /// largest array that is split, or of the first of equally large ones.
     #[doc(hidden)]
     #[inline]
     pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
@@ -127,8 +127,8 @@ impl<B: Backend> Sharded<B> {
         Some(Along { axis, ndim, len, held, which: Which::All, taken: Vec::new(), arrays: Vec::new() })
     }
 
-    /// Any layout that is not split along the axes of the op: the present one, or else split along the longest other
-    /// axis.
+    /// A layout that is not split along the axes of the op: the present layout if possible, otherwise one that is split
+    /// along the longest other axis.
     #[doc(hidden)]
     pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -147,7 +147,7 @@ impl<B: Backend> Sharded<B> {
         Ok(self.plan_free(arrays, &taken))
     }
 
-    /// Any layout that is not split along the last two axes.
+    /// A layout that is not split along the last two axes.
     #[doc(hidden)]
     pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -255,8 +255,8 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<Cow<'a, Part<B, T>>> {
         match along.axis_of(k, &x.layout.shape) {
             Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
-            // an array that is broadcast along the split axis is gathered, uncounted, as an argument of an elementwise
-            // op
+            // an array that is broadcast along the split axis is gathered without being counted, since it is an
+            // argument of an elementwise op
             None if along.which == Which::All => self.gather(op, x).map(Cow::Owned),
             None => self.whole(op, x).map(Cow::Owned),
         }
@@ -339,7 +339,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// As [`place`](Sharded::place), for the only result of a call: takes the layout out of the plan.
+    /// Like [`place`](Sharded::place), for the only result of a call; moves the layout out of the plan.
     #[doc(hidden)]
     #[inline]
     pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {

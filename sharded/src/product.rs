@@ -15,8 +15,9 @@ fn held<B: Backend, T: Numeric>(x: &ShardedArray<B, T>) -> Held {
     x.layout.split.as_ref().and_then(|split| split.held.clone())
 }
 
-/// The product of matrices: rows of the first by the whole second, the whole first by columns of the second, batch by
-/// batch, or, if the summed axis is split, products of the parts that are then added.
+/// The product of matrices. Depending on the split, it multiplies rows of the first matrix by the whole second one, the
+/// whole first matrix by columns of the second one, or batch by batch. If the summed axis is split, the products of the
+/// parts are added.
 pub fn matmul<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x1: &ShardedArray<B, T>,
@@ -54,8 +55,8 @@ pub fn matmul<B: Backend, T: Numeric>(
     b.settle(b.within.matmul(&x1.part, &x2.part)?)
 }
 
-/// Rows of the first matrix by the whole second. The second is gathered, or, if the policy forbids that, broadcast in
-/// one block per rank.
+/// Multiplies rows of the first matrix by the whole second matrix. The second matrix is gathered, or, if the policy
+/// forbids that, broadcast in one block per rank.
 fn rows<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -101,7 +102,8 @@ fn broadcast<B: Backend, T: Numeric>(
     b.within.from_ndarray(shaped(op, shape, all)?)
 }
 
-/// Batches: both arrays are split along the batch axis of the larger one that has the whole axis.
+/// Batches: the larger of the arrays that are split along a batch axis determines the split axis. An operand whose axis
+/// is broadcast there is gathered.
 fn batches<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

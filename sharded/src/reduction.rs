@@ -1,5 +1,5 @@
-//! Reductions: computed on the parts if the split axis stays; otherwise each rank computes a partial result, and these
-//! are joined.
+//! Reductions. They are computed on the parts if the split axis is not reduced; otherwise each rank computes a partial
+//! result, and the partial results are joined.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 struct Left {
     axes: Vec<usize>,
     shape: Vec<usize>,
-    /// The split of the result: that of the argument, if its split axis stays.
+    /// The split of the result: the argument's split, if the split axis is not reduced.
     split: Option<Split>,
     /// Whether the split axis is reduced.
     is_across: bool,
@@ -42,8 +42,8 @@ impl Left {
     }
 }
 
-/// Up to this many elements, every rank gathers the array and reduces it: faster than a tree, and with the bits of one
-/// rank.
+/// Arrays of up to this many elements are gathered and reduced on every rank, which is faster than a tree and gives the
+/// bits of one rank.
 const FEW: usize = 1 << 12;
 
 /// A reduction that joins partial results.
@@ -72,8 +72,8 @@ impl<F, J> Fold<F, J> {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
         let is_few = is_tree && x.layout.size() <= FEW;
-        // nothing is joined if every rank holds the array, or if one rank computes what several ranks would compute
-        // from the whole array
+        // there is nothing to join if every rank holds the array, or if a single rank computes a result for which
+        // several ranks would gather the whole array
         let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
@@ -124,7 +124,7 @@ impl<F, J> Fold<F, J> {
         let whole = rows.len() / grain;
         let mut values: Vec<U> = Vec::new();
         if whole > 0 {
-            // split the axis into two, grains and elements of a grain; the axis of grains stays
+            // splits the axis into two axes, grains and elements of a grain; the axis of grains is not reduced
             let full = b.cut(&x.part, along, 0..whole * grain)?;
             let mut shape: Vec<isize> = b.within.shape(&full).iter().map(|&n| n as isize).collect();
             shape.splice(along..=along, [whole as isize, grain as isize]);
@@ -299,7 +299,7 @@ fn unsplit<B: Backend, T: Element, U: Element>(
 
 macro_rules! extremes {
     ($($op:ident $with:ident $options:ident $best:ident $better:ident;)*) => {$(
-        /// The first of equal elements; the first NaN precedes all numbers.
+        /// The index of the best element: the first of equal ones. NaN is better than any number.
         pub fn $op<B: Backend, T: Ordered>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,
@@ -364,7 +364,7 @@ fn first_of<T: Ordered>(
 
 macro_rules! scans {
     ($($op:ident $with:ident $options:ident $apply:ident $first:ident $join:ident;)*) => {$(
-        /// Scans the parts, each starting from the totals of the ranks before.
+        /// Scans the parts. The scan of each part starts from the totals of the previous ranks.
         pub fn $op<B: Backend, T: Element>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,

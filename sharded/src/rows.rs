@@ -1,4 +1,4 @@
-//! Moves rows along the split axis between ranks: the primitive behind slices, rolls, joins and borders.
+//! Moves rows along the split axis between ranks: the primitive operation of slices, rolls, concatenations and borders.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};

@@ -6,8 +6,8 @@ use std::{borrow::Cow, ops::Range};
 
 macro_rules! scatters {
     ($($op:ident $bound:ident;)*) => {$(
-        /// Works along an axis that is not split, changing the split if there is another axis that is long enough;
-        /// otherwise each value goes to the rank that holds its row.
+        /// Works along an axis that is not split. If the array is split along this axis, the split moves to another
+        /// axis that is long enough; if there is none, each value goes to the rank that holds its row.
         pub fn $op<B: Backend, T: $bound>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,
@@ -88,7 +88,8 @@ fn routed<B: Backend, T: Element>(
     Ok((b.within.asarray(places)?, values))
 }
 
-/// Converts indices to places on an axis of length `n`; the error is the first index out of range.
+/// Converts indices, which may be negative, to places from 0 on along an axis of length `n`; the error is the first
+/// index out of range.
 fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
     let place = |index: i64| {
         let from_start = if index < 0 { i128::from(index) + n as i128 } else { i128::from(index) };

@@ -1,5 +1,5 @@
-//! Tests every row of the table on ranks: the ranks that an MPI launcher has started, or as many threads of this
-//! process as `RANKS` says, by default 3 and then 7.
+//! Tests every row of the table on ranks: on the ranks that an MPI launcher has started, or on threads of this process.
+//! `RANKS` sets the number of threads, by default 3 and then 7.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
@@ -36,7 +36,7 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
     }
 }
 
-/// Returns whether every row is tested with every number of ranks: `cargo xtask test --exhaustive`.
+/// Returns whether every row is tested with every number of ranks, as in `cargo xtask test --exhaustive`.
 fn is_exhaustive() -> bool {
     std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
 }
@@ -48,8 +48,8 @@ fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
     numbers[name.bytes().map(usize::from).sum::<usize>() % N]
 }
 
-/// Runs the same tests on processes: this binary under the launcher of each library. With more than two ranks fewer
-/// dtypes are tested.
+/// Runs the same tests on processes: this binary is started by the launcher of each library. With more than two ranks
+/// fewer dtypes are tested.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_processes() {

@@ -1,5 +1,5 @@
-//! Parts of arrays from GPU to GPU, on ranks with a GPU each, as threads and as processes. The software device has
-//! several GPUs. With fewer real GPUs than ranks, or without NCCL, these tests cannot run.
+//! Tests the exchange of parts of arrays from GPU to GPU. Each rank, a thread or a process, has a GPU. The software
+//! device has several GPUs; with fewer real GPUs than ranks, or without NCCL, these tests cannot run.
 #![cfg(target_os = "linux")]
 
 use backends::{Element, prelude::*, runtime::available};
@@ -10,7 +10,7 @@ use backends_sharded::{
 use mpiexec::Mpi;
 use std::{env, process::Command, sync::OnceLock, time::Duration};
 
-/// The environment variable with the role of this process: a rank of one of these tests.
+/// The environment variable with the role of this process as a rank of one of these tests.
 const ROLE: &str = "BACKENDS_NCCL_ROLE";
 
 /// The number of ranks of the tests.
@@ -105,7 +105,7 @@ fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
 fn all_dtypes(b: &Sharded<Cuda>) {
     assert!(b.link().is_ok_and(|name| name.starts_with("NCCL 2.")), "{:?}", b.link());
     moves_of_all_dtypes(b);
-    // data that goes over the link is sent in no message
+    // data that goes over the link is not sent as messages of the world
     let x = b.random_normal::<f64>([300, 4]).unwrap();
     b.world().reset_spent();
     b.resplit(&x, Some(1)).unwrap();
@@ -159,11 +159,11 @@ fn nothing_is_copied_to_the_host() {
 
 /// The function that returns how many bytes this thread has copied to the host; `None` on a real GPU.
 fn soft_copied() -> Option<extern "C" fn() -> u64> {
-    // SAFETY: the driver, or what the loader finds in its place, has been loaded by the backend already.
+    // SAFETY: the backend has already loaded this library, whichever the loader finds, so no initialisation code runs.
     let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
     // the library stays loaded, so the function stays valid
     let driver: &'static libloading::Library = Box::leak(Box::new(driver));
-    // SAFETY: the function of the software device has this type.
+    // SAFETY: the software device defines `soft_cuda_copied` with this type.
     let copied = unsafe { driver.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.ok()?;
     Some(*copied)
 }

@@ -1,5 +1,5 @@
-//! Tests beyond the small arrays of the table's cases: independence of the number of ranks, data that moves or is
-//! gathered, and plans.
+//! Tests beyond the small arrays of the table's cases: results that do not depend on the number of ranks, data that
+//! moves or is gathered, and plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{expr, ix, prelude::*};
@@ -188,7 +188,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
         all.push(bits(b, &b.scatter_add(&part, &few.0, &few.1, 0)?)?);
         all.push(bits(b, &b.scatter_add(&part, b.zeros::<i64>([0])?, b.zeros::<f64>([0, 5])?, 0)?)?);
         assert_eq!(b.gathered().count, 0);
-        // one wrong index on one rank: all ranks report it
+        // one index on one rank is wrong, and all ranks report it
         let mut wrong = places.clone();
         b.set(&mut wrong, ix![217], 900)?;
         let why = b.scatter_add(&part, &wrong, &values, 0).unwrap_err();
