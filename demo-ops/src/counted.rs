@@ -1,5 +1,5 @@
-//! A backend around any other, which counts the calls of each op: what a profiler, a tape of gradients or arrays over several
-//! processes begin with.
+//! A backend around any other backend, which counts the calls of each op. A profiler, a tape for gradients or arrays
+//! split over processes begin in the same way.
 
 use backends::{
     prelude::*,
@@ -12,7 +12,7 @@ use std::{
 
 backends::backend! { overlay = "counted.toml" }
 
-/// A backend with its calls counted; clones count together.
+/// A backend whose calls are counted; clones share the counts.
 #[derive(Clone, Debug)]
 pub struct Counted<B> {
     within: B,
@@ -20,12 +20,12 @@ pub struct Counted<B> {
 }
 
 impl<B> Counted<B> {
-    /// Nothing is counted yet.
+    /// Wraps a backend, with all counts at 0.
     pub fn new(within: B) -> Counted<B> {
         Counted { within, calls: Arc::default() }
     }
 
-    /// How often each op was called.
+    /// The number of calls of each op.
     pub fn calls(&self) -> BTreeMap<&'static str, u64> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -69,7 +69,7 @@ impl<B: Backend> Wrap for Counted<B> {
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<()> {
-        // what is composed of other ops counts as these
+        // an op that is composed of other ops is not counted itself, only these ops are
         if !call.is_composed {
             *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(call.op).or_default() += 1;
         }

@@ -1,8 +1,8 @@
-//! Kernels of our own for a backend that is not ours: a row names them by `call = "crate::kernels::.."`.
+//! Kernels of this crate for a backend of another crate: a row names them by `call = "crate::kernels::.."`.
 
 use backends::{prelude::*, runtime::rules};
 
-/// The row `between` on the CPU: one pass over both arrays.
+/// The op `between` on the CPU, in one pass over both arrays.
 pub fn between<T: Precision>(_: &Numpyish, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {
     let shape = rules::broadcast("between", x1.shape(), x2.shape())?;
     rules::count("between", &shape, size_of::<T>())?;

@@ -1,5 +1,5 @@
-//! An example of a user's crate: ops of its own from a table of its own, on every backend, and generic code
-//! over both.
+//! An example of a user's crate: it defines ops in a table, which run on every backend, and generic code that uses
+//! these and the base ops.
 
 use backends::prelude::*;
 
@@ -10,23 +10,23 @@ pub mod points;
 
 backends::backend! { table = "my_ops.toml", trait = MyOps }
 
-// ... and on the backends of this crate
+// the ops also run on the backends of this crate
 backend_my_ops! { overlay = "naive_my_ops.toml" }
 backend_my_ops! { overlay = "counted.toml" }
-// ... and on arrays that are split over ranks
+// the ops also run on arrays that are split over ranks
 backend_my_ops! { sharded = backends_sharded::Sharded }
 
-/// The function that the row `spectral_energy` names: an op can also be a function over any backend.
+/// The function that the row `spectral_energy` names: an op may be a function over any backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.square(b.abs(b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }
 
-/// The real dtype of the complex dtype of `T` is `T`; this says it to the compiler.
+/// Converts to `T`. The real dtype of the complex dtype of `T` is `T`, but the compiler does not know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
 
-/// A layer of a network over base ops and our own, on any backend with both.
+/// A layer of a network, from base ops and ops of this crate, on any backend that has both.
 pub fn layer<B: Backend + MyOps, T: Precision>(b: &B, x: &B::Array<T>, w: &B::Array<T>) -> Result<B::Array<T>> {
     b.normal_gate(b.normalize(b.matmul(x, w)?, -1)?)
 }

@@ -1,18 +1,19 @@
-//! A fourth backend: the plainest loops over ndarray, as a column of the table.
+//! A fourth backend, with simple loops over ndarray, as a column of the table.
 //!
-//! `naive.toml` names a function for a few rows; every `each` and every `compose` row of the base table runs on it for
-//! nothing. It shows how little a backend needs to begin with, and gives the fast ones something to be compared with.
+//! `naive.toml` names functions for a few rows. Every `each` row and every `compose` row of the base table runs on the
+//! backend without further code. The example shows the minimum that a backend needs, and serves as a reference for the
+//! fast backends.
 
 use backends::{prelude::*, runtime::numpyish::raw::HostView};
 use ndarray::{ArrayD, Axis, IxDyn};
 
 backends::backend! { overlay = "naive.toml", partial = true }
 
-/// The backend: nothing to configure.
+/// The backend, which has no settings.
 #[derive(Clone, Debug, Default)]
 pub struct Naive;
 
-/// Its arrays.
+/// The arrays of the backend.
 pub type NaiveArray<T> = HostArray<T>;
 
 impl Arrays for Naive {
@@ -29,7 +30,7 @@ impl Arrays for Naive {
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> Option<HostView<'a, T>> {
-        // formulas run over its memory in one pass
+        // lets formulas run over the memory of the array in one pass
         Some(HostView::of(x))
     }
 
@@ -44,7 +45,7 @@ impl Arrays for Naive {
     fn seed(&self, _seed: u64) {}
 }
 
-/// The loops around scalar expressions.
+/// The loops for scalar expressions.
 pub mod elementwise {
     use super::*;
     use backends::runtime::{Each, EachOf, EachSource, rules::broadcast_all};
@@ -58,10 +59,10 @@ pub mod elementwise {
         }
     }
 
-    /// The shape that operands broadcast to, in which there is room for results of `U`.
+    /// The shape to which the operands broadcast; an error if memory is insufficient for results of dtype `U`.
     fn common<U: Element>(op: &'static str, shapes: &[&[usize]]) -> Result<Vec<usize>> {
         let shape = broadcast_all(op, shapes.iter().copied())?;
-        // the shape of an array that exists is not too large
+        // an existing array of this shape shows that the shape is not too large
         if shapes.iter().any(|x| !x.is_empty() && **x != shape) {
             room::<U>(op, &shape)?;
         }
@@ -79,7 +80,7 @@ pub mod elementwise {
         Ok(result.into_shared())
     }
 
-    /// One operand.
+    /// Applies an op with one operand.
     pub fn each1<T: Element, F: Each<1, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -88,7 +89,7 @@ pub mod elementwise {
         each(f, [x])
     }
 
-    /// Two operands.
+    /// Applies an op with two operands.
     pub fn each2<T: Element, F: Each<2, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -98,7 +99,7 @@ pub mod elementwise {
         each(f, [x1, x2])
     }
 
-    /// Three operands.
+    /// Applies an op with three operands.
     pub fn each3<T: Element, F: Each<3, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -109,7 +110,7 @@ pub mod elementwise {
         each(f, [x1, x2, x3])
     }
 
-    /// Three operands of any dtypes.
+    /// Applies an op with three operands whose dtypes may differ.
     pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
         _: &Naive,
         f: &F,
@@ -126,35 +127,36 @@ pub mod elementwise {
     }
 }
 
-/// New arrays.
+/// Ops that create arrays.
 pub mod creation {
     use super::*;
 
-    /// The ndarray itself.
+    /// Returns the ndarray itself.
     pub fn asarray<T: Element>(_: &Naive, x: HostArray<T>) -> Result<NaiveArray<T>> {
         Ok(x)
     }
 
-    /// One value everywhere.
+    /// An array whose elements all have one value.
     pub fn full<T: Element>(_: &Naive, shape: &[usize], value: T) -> Result<NaiveArray<T>> {
         room::<T>("full", shape)?;
         Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
     }
 }
 
-/// An error where there is no memory for an array of this shape: ndarray would panic, or end the process.
+/// Returns an error if memory is insufficient for an array of this shape. Without this check, ndarray would panic or
+/// end the process.
 fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
     let n = backends::runtime::rules::count(op, shape, size_of::<T>())?;
     let refused = |_| Error::Memory { op, bytes: n * size_of::<T>() };
     Vec::<T>::new().try_reserve_exact(n).map_err(refused)
 }
 
-/// Sums.
+/// Reductions.
 pub mod reduction {
     use super::*;
     use backends::runtime::FoldSource;
 
-    /// Reductions of scalar expressions: the row brings loops for ndarray with it.
+    /// Reductions of scalar expressions, by the CPU backend's loops for the row.
     pub fn fold<U: Element, T: Element, F: FoldSource>(
         _: &Naive,
         f: &F,
@@ -165,7 +167,7 @@ pub mod reduction {
         backends::runtime::numpyish::reduction::fold(&Numpyish::new(), f, x, axis, keepdims)
     }
 
-    /// The sum over axes, in the order of memory.
+    /// The sum over axes, in memory order.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
         let mut axes = backends::runtime::rules::reduction("sum", axis, x.ndim())?;
         axes.sort_unstable();
@@ -185,11 +187,11 @@ pub mod reduction {
     }
 }
 
-/// Products.
+/// Matrix products.
 pub mod linalg {
     use super::*;
 
-    /// The product of two matrices; only of two dimensions here.
+    /// The product of two matrices; other numbers of axes are not supported here.
     pub fn matmul<T: Numeric>(_: &Naive, x1: &NaiveArray<T>, x2: &NaiveArray<T>) -> Result<NaiveArray<T>> {
         let ([n, k], [k2, m]) = (x1.shape(), x2.shape()) else {
             return Err(Error::unsupported("matmul", "naive, for other than two matrices"));
@@ -203,16 +205,16 @@ pub mod linalg {
     }
 }
 
-/// Views.
+/// Ops that return views.
 pub mod manipulation {
     use super::*;
 
-    /// The axes in reverse order.
+    /// The array with its axes in reverse order.
     pub fn transpose<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
         Ok(x.clone().reversed_axes())
     }
 
-    /// The elements in another shape.
+    /// The array with another shape.
     pub fn reshape<T: Element>(_: &Naive, x: &NaiveArray<T>, shape: &[isize]) -> Result<NaiveArray<T>> {
         let shape = backends::runtime::rules::infer("reshape", x.shape(), shape)?;
         room::<T>("reshape", &shape)?;

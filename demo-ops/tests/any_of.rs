@@ -1,5 +1,5 @@
-//! An enum of backends that this crate defines, with one of its own backends: every row of the base table on it, and no
-//! mixing of arrays.
+//! An enum of backends that this crate defines, which includes a backend of this crate. Every row of the base table
+//! runs on it, and arrays of different backends cannot be mixed.
 
 use backends::{expr, ops, prelude::*};
 use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};

@@ -1,4 +1,4 @@
-//! A backend around others: every row of the base table on it against NumPy, and its counts of calls.
+//! A backend around other backends: compares every row of the base table with NumPy, and checks the counts of calls.
 
 use backends::{prelude::*, runtime::available};
 use demo_ops::{counted::Counted, naive::Naive, *};
@@ -20,7 +20,7 @@ fn counts_rows<B: Backend>(b: &Counted<B>) {
     for op in ["linspace", "exp", "multiply", "square", "unique_counts", "asarray"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // a composition runs over the wrapper, so its parts are counted
+    // a composed op runs on the wrapper, so its inner ops are counted
     b.outer(&result, &result).unwrap();
     assert!(!b.calls().contains_key("outer") && b.calls()["multiply"] == 2, "{:?}", b.calls());
 }
@@ -30,7 +30,7 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     let x = b.asarray([1.0_f32, -4.0]).unwrap();
     let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
     assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-    // a row that each library implements by its own power
+    // the row names a power function of each library
     let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
     assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
     let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
@@ -39,7 +39,7 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     for op in ["between", "leaky", "power_mean"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // rows that are composed or written over any backend run over the wrapper
+    // composed rows, and rows that are functions over any backend, run on the wrapper
     assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
 }
 
@@ -87,12 +87,12 @@ fn errors_are_those_of_the_backend_within() {
     let x = b.asarray([1.0, 2.0]).unwrap();
     assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 1);
-    // a composed row names the op that is missing
+    // the error of a composed row names the op that is missing
     assert!(matches!(b.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 2);
 }
 
-/// The rows of `my_ops.toml` against NumPy.
+/// Compares the rows of `my_ops.toml` with NumPy.
 mod of_ours {
     use super::*;
 

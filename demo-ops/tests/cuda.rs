@@ -1,4 +1,4 @@
-//! The rows of `my_ops.toml` on the GPU, against NumPy.
+//! Compares the rows of `my_ops.toml` on the GPU with NumPy.
 
 use backends::prelude::*;
 use demo_ops::*;

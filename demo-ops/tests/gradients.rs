@@ -1,5 +1,5 @@
-//! Gradients of the rows of `my_ops.toml` against differences: derived from expressions, given by the row, or those of
-//! a composition's parts.
+//! Compares gradients of the rows of `my_ops.toml` with finite differences. The gradients are derived from expressions,
+//! given by the row, or follow from the ops of a composition.
 
 use backends::{grad::grad, prelude::*};
 use demo_ops::*;

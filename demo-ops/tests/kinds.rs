@@ -1,4 +1,5 @@
-//! All kinds of parameters and results that a row may have, on a known backend, on one chosen at run time, and by name.
+//! All kinds of parameters and results that a row may have: on a backend known at compile time, on one chosen at run
+//! time, and in calls by name.
 
 use backends::{DynArray, Value, prelude::*, runtime::available};
 use demo_ops::*;
@@ -13,7 +14,7 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     let options = DistanceOptions::new().metric(Metric::Manhattan);
     assert_eq!(host(&b.distance_with(&x, &origin, options.clone().mask(&mask))?)?, [3.0, 6.0]);
     assert_eq!(host(&b.distance_with(&x, &origin, options.clone().weights(&ones))?)?, [3.0, 6.0]);
-    // optional arrays by value
+    // optional arrays are passed by value
     let by_value = options.mask(b.less(&ones, 0.5)?).weights(b.add(&ones, 1)?);
     assert_eq!(host(&b.distance_with(&x, &origin, by_value)?)?, [4.0, 8.0]);
 

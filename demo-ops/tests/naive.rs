@@ -1,11 +1,12 @@
-//! A fourth backend, `Naive`: the rows of the base table that it has, against NumPy, and a row of this crate composed
-//! of them.
+//! A fourth backend, `Naive`: compares the rows of the base table that it has with NumPy, and a row of this crate that
+//! is composed of them.
 
 use backends::{expr, prelude::*};
 use demo_ops::naive::Naive;
 
-// Functions over any backend call ops that Naive lacks: tensordot for products and reshapes, index_put for gathers,
-// linear algebra for factorizations, segments for scatters. Rows that the overlay lacks are known from the overlay.
+// Some rows are functions over any backend, and call ops that Naive lacks: tensordot for products and reshapes,
+// index_put for gathers, linear algebra for factorizations, segments for scatters. The macro knows from the overlay
+// which rows are missing there.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -50,12 +51,12 @@ fn formulas_run_over_its_memory() {
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
 
-/// The rows of `my_ops.toml`: by Naive's loops, by compositions, and one by a function of its own.
+/// The rows of `my_ops.toml`: most run by Naive's loops or as compositions, and one by a function of this crate.
 mod of_ours {
     use super::*;
     use demo_ops::*;
 
-    // functions over any backend call ops that Naive lacks
+    // some rows are functions over any backend, and call ops that Naive lacks
     backends::conformance! {
         table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
         backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],

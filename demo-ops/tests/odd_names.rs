@@ -1,5 +1,5 @@
-//! Names in a table may be keywords of the languages in which code is generated, and numbers arrive as they are
-//! written.
+//! Names in a table may be keywords of the languages in which code is generated, and numbers in a table reach the
+//! kernels exactly.
 
 use backends::{
     prelude::*,

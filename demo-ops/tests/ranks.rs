@@ -1,5 +1,5 @@
-//! The rows of `my_ops.toml` on arrays split over ranks, and the base table on ranks that compute with this crate's
-//! backend.
+//! Tests the rows of `my_ops.toml` on arrays split over ranks, and the base table on ranks that compute with this
+//! crate's backend.
 
 use backends::prelude::*;
 use backends_sharded::{Policy, Sharded, World, world::threads};
@@ -23,8 +23,8 @@ backends::conformance! {
     backend = alone(), type = Ranks, ranks = on_ranks, dtypes = ["float32", "float64", "int64"]
 }
 
-/// The table determines what each row does on ranks: nothing is gathered if the result's elements depend on one part
-/// only.
+/// The table determines the behaviour of each row on ranks. Nothing is gathered if the elements of the result depend on
+/// one part only.
 #[test]
 fn rows_are_split_as_their_table_says() {
     threads::run(3, |world| {

@@ -1,4 +1,4 @@
-//! The rows of `my_ops.toml` on libtorch, against NumPy.
+//! Compares the rows of `my_ops.toml` on libtorch with NumPy.
 
 use backends::{prelude::*, runtime::available};
 use demo_ops::*;
@@ -8,7 +8,7 @@ backends::conformance! {
     backend = Torch::cpu(), type = Torch
 }
 
-/// Like on libtorch's GPUs: rows without an op of libtorch are computed on the host, with copies.
+/// Imitates libtorch's GPUs: rows without an op of libtorch are computed on the host, with copies.
 mod copying {
     use super::*;
 
@@ -27,7 +27,7 @@ fn rows_of_expressions_alone() {
     expressions_alone(&b.copying(), |x| x.as_standard_layout().into_owned().into_shared());
 }
 
-/// `read` converts an array to the layout in which the loops read it, because the order of sums follows memory.
+/// `read` converts an array to the layout in which the loops read it, because the order of summation follows memory.
 fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>) {
     let host = Numpyish::new();
     for op in ["blend", "quantize", "power_mean", "xor_over"] {
@@ -66,7 +66,8 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     assert_eq!(why, cpu_why);
 }
 
-/// The result of a row without a libtorch mapping takes the memory of an array given by value, if nothing else uses it.
+/// The result of a row without a libtorch mapping overwrites the memory of an array given by value, if nothing else
+/// uses that memory.
 #[test]
 fn tensors_given_by_value_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -82,7 +83,7 @@ fn tensors_given_by_value_are_written_over() {
     let blended = b.blend(&mask, x, &other).unwrap();
     same(&blended);
     assert_eq!(start(&blended), here);
-    // the second operand given by value; and both, of which the first is taken
+    // the second operand is given by value; then both operands, of which the first is overwritten
     let (x, second) = (new(1.0), b.add(&other, 0.0).unwrap());
     let (first, here) = (start(&x), start(&second));
     let blended = b.blend(&mask, &x, second).unwrap();
@@ -91,7 +92,7 @@ fn tensors_given_by_value_are_written_over() {
     let blended = b.blend(&mask, x, b.add(&other, 0.0).unwrap()).unwrap();
     same(&blended);
     assert_eq!(start(&blended), first);
-    // with an operand that is repeated
+    // one operand is broadcast
     let (x, row) = (b.reshape(new(1.0), [2, n / 2]).unwrap(), b.linspace(0.0, 1.0, n / 2).unwrap());
     let mask2 = b.reshape(&mask, [2, n / 2]).unwrap();
     let by_reference = b.to_ndarray(&b.blend(&mask2, &x, &row).unwrap()).unwrap();
@@ -111,13 +112,13 @@ fn tensors_given_by_value_are_written_over() {
     let theirs = Numpyish::new().linspace(1.0, 2.0, n).unwrap();
     same(&b.blend(&mask, b.from_ndarray(theirs.clone()).unwrap(), &other).unwrap());
     assert_eq!((theirs[[0]], theirs[[n - 1]]), (1.0, 2.0));
-    // new memory for an operand with repeated elements, and for a result of another shape or dtype
+    // a result gets new memory if the operand has repeated elements, or if its shape or dtype differs
     let one = b.broadcast_to(b.asarray([1.5]).unwrap(), [n]).unwrap();
     assert_eq!(b.shape(&b.blend(&mask, one, &other).unwrap()), [n]);
     assert_eq!(b.shape(&b.blend(&mask2, row, 0.5).unwrap()), [2, n / 2]);
     let words = b.quantize_with::<i64, _>(new(1.0), QuantizeOptions::new().step(0.5)).unwrap();
     assert_eq!((b.item(b.max(&words, ..).unwrap()).unwrap(), b.item(b.min(&words, ..).unwrap()).unwrap()), (4, 2));
-    // arrays that are copied to the host, as from a GPU
+    // arrays are copied to the host, as from a GPU
     let elsewhere = b.clone().copying();
     let x = new(1.0);
     let (handle, here) = (x.clone(), start(&x));
