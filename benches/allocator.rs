@@ -14,8 +14,8 @@ static CHOSEN: Chosen = Chosen;
 static PAGES: Pages = Pages::new();
 static KEEPS_PAGES: AtomicBool = AtomicBool::new(false);
 
-/// Lets `Pages` serve all later allocations. Call it before any large allocation: small blocks are the system's in both
-/// cases.
+/// Lets `Pages` serve all later allocations. Call this function before any large allocation. Small blocks come from the
+/// system's allocator in both cases.
 pub fn keep_pages() {
     KEEPS_PAGES.store(true, Relaxed);
 }
@@ -23,12 +23,12 @@ pub fn keep_pages() {
 /// Forwards each function to `Pages` or to the system's allocator.
 macro_rules! by_choice {
     ($($name:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?;)*) => {
-        // SAFETY: both allocators keep the contract, and small blocks are the system's in both; the choice is made
-        // before any larger block exists.
+        // SAFETY: both allocators fulfil the contract. A block is freed by the allocator that served it: small blocks
+        // always come from the system's allocator, and the choice is made before any larger block exists.
         unsafe impl GlobalAlloc for Chosen {$(
             #[inline]
             unsafe fn $name(&self, $($arg: $ty),*) $(-> $out)? {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function, which is also that of both allocators.
                 unsafe { if KEEPS_PAGES.load(Relaxed) { PAGES.$name($($arg),*) } else { System.$name($($arg),*) } }
             }
         )*}

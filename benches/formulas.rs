@@ -1,6 +1,6 @@
-//! Formulas against the same computation op by op, ndarray's loops and libtorch. Prints a line `peer TAB formula TAB
-//! elements TAB nanoseconds` for each, the least time of many rounds. `cargo xtask peers` runs it, and NumPy, numexpr
-//! and PyTorch beside it.
+//! Compares formulas with the same computation op by op, with ndarray's loops and with libtorch. For each it prints a
+//! line `peer TAB formula TAB elements TAB nanoseconds`, with the minimum time of many rounds. `cargo xtask peers` runs
+//! this program together with NumPy, numexpr and PyTorch.
 //!
 //! RAYON_NUM_THREADS and OMP_NUM_THREADS set the number of threads.
 
@@ -10,7 +10,7 @@ use backends::{expr, prelude::*};
 use measure::measure;
 use ndarray::{ArrayD, Zip, azip};
 
-/// Measures each computation op by op, and as a formula, on a backend.
+/// Measures each computation on a backend, op by op and as a formula.
 fn on<B: Backend>(b: &B, name: &str, n: usize, x: &ArrayD<f64>, y: &ArrayD<f64>) -> Result<()> {
     let (ops, fused) = (format!("{name}, ops"), format!("{name}, expr!"));
     let (x, y) = (b.from_ndarray(x.clone().into_shared())?, b.from_ndarray(y.clone().into_shared())?);

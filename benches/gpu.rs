@@ -1,6 +1,6 @@
-//! Times calls on a GPU, in the dtypes and sizes that other libraries are compared in: `xtask/peers_gpu.py` has the
-//! same calls, by the same names, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine with a
-//! GPU.
+//! Measures calls on a GPU, in the dtypes and sizes for which other libraries are measured: `xtask/peers_gpu.py` makes
+//! the same calls, under the same names, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine
+//! with a GPU.
 //!
 //! `gpu [--json FILE] [--once] [--small]`: prints a line of JSON for each call and size. `--once` makes each call once,
 //! for a profiler; `--small` measures small sizes only.
@@ -13,11 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Approximate time of one round, and of all rounds of a call.
+/// Approximate duration of one round, and of all rounds of a call.
 const ROUND: Duration = Duration::from_millis(5);
 const TOTAL: Duration = Duration::from_millis(50);
 
-/// A call with its operands ready.
+/// A call whose operands are already prepared.
 type Call = Box<dyn Fn() -> Result<()>>;
 
 /// The calls, on operands of 2^24 elements if `large`, else of 1024.
@@ -111,7 +111,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     row!("fft2 4096", |b, z2| b.fft2(&z2));
     row!("conv 3x3 64-64 56x56 b32 f32", |b, ci, cw| b.conv_with(&ci, &cw, ConvOptions::new().padding(1)));
     row!("conv 3x3 64-64 56x56 b32 f16", |b, cih, cwh| b.conv_with(&cih, &cwh, ConvOptions::new().padding(1)));
-    // as reverse mode calls it: batch and channel axes are swapped
+    // the same call as in reverse mode: batch and channel axes are swapped
     row!("conv weight gradient f32", |b, ci| {
         let swapped = b.moveaxis(&ci, 0, 1)?;
         b.conv_with(&swapped, &swapped, ConvOptions::new().padding(1))
@@ -128,7 +128,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     Ok(calls)
 }
 
-/// Least time of a call. Each round makes many calls and waits for the device at its end.
+/// Minimum time of a call. Each round makes many calls, and then waits for the device.
 fn least(call: &Call, wait: &dyn Fn() -> Result<()>) -> Result<Duration> {
     let round = |calls: u32| {
         let start = Instant::now();
@@ -160,7 +160,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let b = Cuda::new(0)?;
     let wait = || b.synchronize();
     for (size, large) in [("small", false), ("large", true)] {
-        // a profiler is only interested in the large sizes
+        // a profiler run measures the large sizes only
         if (small && large) || (once && !large && !small) {
             continue;
         }

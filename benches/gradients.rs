@@ -1,5 +1,5 @@
-//! Costs of recording: a chain of a hundred products of ten elements, plain, recorded, and with its gradient. And costs
-//! of a derivative along a direction, in forward mode and by reverse mode twice.
+//! Measures the cost of recording, for a chain of a hundred products of ten elements: plain, recorded, and with its
+//! gradient. It also measures a derivative along a direction, in forward mode and by two backward passes.
 
 use backends::{
     grad::{Diff, grad, jvp, vjp},

@@ -6,21 +6,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes that each thread reads and writes, from sizes that fit a near cache to one that only fits memory.
+/// Bytes that each thread reads and writes. The smallest size fits into a near cache, the largest one only into memory.
 const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
 
-/// Least number of rounds.
+/// Minimum number of rounds.
 const ROUNDS: usize = 12;
 
-/// Independent sums in a loop that reads memory, which fill several registers.
+/// Number of independent sums in a loop that reads memory; they fill several registers.
 const LANES: usize = 64;
 
-/// Registers of independent sums in a loop of multiply-adds: two start in a cycle, and each takes four or five. With
-/// the two factors they fit the 16 registers of AVX2.
+/// Number of registers with independent sums in a loop of multiply-adds. A core starts two multiply-adds per cycle, and
+/// each has a latency of four or five cycles. Together with the two factors, the sums fit into the 16 registers of
+/// AVX2.
 const REGISTERS: usize = 12;
 
-/// `name value` pairs separated by TABs: `fma64` and `fma32` in GFLOP/s, and `at BYTES` in GB/s for each size; all for
-/// all threads together.
+/// `name value` pairs separated by TABs: `fma64` and `fma32` in GFLOP/s, and `at BYTES` in GB/s for each size. All
+/// rates are totals of all threads.
 pub fn line(threads: usize) -> String {
     let mut found =
         vec![format!("fma64 {:.1}", flops(threads, of_f64)), format!("fma32 {:.1}", flops(threads, of_f32))];
@@ -28,8 +29,8 @@ pub fn line(threads: usize) -> String {
     found.join("\t")
 }
 
-/// Time in seconds of the slowest thread, when all run `work` at once; each thread takes the least of its rounds. Every
-/// thread calls `prepare` first.
+/// Time in seconds of the slowest thread when all threads run `work` at once. For each thread, the minimum of its
+/// rounds counts. Every thread calls `prepare` first.
 fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P) + Sync) -> f64 {
     let one = || {
         let mut with = prepare();
@@ -51,7 +52,7 @@ fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P
     })
 }
 
-/// Bandwidth in GB/s: the larger of a triad's (reads two arrays, writes one) and a sum's (reads).
+/// Bandwidth in GB/s: the larger of the rates of a triad (reads two arrays, writes one) and of a sum (reads one array).
 fn bandwidth(threads: usize, bytes: usize) -> f64 {
     let n = bytes / 24;
     let again = (1 << 20) / bytes + 1;
@@ -80,7 +81,7 @@ fn bandwidth(threads: usize, bytes: usize) -> f64 {
     (24 * n * again * threads) as f64 / triad.min(read) / 1e9
 }
 
-/// Steps of a loop of multiply-adds.
+/// Number of steps of a loop of multiply-adds.
 const STEPS: usize = 100_000;
 
 /// GFLOP/s of `work`, which returns its number of multiply-adds per step.
@@ -119,11 +120,11 @@ macro_rules! multiply_add {
                     text::<{ 64 / size_of::<$t>() }>(<$t>::mul_add)
                 }
                 if is_x86_feature_detected!("avx512f") {
-                    // SAFETY: the processor has these instructions.
+                    // SAFETY: the check above ensures that the processor has these instructions.
                     return unsafe { avx512() };
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has these instructions.
+                    // SAFETY: the check above ensures that the processor has these instructions.
                     return unsafe { avx2() };
                 }
             }

@@ -5,13 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A call is measured for at least `TIME` and `ROUNDS` rounds, but if the rounds take longer, for no more than
-/// `LONGEST`.
+/// A call is measured for at least `TIME` and at least `ROUNDS` rounds, but for at most `LONGEST`, even if fewer rounds
+/// fit.
 const TIME: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 8;
 
-/// Prints the least wall-clock time of a call. Short calls are timed in groups.
+/// Prints the minimum wall-clock time of a call. Short calls are timed in groups.
 pub fn measure<R>(peer: &str, call: &str, n: usize, mut run: impl FnMut() -> R) {
     let begin = Instant::now();
     black_box(run());

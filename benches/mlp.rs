@@ -1,6 +1,6 @@
 //! A training step of the network of `tests/programs/mlp.rs`: the loss, its gradient, and the update of the parameters.
-//! Prints lines `peer TAB what TAB batch TAB nanoseconds`, the least time of many rounds. `cargo xtask peers mlp` runs
-//! it, and PyTorch, burn and candle beside it. The arguments are batch sizes.
+//! Prints lines `peer TAB what TAB batch TAB nanoseconds`, with the minimum time of many rounds.
+//! `cargo xtask peers mlp` runs this program together with PyTorch, burn and candle. The arguments are batch sizes.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 
@@ -33,7 +33,7 @@ fn loss<B: Backend>(b: &B, network: &Network<B>, x: &B::Array<f32>, y: &B::Array
     expr!(b, -mean(y * log(p + EPS) + (1 - y) * log(1 - p + EPS), ..))
 }
 
-/// Number `k` of a sequence that is the same in all programs.
+/// Element `k` of a sequence that is the same in all programs.
 fn number(k: usize) -> f32 {
     ((k * 37 + 11) % 101) as f32 / 101.0 - 0.5
 }

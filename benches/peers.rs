@@ -1,9 +1,9 @@
 //! Times the calls of `peers.txt` on `Numpyish`. `cargo xtask bench peers` reads the list, and sends its calls to this
 //! program and to other libraries' programs in turn.
 //!
-//! For each input line `ARRAYS TAB CALL` the program prints `NANOSECONDS TAB BYTES`: the least time of a call, and the
-//! number of bytes that it must read and write at least; or `! WHY` for an error. The input `limits` asks for the
-//! limits of the machine.
+//! For each input line `ARRAYS TAB CALL` the program prints `NANOSECONDS TAB BYTES`, or `! WHY` for an error.
+//! `NANOSECONDS` is the minimum time of a call, and `BYTES` the minimum number of bytes that the call must read and
+//! write. The input `limits` asks for the limits of the machine.
 //!
 //! RAYON_NUM_THREADS sets the number of threads. With the argument `pages` large arrays are allocated by
 //! `backends::alloc::Pages`.
@@ -26,10 +26,10 @@ type V = Value<Numpyish>;
 /// Result with errors of calls and of parsing.
 type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
-/// Number of elements of the large arrays, a square and a cube of integers.
+/// Number of elements of a large array, which is both a square and a cube of integers.
 const N: usize = 1_000_000;
 
-/// Column indices of a 5-point stencil on a grid with rows of 450.
+/// Column indices of a 5-point stencil on a grid whose rows have 450 points.
 fn stencil(b: &Numpyish) -> Result<<Numpyish as Arrays>::Array<i64>> {
     let rows = b.expand_dims(b.arange::<i64>(0, 200_000, 1)?, 1)?;
     let columns = b.add(rows, b.asarray([-450_i64, -1, 0, 1, 450])?)?;
@@ -142,15 +142,15 @@ fn bytes(b: &Numpyish, x: &V) -> usize {
     }
 }
 
-/// A prepared call, which stores its result if a place for it is given.
+/// A prepared call, which stores its result in the argument if one is given.
 type Run = Box<dyn FnMut(Option<&mut V>) -> Result<()>>;
 
 fn no_call() -> Run {
     Box::new(|_| Ok(()))
 }
 
-/// Calls compiled into this program: those of few elements, where reading a script's variables would dominate the time,
-/// and formulas, which scripts lack.
+/// Calls that are compiled into this program: formulas, which scripts lack, and calls with few elements, in which
+/// reading a script's variables would dominate the time.
 fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
     let of = |name: &str| arrays.get(name)?.as_array()?.get::<T>().cloned();
@@ -201,13 +201,13 @@ struct Program {
     bytes: usize,
 }
 
-/// Time for which a call is measured; longer if needed for two rounds.
+/// Duration for which a call is measured; longer if two rounds take more time.
 const TIME: Duration = Duration::from_millis(15);
 
 impl Program {
     fn prepare(&mut self, items: &str, call: &str) -> Tried<()> {
         if self.items != items || self.arrays.is_empty() {
-            // free the last arrays first
+            // frees the last arrays first
             (self.arrays, self.run, self.call) = (Variables::new(), no_call(), String::new());
             self.arrays.clone_from(&self.named);
             for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
@@ -221,8 +221,8 @@ impl Program {
             let mut inputs = Vec::new();
             self.run = match native {
                 Some(run) => {
-                    // only arrays made for this call count as inputs, because names of a formula's scalars may be names
-                    // of other arrays
+                    // only arrays made for this call count as inputs, because the names of a formula's scalars may also
+                    // be names of other arrays
                     let words: Vec<&str> = call.split(|c: char| !c.is_alphanumeric()).collect();
                     let names = items.split(';').filter_map(|item| item.split(' ').next());
                     inputs.extend(names.filter(|name| words.contains(name)).map(str::to_owned));
@@ -251,7 +251,7 @@ impl Program {
         Ok(())
     }
 
-    /// Least time of a call in nanoseconds. Short calls are timed in groups.
+    /// Minimum time of a call in nanoseconds. Short calls are timed in groups.
     fn least(&mut self) -> Result<f64> {
         let begin = Instant::now();
         (self.run)(None)?;

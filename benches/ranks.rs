@@ -1,7 +1,7 @@
-//! Times ops on arrays split over the ranks of an MPI launcher. Rank 0 prints a line `peer TAB row TAB elements TAB
-//! nanoseconds TAB checksum TAB scale` for each row. `xtask/peers_heat.py` has the same rows in Heat; `cargo xtask
-//! peers heat` runs both under one launcher, and compares the checksums. The argument selects rows by part of their
-//! names.
+//! Measures ops on arrays split over the ranks of an MPI launcher. For each row, rank 0 prints a line `peer TAB row TAB
+//! elements TAB nanoseconds TAB checksum TAB scale`. `xtask/peers_heat.py` has the same rows in Heat;
+//! `cargo xtask peers heat` runs both programs under one launcher, and compares the checksums. The argument selects the
+//! rows whose names contain it.
 //!
 //! On a single rank each row also runs on a plain `Numpyish`, next to the run on ranks. All elements are float32, which
 //! is Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The allocator that programs with large arrays use.
+/// The recommended allocator for programs with large arrays.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
@@ -47,8 +47,8 @@ const ROWS: [(&str, &[usize]); 16] = [
     ("heat equation, expr!", &[1 << 22]),
 ];
 
-/// A call is measured for at least `TIME` and `ROUNDS` rounds, but if the rounds take longer, for no more than
-/// `LONGEST`.
+/// A call is measured for at least `TIME` and at least `ROUNDS` rounds, but for at most `LONGEST`, even if fewer rounds
+/// fit.
 const TIME: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 const ROUNDS: u32 = 8;
@@ -62,7 +62,7 @@ struct Clock<'w> {
 }
 
 impl Clock<'_> {
-    /// The time of the slowest rank, which all ranks return.
+    /// The time of the slowest rank. All ranks return the same time.
     fn slowest(&self, calls: u32, mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
         let failed = |why: backends_sharded::world::Error| Error::library("ranks", "mpi", why.to_string());
         self.world.barrier().map_err(failed)?;
@@ -75,8 +75,8 @@ impl Clock<'_> {
         Ok(Duration::from_nanos(nanos[0]))
     }
 
-    /// Prints the least time of a call, and the checksum of its result. Short calls are timed in groups. All ranks make
-    /// the same number of calls, because the slowest rank's time determines it.
+    /// Prints the minimum time of a call, and the checksum of its result. Short calls are timed in groups. All ranks
+    /// make the same number of calls, because that number follows from the slowest rank's time.
     fn measure<B: Backend, T: Summed>(&self, b: &B, call: impl Fn() -> Result<B::Array<T>>) -> Result<()> {
         let run = || {
             black_box(call()?);
@@ -118,8 +118,8 @@ impl Summed for Complex<f32> {
     }
 }
 
-/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, as the
-/// scale for its error.
+/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, to which
+/// errors are relative.
 fn checksum<T: Summed>(all: &[T]) -> [f64; 2] {
     let terms = all.iter().enumerate().map(|(k, x)| x.number() * (1.0 + (k % 1009) as f64 / 1009.0));
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])

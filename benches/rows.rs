@@ -1,5 +1,5 @@
-//! Ops of every kind on every backend of the machine: `cargo xtask bench rows` runs this and prints the ratios to
-//! libtorch, on the CPU and on the GPU.
+//! Measures ops of every kind on every backend of the machine. `cargo xtask bench rows` runs this program and prints
+//! the ratios to libtorch, on the CPU and on the GPU.
 //!
 //! The benchmarks of a row and size follow each other, so that other load on the machine affects all of them.
 

@@ -1,5 +1,5 @@
-//! Costs of the abstraction on the CPU: the same expressions written against the library's functions, generic over `B:
-//! Backend`, and through `AnyBackend`.
+//! Measures the cost of the abstraction on the CPU. The same expressions are written with the library's functions,
+//! generic over `B: Backend`, and through `AnyBackend`.
 //!
 //! `cargo xtask bench zero_cost` times them. `cargo xtask zero-cost` counts their instructions by running `zero_cost
 //! count NAME CALLS` under callgrind, and fails if the abstraction costs more than promised.
@@ -12,7 +12,7 @@ use backends::{
 use criterion::Criterion;
 use std::{borrow::Cow, hint::black_box};
 
-/// One op, by the library's function.
+/// One op, written with the library's function.
 #[inline(never)]
 fn add_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     each2(b, &ops::add {}, Operand::array(x), Operand::array(y))
@@ -24,7 +24,7 @@ fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Resul
     b.add(x, y)
 }
 
-/// Three ops, by the library's functions: `(x + y) * x - y`.
+/// Three ops, written with the library's functions: `(x + y) * x - y`.
 #[inline(never)]
 fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     let sum = each2(b, &ops::add {}, Operand::array(x), Operand::array(y))?;

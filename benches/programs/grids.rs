@@ -1,4 +1,4 @@
-//! Programs on grids: neighbours by slices and by `roll`, and a recurrence at each point.
+//! Programs on grids: stencils by slices and by `roll`, and a recurrence at each point.
 
 use backends::{expr, ix, prelude::*};
 

@@ -1,9 +1,10 @@
 //! Small complete programs in the style of the guides, op by op and with formulas. `cargo xtask peers programs` runs
-//! them and `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and compares the results.
+//! them together with `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and compares the
+//! results.
 //!
-//! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints `NANOSECONDS TAB
-//! CHECKSUM TAB SCALE`: the least time of a run, a weighted sum of its result, and the sum of the absolute values of
-//! its terms; or `! WHY` for an error.
+//! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints
+//! `NANOSECONDS TAB CHECKSUM TAB SCALE`, or `! WHY` for an error. `NANOSECONDS` is the minimum time of a run,
+//! `CHECKSUM` a weighted sum of the result, and `SCALE` the sum of the absolute values of the terms of that sum.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
@@ -24,11 +25,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The allocator that programs with large arrays use.
+/// The recommended allocator for programs with large arrays.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// Time for which a program is measured; longer if needed for two runs.
+/// Duration for which a program is measured; longer if two runs take more time.
 const TIME: Duration = Duration::from_millis(30);
 
 /// A prepared program, with the checksum of its result and the checksum's scale.
@@ -57,8 +58,8 @@ fn ready<'b, B: Backend, D: 'b, T: Element>(
     Ok(Ready { run, sums })
 }
 
-/// A sum whose value depends on the places of the elements, and the sum of the absolute values of its terms, as the
-/// scale for its error.
+/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, to which
+/// errors are relative.
 fn checksum<T: Element>(result: &[T]) -> [f64; 2] {
     let terms = result.iter().zip(noise(99, result.len())).map(|(x, weight)| x.cast::<f64>() * weight);
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
@@ -155,7 +156,7 @@ fn program<'b, B: Backend>(b: &'b B, name: &str, n: usize, form: &str) -> Result
     }
 }
 
-/// Least time of a run in nanoseconds. Short runs are timed in groups.
+/// Minimum time of a run in nanoseconds. Short runs are timed in groups.
 fn least(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     let mut timed = |many: u32| {
         let start = Instant::now();
@@ -182,7 +183,7 @@ fn answer<'b, B: Backend>(b: &'b B, line: &str, last: &mut (String, Kept<'b>)) -
     let wrong = || Error::argument("programs", format!("`{line}` asks for nothing"));
     let (what, form) = line.rsplit_once('\t').ok_or_else(wrong)?;
     if last.0 != what {
-        // free the last program's memory first
+        // frees the last program's memory first
         *last = (what.to_owned(), BTreeMap::new());
     }
     if !last.1.contains_key(form) {

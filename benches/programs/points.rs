@@ -1,4 +1,4 @@
-//! Programs on points, which use the distances of all pairs.
+//! Programs on points, which compute the distances of all pairs.
 
 use backends::{expr, ix, prelude::*};
 

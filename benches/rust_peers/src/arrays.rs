@@ -13,7 +13,7 @@ pub enum Layout {
     Step(usize),
 }
 
-/// An array in C order, and the layout of the view on it.
+/// An array in C order, and the memory layout in which calls see it.
 struct Made {
     /// A `Vec` of the elements' type.
     elements: Box<dyn Any>,
@@ -65,7 +65,7 @@ impl Arrays {
         Arrays { named, own: BTreeMap::new() }
     }
 
-    /// Replaces the arrays of the last line by those of this one, `x float32 1000,1000 100 T;..`.
+    /// Replaces the arrays of the last line by those that `items` describes, such as `x float32 1000,1000 100 T;..`.
     pub fn made(&mut self, items: &str) -> Result<(), String> {
         self.own.clear();
         for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {

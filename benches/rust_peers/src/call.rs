@@ -1,11 +1,11 @@
-//! Calls of a library as the program times them, and sums of their results.
+//! Calls of a library, in the form that the program times, and sums of their results.
 
 use half::f16;
 use ndarray::{ArrayRef, Dimension};
 use num_complex::Complex;
 use std::hint::black_box;
 
-/// Makes the call and drops its result, after storing the sum of its elements if a place for it is given.
+/// Makes the call and drops its result. If an argument is given, the sum of the elements is stored in it first.
 pub type Call = Box<dyn FnMut(Option<&mut f64>)>;
 
 pub fn made<R: Total>(mut make: impl FnMut() -> R + 'static) -> Option<Call> {

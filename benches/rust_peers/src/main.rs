@@ -1,8 +1,8 @@
 //! Times the calls of `benches/peers.txt` in other Rust libraries, for `cargo xtask bench peers`.
 //!
-//! For each input line `PEER TAB ARRAYS TAB CALL` the program prints `NANOSECONDS TAB TOTAL`: the least time of a call,
-//! and the sum of its result's elements, by which results of libraries are compared. It prints `-` if a library has no
-//! such call, and `! WHY` for an error. The input `versions` asks for the libraries' versions.
+//! For each input line `PEER TAB ARRAYS TAB CALL` the program prints `NANOSECONDS TAB TOTAL`: the minimum time of a
+//! call, and the sum of the result's elements, by which the results of libraries are compared. It prints `-` if a
+//! library has no such call, and `! WHY` for an error. The input `versions` asks for the libraries' versions.
 //!
 //! RAYON_NUM_THREADS and MATMUL_NUM_THREADS set the number of threads.
 
@@ -26,7 +26,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time for which a call is measured; longer if needed for two rounds.
+/// Duration for which a call is measured; longer if two rounds take more time.
 const TIME: Duration = Duration::from_millis(15);
 
 /// A library's prepared call, and the sum of its result.
@@ -48,7 +48,7 @@ struct Program {
 impl Program {
     fn answer(&mut self, peer: &str, items: &str, text: &str) -> Result<String, Box<dyn error::Error>> {
         if self.items != items {
-            // free the last arrays first
+            // frees the last arrays first
             self.ready.clear();
             self.arrays.made(items)?;
             items.clone_into(&mut self.items);
@@ -77,7 +77,7 @@ impl Program {
     }
 }
 
-/// Least time of a call in nanoseconds. Short calls are timed in groups.
+/// Minimum time of a call in nanoseconds. Short calls are timed in groups.
 fn least(call: &mut Call) -> f64 {
     let begin = Instant::now();
     call(None);

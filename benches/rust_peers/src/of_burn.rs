@@ -219,7 +219,7 @@ fn products(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Copies, sorting, indexing and random numbers, for floats; integers are below.
+/// Copies, sorting, indexing and random numbers, for floats; the calls for integers follow below.
 fn moved(text: &str, arrays: &Arrays) -> Option<Call> {
     let random = |of: Distribution, dtype: DType| {
         made(move || Tensor::<1>::random([1_000_000], of, (&Device::default(), dtype)))
@@ -252,7 +252,7 @@ fn integers(text: &str, arrays: &Arrays) -> Option<Call> {
         "multiply(x, y)" => with!(arrays, |x: I1, y: I1| x * y),
         "maximum(x, y)" => with!(arrays, |x: I1, y: I1| x.max_pair(y)),
         "equal(x, y)" => with!(arrays, |x: I1, y: I1| x.equal(y)),
-        // burn sums bytes in bytes, which overflows
+        // burn sums bytes in the dtype of bytes, which overflows
         "sum(x, ..)" if arrays.get::<u8>("x").is_none() => with!(arrays, |x: I1| x.sum()),
         "sort(x)" => with!(arrays, |x: I1| x.sort(0)),
         "argsort(x)" => with!(arrays, |x: I1| x.argsort(0)),

@@ -1,5 +1,5 @@
-//! Calls of candle. Its tensors have their dtype at run time, so a call compiles for all dtypes, and may fail when it
-//! is first made.
+//! Calls of candle. Its tensors have their dtype at run time, so a call compiles for all dtypes, and may fail at the
+//! first run.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -35,7 +35,7 @@ fn of<T: WithDType>(arrays: &Arrays, name: &str) -> Option<Tensor> {
     match layout {
         Layout::C => Some(tensor),
         Layout::Transposed => tensor.t().ok(),
-        // candle has no views with a step, but the first element of each group of `step` is a view
+        // candle has no views with a step, but the first elements of all groups of `step` elements are a view
         Layout::Step(step) => {
             let (n, last) = (dims[0], dims[1]);
             tensor.reshape((n, last / step, step)).and_then(|x| x.narrow(2, 0, 1)?.squeeze(2)).ok()
@@ -133,8 +133,8 @@ fn std(x: &Tensor, axis: usize) -> Result<Tensor> {
     (x.var(axis)? * ((n - 1.0) / n))?.sqrt()
 }
 
-/// Cumulative sum, which candle computes by a product with a matrix of ones; refused above 2000 elements, whose matrix
-/// is too large.
+/// Cumulative sum, which candle computes by a product with a matrix of ones. It is refused above 2000 elements, because
+/// the matrix would be too large.
 fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
     if x.dim(axis)? > 2000 {
         candle_core::bail!("no room");
@@ -144,7 +144,7 @@ fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
 
 fn reductions(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
-        // candle sums bytes in bytes, which overflows, and float16 in float16, which loses small terms
+        // candle sums bytes in the dtype of bytes, which overflows, and float16 in float16, which loses small terms
         "sum(x, ..)" | "sum(x)" if arrays.get::<u8>("x").is_none() && arrays.get::<f16>("x").is_none() => with!(arrays, |x| x.sum_all()),
         "max(x, ..)" => with!(arrays, |x| x.max_all()),
         "cumulative_sum(x)" => with!(arrays, |x| running(&x, 0)),

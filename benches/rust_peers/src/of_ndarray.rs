@@ -137,7 +137,7 @@ fn elementwise<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Formulas as one loop each, the way ndarray provides.
+/// Formulas as one loop each, as ndarray provides them.
 fn formulas<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     let (mu, s, a) = (number::<T>(0.3), number::<T>(1.5), number::<T>(1e-9));
     let (half, two) = (number::<T>(0.5), number::<T>(2.0));
@@ -399,7 +399,7 @@ fn of_integers<T: PrimInt + WrappingMul + LinalgScalar + Ordered + Ord + std::op
         }
         "maximum(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| *x.max(y))),
         "equal(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| x == y)),
-        // ndarray's `sum` has the element type, which overflows for bytes
+        // ndarray's `sum` returns the element type, which overflows for bytes
         "sum(x, ..)" => with!(arrays, |x: V<T>| x.fold(0_i64, |sum, x| sum + AsPrimitive::<i64>::as_(*x))),
         _ => ordered::<T>(text, arrays),
     }
