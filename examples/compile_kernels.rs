@@ -1,8 +1,9 @@
 //! Compiles the Cuda backend's kernels ahead of time, on a machine without a GPU: `compile_kernels sm_90`.
 //!
 //! The kernels go to `$BACKENDS_CACHE`; on the GPU's machine this folder saves compiling them at first use.
-//! `PART/PARTS` as a second argument compiles one part of them, for several processes in parallel; a folder as a third
-//! argument adds the kernels that `BACKENDS_CUDA_KERNELS` has recorded there, including those of formulas.
+//! `PART/PARTS` as a second argument compiles one part of them, for several processes in parallel. A third argument
+//! names a folder in which `BACKENDS_CUDA_KERNELS` has recorded kernels, including those of formulas; these kernels are
+//! compiled as well.
 
 use backends::{
     OPS,

@@ -14,7 +14,7 @@ fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {
 fn main() -> Result<()> {
     let b = Numpyish::seeded(1);
 
-    // an array is an ndarray: everything ndarray has works on it
+    // an array is an ndarray, so the methods of ndarray work on it
     let x = b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
     println!("x =\n{x}");
 
@@ -33,10 +33,10 @@ fn main() -> Result<()> {
     println!("last column = {}", b.get(&x, ix![.., -1])?);
     println!("spectrum =\n{:.2}", b.fft(&x)?);
 
-    // mistakes are errors that say what was passed
+    // mistakes are errors whose texts name the arguments
     println!("error: {}", b.add(&x, b.zeros::<f64>([2])?).unwrap_err());
 
-    // the same function on every available backend, with the same random numbers from the same seed
+    // the same function runs on every available backend, with the same random numbers from the same seed
     println!("pi = {} on {}", 4.0 * inside(&b, 100_000, 1.0_f64)?, b.device());
     match Torch::cpu() {
         Ok(torch) => {

@@ -47,7 +47,7 @@ fn run(b: &AnyBackend) -> io::Result<()> {
         let answer = answer(b, &mut variables, &line?).unwrap_or_else(|why| format!("error: {why}"));
         let written = if answer.is_empty() { Ok(()) } else { writeln!(out, "{answer}") };
         match written.and_then(|()| ask(&mut out)) {
-            // the reader of the output has closed it
+            // the reader of the output has closed the pipe
             Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break,
             other => other?,
         }

@@ -1,10 +1,10 @@
-//! The output of the program while it works.
+//! The messages of a program during its work.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 
-/// Lines on standard output. If they cannot be written, because the reader is gone or the disk is full, the work goes
-/// on, and its results are written.
+/// Lines on standard output. If they cannot be written, because the reader is gone or the disk is full, the program
+/// still does its work and writes its results.
 #[derive(Default)]
 pub struct Console {
     failed: Option<io::Error>,
@@ -12,7 +12,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console without output, for all ranks of a program but one.
+    /// A console without output, for all ranks of a program except the first.
     pub fn silent() -> Console {
         Console { failed: None, is_silent: true }
     }
@@ -22,7 +22,7 @@ impl Console {
         !self.is_silent
     }
 
-    /// Prints a line, unless an earlier one could not be printed.
+    /// Prints a line, unless an earlier line could not be printed.
     pub fn say(&mut self, line: impl Display) {
         if self.failed.is_none() && self.is_heard() {
             let mut out = io::stdout().lock();
@@ -40,7 +40,7 @@ impl Console {
         ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
     }
 
-    /// The error of a line that was lost. A reader that stops early, as `head` does, is not an error.
+    /// The error of a line that could not be printed. A reader that stops early, as `head` does, is not an error.
     pub fn finish(self) -> io::Result<()> {
         match self.failed {
             Some(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -51,12 +51,13 @@ impl Console {
     }
 }
 
-/// Prints the reason of a failure. If standard error cannot be written either, only the exit status tells of it.
+/// Prints the reason of a failure. If standard error cannot be written either, only the exit status shows the failure.
 fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
 }
 
-/// The main function of a program: prints the help, or runs as the command line asks, and reports errors.
+/// The main function of a program: prints the help, or runs the program with the options of the command line, and
+/// reports errors.
 pub fn main<O>(
     parsed: Result<Option<O>, impl Display>,
     help: &str,

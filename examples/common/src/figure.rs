@@ -1,4 +1,4 @@
-//! Pictures of arrays, also animated: colour maps side by side, with axes and one common colour bar.
+//! Pictures of arrays, also animated: colour maps next to each other, with axes and one common colour bar.
 
 use colorgrad::{BasisGradient, Gradient};
 use ndarray::ArrayD;
@@ -30,10 +30,10 @@ pub struct Panel {
 pub struct Colors {
     /// The colours for 0 to 1.
     pub gradient: BasisGradient,
-    /// Whether the gradient's last colour stands for the start of the range.
+    /// True if the gradient's last colour stands for the start of the range.
     pub reversed: bool,
-    /// The values with the first and the last colour. Values beyond them have these colours too, and the picture states
-    /// how many there are.
+    /// The values of the first and the last colour. Values beyond the range get these colours too, and the picture
+    /// states the number of such values.
     pub range: [f64; 2],
     /// The name of the values, with their unit.
     pub name: String,
@@ -52,11 +52,12 @@ pub(crate) const TITLE: u32 = 26;
 pub(crate) const NAME: u32 = 19;
 pub(crate) const NUMBER: u32 = 17;
 
-/// Space around each panel: for the labels at its left and below it, and beside the next panel.
+/// Space around each panel: for the labels at its left and below it, and before the next panel.
 const LEFT: u32 = 96;
 const BELOW: u32 = 66;
 const RIGHT: u32 = 30;
-/// Space above for the title and the panels' titles; below for the remark on values outside of the range.
+/// Space above the panels for the title and the panels' titles, and space below for the remark on values outside of the
+/// range.
 const ABOVE: u32 = 58;
 const PANEL_TITLE: u32 = 32;
 const REMARK: u32 = 28;
@@ -75,7 +76,7 @@ impl Colors {
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// The range; if it is a single value, an interval around it.
+    /// The range; if it is a single value, an interval around that value.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {
@@ -104,8 +105,8 @@ impl Colors {
     }
 }
 
-/// Draws panels side by side at one scale of length: the tallest has `highest` pixels, unless the widest would exceed
-/// 900.
+/// Draws panels next to each other at one scale of length. The tallest panel has `highest` pixels, unless the widest
+/// panel would exceed 900.
 pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) -> Result<Picture, Box<dyn Error>> {
     let length = |p: &Panel, axis: usize| p.extents[axis][1] - p.extents[axis][0];
     let longest = |axis| panels.iter().map(|p| length(p, axis)).fold(0.0, f64::max);
@@ -114,7 +115,7 @@ pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) ->
     draw(title, panels, &panels.iter().map(size).collect::<Vec<_>>(), colors)
 }
 
-/// Draws panels of these sizes (width, height) side by side, and the colour bar.
+/// Draws panels of these sizes (width, height) next to each other, and the colour bar.
 pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) -> Result<Picture, Box<dyn Error>> {
     prepare();
     let highest = sizes.iter().map(|s| s[1]).max().unwrap_or(0);
@@ -146,7 +147,7 @@ pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) 
     })
 }
 
-/// Registers the font, once.
+/// Registers the font at the first call.
 pub(crate) fn prepare() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -173,7 +174,8 @@ fn name(area: &Area<'_>, name: &str, at: [u32; 2], turned: FontTransform) -> Res
     Ok(())
 }
 
-/// Sets the colour of each pixel of a chart from its position: fractions of the way from the left and from the bottom.
+/// Sets the colour of each pixel of a chart. `color` gets the pixel's position, as fractions of the width from the left
+/// and of the height from the bottom.
 fn paint(root: &Area<'_>, chart: &Chart<'_, '_>, color: impl Fn(f64, f64) -> RGBColor) -> Result<(), Box<dyn Error>> {
     let (columns, rows) = chart.plotting_area().get_pixel_range();
     let part = |at: i32, of: i32| (f64::from(at) + 0.5) / f64::from(of);
@@ -261,7 +263,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Enough digits to distinguish values a twentieth of the range apart.
+    /// A format with enough digits to distinguish values that are a twentieth of the range apart.
     pub(crate) fn over([from, to]: [f64; 2]) -> Numbers {
         let digits = -((to - from) / 20.0).log10().floor();
         let powers = digits > 5.0 || from.abs().max(to.abs()) >= 1e6;
@@ -299,7 +301,8 @@ impl Picture {
         self.encode(|_| Ok(()), &[])
     }
 
-    /// Encodes an animated PNG file, which browsers show: this picture, then the others, which must have its size.
+    /// Encodes an animated PNG file, which browsers show. It begins with this picture; the others follow, and must have
+    /// the same size.
     pub fn animated(&self, others: &[Picture], per_second: u16) -> Result<Vec<u8>, Box<dyn Error>> {
         if let Some(other) = others.iter().find(|p| (p.width, p.height) != (self.width, self.height)) {
             let sizes = (self.width, self.height, other.width, other.height);

@@ -31,8 +31,9 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// Opens the backend on the requested device, or on the default one. The default GPU is the first; with several
-    /// ranks on a machine it is the one with the rank's number there, `local_rank`, modulo the number of GPUs.
+    /// Opens the backend on the requested device, or on the default one. The default GPU is the first. With several
+    /// ranks on a machine, it is the GPU whose number is the rank's number on that machine, `local_rank`, modulo the
+    /// number of GPUs.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-/// The memory in bytes that is available without swapping, as Linux estimates it, limited to the remainder of this
-/// control group.
+/// The memory in bytes that is available without swapping, as Linux estimates it. It is at most the memory that is left
+/// to this control group.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok()?;
     let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

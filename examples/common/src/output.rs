@@ -1,4 +1,4 @@
-//! Writes results to disk: all of them or none.
+//! Writes results to disk, either all of them or none.
 
 use std::{
     error::Error,
@@ -9,9 +9,9 @@ use std::{
 
 /// A file to write.
 pub struct File {
-    /// Its name in the folder.
+    /// The name of the file in the folder.
     pub name: String,
-    /// Its contents.
+    /// The contents of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// No files yet. If `are_wanted` is false, none are ever added.
+    /// An empty list of files. If `are_wanted` is false, no file is ever added.
     pub fn new(are_wanted: bool) -> Files {
         Files { files: Vec::new(), are_wanted }
     }
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-/// Writes a file under a temporary name and then renames it, so that there is always a complete file.
+/// Writes a file under a temporary name and then renames it, so that a complete file exists at any time.
 pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     let waiting = Waiting::begin(folder, &name).map_err(|e| explain(path, &e))?.0;
@@ -53,7 +53,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::
     fs::rename(&waiting.0, path).map_err(|e| explain(path, &e))
 }
 
-/// Returns an error if [`replace`] could not write, to report that before hours of work.
+/// Returns an error if [`replace`] could not write. The check reports this before hours of work.
 pub fn try_to_replace(path: &Path) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     if path.is_dir() {
@@ -80,7 +80,7 @@ fn explain(path: &Path, e: &io::Error) -> io::Error {
 }
 
 impl Output {
-    /// Creates the folder if necessary and tries to write into it, to report errors before hours of work, not after.
+    /// Creates the folder if necessary and tries to write into it, so that errors are reported before hours of work.
     pub fn prepare(folder: &Path, names: &[String]) -> io::Result<Output> {
         let absent = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let made = absent.map(Path::to_owned).collect();
@@ -94,14 +94,15 @@ impl Output {
         Ok(output)
     }
 
-    /// Starts a file that is too large to be kept in memory. It has a temporary name until [`Output::write`] is called.
+    /// Starts a file that is too large to be kept in memory. The file has a temporary name until [`Output::write`] is
+    /// called.
     pub fn begin(&self, name: &str) -> io::Result<(fs::File, Begun)> {
         let (waiting, file) = Waiting::begin(&self.folder, name).map_err(|e| explain(&self.folder.join(name), &e))?;
         Ok((file, Begun { name: name.to_owned(), waiting }))
     }
 
-    /// Writes the files under temporary names first, so that a full disk leaves no partial results, then renames them
-    /// and the files started before.
+    /// Writes the files under temporary names, so that a full disk leaves no partial results. Then renames these files
+    /// and the files started earlier.
     pub fn write(&self, files: &[File], begun: Vec<Begun>) -> io::Result<()> {
         let wait = |file: &File| {
             let waiting = Waiting::write(&self.folder, &file.name, &file.bytes);
@@ -116,7 +117,7 @@ impl Output {
     }
 }
 
-/// A file that has a temporary name until all are written, and is removed if that does not happen.
+/// A file that has a temporary name until all files are written. If that does not happen, the file is removed.
 pub struct Begun {
     name: String,
     waiting: Waiting,

@@ -1,8 +1,8 @@
-//! Predicts time and memory of a program on many ranks, before there are any: `program --plan 4096`.
+//! Predicts time and memory of a program on many ranks that need not exist: `program --plan 4096`.
 //!
-//! The program runs as one of many ranks, with that rank's parts, and sends nothing. Data from other ranks are replaced
-//! by elements that this rank sends, or ones. The values are meaningless, but computation and communication are those
-//! of a real run, as long as the control flow does not depend on values.
+//! The program runs as one of many ranks, with that rank's parts, and sends nothing. Elements that this rank sends, or
+//! ones, replace the data from other ranks. The values are meaningless, but computation and communication are those of
+//! a real run, as long as the control flow does not depend on values.
 
 use crate::{console::Console, ranks::Ranks};
 use backends::{AnyBackend, Arrays};
@@ -20,7 +20,7 @@ pub struct Plans {
     bandwidth: Option<f64>,
 }
 
-/// The findings for a number of ranks.
+/// The predictions for a number of ranks.
 struct Found {
     report: Report,
     largest: u64,
@@ -28,7 +28,7 @@ struct Found {
 }
 
 impl Plans {
-    /// Returns whether an option is one of a plan.
+    /// Returns whether an option belongs to plans.
     pub fn has(name: &str) -> bool {
         ["plan", "latency", "bandwidth"].contains(&name)
     }
@@ -79,8 +79,8 @@ impl Plans {
         all
     }
 
-    /// Runs a program as one rank of each number, and prints the findings. `program` returns the bytes of the largest
-    /// part. Without a plan nothing runs.
+    /// Runs a program as one rank of each number of ranks, and prints the predictions. `program` returns the bytes of
+    /// the largest part. Without a plan nothing runs.
     pub fn run(
         &self,
         backend: &AnyBackend,
@@ -92,8 +92,8 @@ impl Plans {
         let bandwidth = self.bandwidth.unwrap_or(10.0) * 1e9;
         let before = backend.memory().ok().map(|memory| memory.in_use);
         let mut all = Vec::new();
-        // from the smallest parts on, so that memory left to the allocator by one run is not more than the next run
-        // uses
+        // begins with the largest number of ranks, which has the smallest parts: then the memory that one run leaves to
+        // the allocator is not more than the next run uses
         for ranks in Plans::numbers(most).into_iter().rev() {
             let (world, plan) = World::plan(ranks);
             let counts_memory = backend.reset_peak_memory().is_ok();
@@ -128,7 +128,7 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// A table of time and memory for each number of ranks, with the number beyond which more ranks do not help.
+/// A table of time and memory for each number of ranks. It names the number beyond which more ranks do not help.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

@@ -1,7 +1,7 @@
 //! Programs on many ranks: `mpiexec -n 4 program --ranks`.
 //!
-//! Every rank runs the whole program. Only the first rank prints and writes; its output may need other ranks, so all of
-//! them compute it.
+//! Every rank runs the whole program. Only the first rank prints and writes, but all ranks compute the output, because
+//! computing it may need all of them.
 
 use crate::{
     console::{self, Console},
@@ -15,15 +15,16 @@ use backends_sharded::{
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
-/// The time that other ranks wait before they report an error: if all ranks meet the same error, the first rank
-/// reports it and ends them meanwhile.
+/// The time that other ranks wait before they report an error. If all ranks meet the same error, the first rank reports
+/// it and ends the others during this time.
 const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 
-/// The ranks of a program: those that an MPI launcher has started if `--ranks` is given, otherwise this process alone.
+/// The ranks of a program: the ranks that an MPI launcher has started if `--ranks` is given, otherwise this process
+/// alone.
 pub struct Ranks(Option<World>);
 
-/// The main function of a program that may run on many ranks: as [`console::main`], and on ranks if `are_asked_for`
-/// returns true for the options.
+/// The main function of a program that may run on many ranks. It is like [`console::main`], but runs on ranks if
+/// `are_asked_for` returns true for the options.
 ///
 /// An error is printed once, by the first rank that has it, and ends all ranks.
 pub fn main<O>(
@@ -34,7 +35,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // the help and mistakes in the arguments are also printed once
+        // the help and errors in the arguments are also printed by one rank only
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {
@@ -86,7 +87,7 @@ impl Ranks {
         self.rank() == 0
     }
 
-    /// The number of this rank among the ranks of its machine, and their number.
+    /// The number of this rank among the ranks of its machine, and the number of these ranks.
     fn local(&self) -> Result<(usize, usize), Box<dyn Error>> {
         match &self.0 {
             None => Ok((0, 1)),
@@ -94,7 +95,7 @@ impl Ranks {
         }
     }
 
-    /// Sets the number of threads of the CPU's loops, before any loop runs: `asked` if it is given, else the number in
+    /// Sets the number of threads of the CPU's loops, before any loop runs. It is `asked` if given, else the number in
     /// `RAYON_NUM_THREADS`, else an equal share of the machine's processors for each of its ranks.
     pub fn set_threads(&self, asked: Option<usize>) -> Result<(), Box<dyn Error>> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
@@ -122,7 +123,7 @@ impl Ranks {
         self.0.as_ref().map(|world| Sharded::new(within.clone(), world.clone())).transpose()
     }
 
-    /// The place where the program runs: the library, the device, and the ranks.
+    /// A text that names where the program runs: the library, the device, and the ranks.
     pub fn place(&self, b: &AnyBackend) -> String {
         let (library, device) = (b.name(), b.device());
         match &self.0 {
@@ -152,7 +153,7 @@ impl Ranks {
         Ok((least < u64::MAX).then_some(least))
     }
 
-    /// Prints the communication of the first rank, and how often ops had to gather whole arrays.
+    /// Prints the communication of the first rank, and the number of times that ops had to gather whole arrays.
     pub fn report(&self, b: Option<&Sharded<AnyBackend>>, console: &mut Console) {
         let Some(world) = &self.0 else { return };
         let (spent, gathered) = (world.spent(), b.map(Sharded::gathered).unwrap_or_default());

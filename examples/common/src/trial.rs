@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-/// The longest time of a job on ranks, after which it is ended.
+/// The longest duration of a job on ranks; after that the job is ended.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The folder of MPI libraries and their launchers, for one test; prints a message if there is none.
+/// The folder of MPI libraries and their launchers, for one test. Prints a message if the folder is missing.
 pub fn mpi() -> Option<PathBuf> {
     let why =
         || Error::unavailable("mpi", "`cargo xtask setup` fetches it; BACKENDS_MPI names the folder that it is in");

@@ -7,15 +7,15 @@ pub fn count() -> usize {
     rayon::current_num_threads()
 }
 
-/// Runs the parts of some work at the same time, each in its own thread, in which the loops of the CPU's backend use
-/// that thread alone. A single part runs in the caller's thread, and its loops use all threads.
+/// Runs the parts of some work at the same time. Each part has its own thread, and the CPU backend's loops in that part
+/// use that thread alone. A single part runs in the caller's thread, and its loops use all threads.
 pub fn each<P: Send, R: Send>(parts: impl IntoIterator<Item = P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let mut parts: Vec<P> = parts.into_iter().collect();
     if parts.len() < 2 {
         return parts.pop().map(work).into_iter().collect();
     }
     let alone = |part| {
-        // a pool of the current thread only; if it cannot be made, loops share the threads of the program
+        // makes a pool of the current thread only; if that fails, loops share the threads of the program
         let _pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
         work(part)
     };

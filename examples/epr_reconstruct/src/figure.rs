@@ -16,7 +16,7 @@ pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Er
         extents: [[0.5, values.shape()[0] as f64 + 0.5], [field[0], field[field.len() - 1]]],
         marks: Vec::new(),
     };
-    // the spectra are derivatives, so 0 gets the middle colour; the few highest peaks may saturate
+    // the spectra are derivatives, so 0 gets the middle colour; the highest few peaks may exceed the range
     let mut magnitudes: Vec<f64> = values.iter().map(|v| v.abs()).collect();
     magnitudes.sort_by(f64::total_cmp);
     let largest = magnitudes.get(magnitudes.len() * 995 / 1000).copied().unwrap_or(0.0);
@@ -43,7 +43,7 @@ fn panels(image: &ArrayD<f64>, delta: f64) -> Vec<Panel> {
         labels: [format!("{} (cm)", AXES[vertical]), format!("{} (cm)", AXES[horizontal])],
         extents: [vertical, horizontal].map(|axis| {
             let n = image.shape()[axis];
-            // pixel i is centred at (i - n / 2) delta
+            // pixel i is centred at (i - n / 2) * delta
             let first = -((n / 2) as f64) - 0.5;
             [first * delta, (first + n as f64) * delta]
         }),

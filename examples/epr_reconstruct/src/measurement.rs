@@ -5,11 +5,11 @@ use backends_npz::Npz;
 use ndarray::ArrayD;
 use std::{error::Error, fmt, path::Path};
 
-/// The projections and the scan that they come from, checked for consistency.
+/// The projections and the scan that produced them, checked for consistency.
 pub struct Measurement {
     name: String,
     pub scan: Scan,
-    /// (projections, samples)
+    /// The projections, of shape (projections, samples).
     pub sinogram: ArrayD<f64>,
 }
 

@@ -103,7 +103,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// Checks that all numbers of an array are finite; those of a plan are meaningless and not checked.
+/// Checks that all numbers of an array are finite, except in a plan, whose numbers are meaningless.
 fn finite<T: Real>(options: &Options, name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let all = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());
     if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }

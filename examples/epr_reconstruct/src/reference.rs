@@ -19,8 +19,8 @@ struct Reference {
     values: ArrayD<f64>,
 }
 
-/// Reads the arrays of these names from an `.npz` file or a folder of `.npz` and `.npy` files. Arrays of another shape
-/// than the results are an error; in a folder with other matching arrays they are skipped with a message.
+/// Reads the arrays of these names from an `.npz` file or a folder of `.npz` and `.npy` files. An array whose shape
+/// differs from the result's is an error; in a folder that has other matching arrays, it is skipped with a message.
 pub fn read(
     path: &Path,
     expected: &[(&'static str, Vec<usize>)],

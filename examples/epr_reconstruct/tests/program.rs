@@ -55,7 +55,7 @@ fn results_are_compared_with_a_reference() {
     let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
     let text = PROGRAM.succeeds(&tv, &out);
     assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
-    // in a folder, matching references are compared, and the others are named
+    // in a folder, matching references are compared, and the others are listed
     let folder = PROGRAM.folder("references");
     fs::copy(phalanx, folder.join("a.npz")).unwrap();
     fs::copy(data("pyepri_fbp2d_small"), folder.join("b.npz")).unwrap();
@@ -231,7 +231,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }
 
-/// In /proc no file can be created, whatever the permissions say; the program finds out before its work.
+/// In /proc no file can be created, whatever the permissions are. The program must report that before its work.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_is_tried_before_the_work() {

@@ -12,10 +12,11 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct_on_ranks"),
 });
 
-/// Large enough to be split.
+/// Options of an image that is large enough to be split.
 const SMALL: [&str; 6] = ["--shape", "80x72", "--delta", "0.04", "--iterations", "20"];
 
-/// Compares images; sums over ranks are joined in another order than in one process.
+/// Compares images. They may differ in rounding, because sums over ranks are joined in another order than in one
+/// process.
 fn has_the_images(found: &Path, alone: &Path) {
     assert_eq!(names(found), names(alone));
     assert_eq!(fs::read(found.join("sinogram.png")).unwrap(), fs::read(alone.join("sinogram.png")).unwrap());
@@ -53,7 +54,7 @@ fn what_is_wrong_is_said_once() {
     ] {
         PROGRAM.fails_on_ranks(&mpi, 3, arguments, why);
     }
-    // an error on the first rank alone ends all ranks
+    // an error on the first rank alone must end all ranks
     let file = PROGRAM.folder("occupied").join("file");
     fs::write(&file, "x").unwrap();
     let finished = PROGRAM.run_on_ranks(&mpi, 3, &SMALL, &file);

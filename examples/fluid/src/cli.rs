@@ -48,7 +48,7 @@ pub struct Options {
     pub ranks: bool,
     pub plans: Plans,
     pub dtype: DType,
-    /// `None` if the velocity is given.
+    /// The scene; `None` if the velocity is given.
     pub scene: Option<Scene>,
     pub initial: Option<PathBuf>,
     pub size: [usize; 2],
@@ -155,7 +155,7 @@ fn check(options: &Options, given: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses the value of an argument; the error names both.
+/// Parses the value of an argument; the error names the argument and the value.
 fn set_to<V>(name: &str, value: String, parse: fn(&str) -> Result<V, String>) -> Result<V, lexopt::Error> {
     parse(&value).map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))
 }

@@ -6,9 +6,8 @@ use backends::{
 use ndarray::{Array2, ArrayD, IxDyn};
 use std::f64::consts::TAU;
 
-/// The time step is not limited by the velocity: the next value of a cell is read at the place from which its fluid
-/// comes (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is computed by Fourier
-/// transforms.
+/// The velocity does not limit the time step. The next value of a cell is read at the place from which its fluid comes
+/// (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is computed by Fourier transforms.
 ///
 /// Lengths are in cells; axis 0 points up. Arrays have the shape of the grid.
 pub struct Fluid<B: Backend, T: Precision> {
@@ -57,7 +56,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         })
     }
 
-    /// The arrays `carried` after the fluid has carried them for a time `dt`: each cell gets the value at the place
+    /// The arrays `carried` after the fluid has carried them for a time `dt`. Each cell gets the value at the place
     /// from which its fluid comes, by linear interpolation between cells.
     pub fn advect<const N: usize>(&self, carried: [&B::Array<T>; N], dt: f64) -> Result<[B::Array<T>; N]> {
         let b = &self.backend;
@@ -65,7 +64,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         let [up, right] = &self.velocity;
         let last = StackOptions::new().axis(-1);
         let origins = b.stack_with([expr!(b, i - dt * up)?, expr!(b, j - dt * right)?], last)?;
-        // one batch with one grid, and a channel for each array
+        // makes one batch with one grid, and a channel for each array
         let grid = b.expand_dims(b.stack_with(carried, last)?, 0)?;
         let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
         let moved = b.grid_sample_with(grid, b.expand_dims(origins, 0)?, periodic)?;
@@ -94,7 +93,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         Ok(())
     }
 
-    /// The divergence: how fast fluid leaves each cell.
+    /// The divergence: the rate at which fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [k, l] = &self.waves;
@@ -110,7 +109,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         self.turned(expr!(b, l * up - k * right)?)
     }
 
-    /// The array whose spectrum is `spectrum` times i, the factor that makes wave numbers derivatives.
+    /// The array whose spectrum is `spectrum` times i. A wave number times i is a derivative.
     fn turned(&self, spectrum: B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let (re, im) = (b.real(&spectrum)?, b.imag(&spectrum)?);

@@ -1,6 +1,6 @@
-//! An inverse problem: which inflow of smoke at the ground produces a given picture, after rising around an obstacle?
-//! The simulation runs on any backend, so its gradient does too: from the picture back through all steps, and through
-//! the linear solve in each, to the inflow.
+//! An inverse problem: finds the inflow of smoke at the ground that produces a given picture, after the smoke has risen
+//! around an obstacle. The simulation runs on any backend, and so does its gradient, which goes from the picture back
+//! through all steps, and through the linear solve in each step, to the inflow.
 
 use crate::{
     cli::Options,
@@ -21,7 +21,7 @@ pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 /// The speed at which smoke rises, per unit of time.
 const BUOYANCY: f64 = 0.6;
 
-/// The remaining divergence relative to the initial one: small, because gradients go through many solves.
+/// The remaining divergence relative to the initial one. It is small, because gradients go through many solves.
 const TOLERANCE: f64 = 1e-5;
 
 /// The largest number of gradient evaluations.
@@ -52,7 +52,7 @@ pub fn smoke<B: Backend, T: Precision>(
     Ok(density)
 }
 
-/// The inflow to be found, which only the maker of the picture knows.
+/// The inflow that is to be found. It is used only to make the picture.
 fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array<T>> {
     let [_, x] = middles::<B, T>(b, shape)?;
     let inflow = expr!(b, 0.10 * exp(-((x - 0.36) / 0.07) * *2) + 0.06 * exp(-((x - 0.66) / 0.10) * *2))?;

@@ -25,7 +25,7 @@ pub fn smoke(density: ArrayD<f64>, time: f64) -> Result<Picture, Box<dyn Error>>
     figure::to_scale(&format!("Smoke after {time:.1}"), &[panel(density)], &colors, HIGHEST)
 }
 
-/// The vorticity: how fast the fluid rotates.
+/// The vorticity: the rate at which the fluid rotates.
 pub fn vorticity(values: ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let range = [-largest, largest];
@@ -43,9 +43,9 @@ pub fn inverse(
 ) -> Result<Picture, Box<dyn Error>> {
     let largest = |x: &ArrayD<f64>| x.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(*v));
     let (smoke, inflow) = (largest(&target), largest(&wanted));
-    // draw the inflow as a strip at the ground, in the colors of the smoke
+    // draws the inflow as a strip at the ground, in the colours of the smoke
     let with_strip = |picture: ArrayD<f64>, inflow_of: ArrayD<f64>, title: &str| {
-        // the found inflow may be slightly negative
+        // negative values are drawn as 0, since the inflow that is found may be slightly negative
         let mut panel = panel(picture.mapv(|smoke| smoke.max(0.0)));
         let strip = panel.values.shape()[0].div_ceil(24);
         for (index, value) in panel.values.indexed_iter_mut() {

@@ -9,7 +9,7 @@ use std::{f64::consts::TAU, str::FromStr};
 pub enum Scene {
     /// Warm smoke rises from a source near the ground.
     Plume,
-    /// A stream between two in the opposite direction; the layers between them roll up.
+    /// A stream between two streams in the opposite direction; the layers between them roll up.
     Shear,
     /// A stream from the left around a cylinder, with an oscillating wake; stripes of smoke make it visible.
     Cylinder,
@@ -33,7 +33,7 @@ impl FromStr for Scene {
 }
 
 impl Scene {
-    /// Its name on the command line.
+    /// The name of the scene on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Scene::Plume => "plume",
@@ -64,7 +64,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// Lets fluid that is lighter than the mean rise, and the rest sink, so that the box as a whole stays in place:
+    /// Lets fluid that is lighter than the mean rise, and the rest sink, so that the box as a whole stays in place.
     /// `push` is the speed of a cell full of smoke.
     pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
         let mean = b.mean(density, ..)?;
@@ -90,7 +90,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// The divergence: how fast fluid leaves each cell.
+    /// The divergence: the rate at which fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         match self {
             Flow::Free(fluid) => fluid.divergence(),
@@ -127,7 +127,8 @@ enum Inflow<B: Backend, T: Precision> {
     Nowhere,
     /// An amount of smoke per unit of time, warmer than the fluid around.
     Source(B::Array<T>),
-    /// A stream to the right at this speed, with this smoke, which the fluid follows with these weights.
+    /// A stream to the right at speed `speed`, which carries the smoke `smoke`. The weights set how closely the fluid
+    /// follows the stream in each cell.
     Stream {
         speed: f64,
         smoke: B::Array<T>,
@@ -162,7 +163,7 @@ pub fn around_disc<B: Backend, T: Precision>(
 }
 
 impl<B: Backend, T: Precision> Smoke<B, T> {
-    /// The initial state of a scene; its small disturbances are the backend's next random numbers.
+    /// The initial state of a scene. Its small disturbances are drawn from the backend's random numbers.
     pub fn new(b: &B, scene: Scene, shape: [usize; 2]) -> Result<Self> {
         let [y, x] = middles::<B, T>(b, shape)?;
         let noise = |std: f64| b.random_normal_with::<T>(shape, RandomNormalOptions::new().std(std));
@@ -188,7 +189,7 @@ impl<B: Backend, T: Precision> Smoke<B, T> {
                 let velocity = [up, b.full(shape, T::of(speed))?];
                 let flow = Flow::Walled(Walled::new(b, fluid, velocity, TOLERANCE)?);
                 let weights = expr!(b, exp(-((x - 0.03) / 0.02) * *2) + 0.0 * y)?;
-                // ten stripes
+                // the smoke forms ten stripes
                 let smoke = expr!(b, 1.0 / (1.0 + exp(-20.0 * sin(TAU * 10.0 * y))) + 0.0 * x)?;
                 let inflow = Inflow::Stream { speed, smoke, weights };
                 Ok(Smoke { flow, density: b.zeros(shape)?, inflow })

@@ -37,12 +37,12 @@ fn steps_made(restart: Option<&Checkpoint>) -> usize {
     restart.map_or(0, |checkpoint| checkpoint.step)
 }
 
-/// The number of pictures after a step: they are evenly spaced, and the last one shows the last step.
+/// The number of pictures after a step. Pictures are evenly spaced, and the last one shows the last step.
 fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
-/// Iterations of each solve of the pressure in a plan, in which the residual is meaningless.
+/// Number of iterations of each solve of the pressure in a plan, in which the residual is meaningless.
 const PLANNED: usize = 12;
 
 /// Pictures per second of an animation.
@@ -135,7 +135,7 @@ fn with_smoke<B: Backend, T: Precision>(
     Ok(smoke.flow)
 }
 
-/// Simulates a given velocity without forces; `made` steps were made before.
+/// Simulates a given velocity without forces; `made` is the number of steps made earlier.
 fn alone<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -169,7 +169,7 @@ fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T
     Ok([part(0)?, part(1)?])
 }
 
-/// Copies an array to the host and checks that its numbers are finite; those of a plan are meaningless and not checked.
+/// Copies an array to the host and checks that its numbers are finite, except in a plan, whose numbers are meaningless.
 pub fn host<B: Backend, T: Precision>(b: &B, options: &Options, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());

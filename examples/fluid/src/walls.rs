@@ -1,14 +1,15 @@
-//! A fluid around obstacles, on any backend: velocities on the faces between cells, and a pressure by a linear solve.
+//! A fluid around obstacles, on any backend: velocities are on the faces between cells, and a linear solve gives the
+//! pressure.
 
 use backends::{Backend, Boundary, Error, GridSampleOptions, IrfftnOptions, Precision, Result, StackOptions, expr};
 use backends_solvers::linear::{Method, Solve};
 use ndarray::ArrayD;
 use std::f64::consts::TAU;
 
-/// A fluid in a periodic box with obstacles, through whose sides nothing flows.
+/// A fluid in a periodic box with obstacles. No fluid flows through the sides of the obstacles.
 ///
 /// Velocities are at the centres of the faces that they pass through (a staggered, or MAC grid: Harlow and Welch,
-/// 1965): element (i, j) of the velocity along an axis is on the face between that cell and the one before it along
+/// 1965). Element (i, j) of the velocity along an axis is on the face between cell (i, j) and the previous cell along
 /// this axis. Lengths are in cells.
 pub struct Walled<B: Backend, T: Precision> {
     backend: B,
@@ -23,11 +24,12 @@ pub struct Walled<B: Backend, T: Precision> {
     inverse: B::Array<T::Complex>,
     /// The velocity through the faces along both axes, in cells per unit of time.
     pub velocity: [B::Array<T>; 2],
-    /// The start of the next solve.
+    /// The pressure with which the next solve starts.
     pub pressure: Option<B::Array<T>>,
     /// The largest remaining divergence, relative to the initial one.
     tolerance: f64,
-    /// A fixed number of iterations in each solve, whatever the residual: for plans, whose values are meaningless.
+    /// A fixed number of iterations in each solve, independent of the residual. It is for plans, whose values are
+    /// meaningless.
     pub iterations: Option<usize>,
 }
 
@@ -75,7 +77,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         })
     }
 
-    /// The values of `x` at the place of each element moved back by `dt` times the velocity, by linear interpolation.
+    /// The values of `x` at the position of each element moved back by `dt` times the velocity, by linear
+    /// interpolation.
     fn carried(&self, x: &B::Array<T>, [up, right]: [&B::Array<T>; 2], dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [i, j] = &self.cells;
@@ -98,7 +101,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
-        // each component at the faces of the other
+        // computes each velocity component at the faces of the other component
         let (above, beyond) = (after::<B, T>(b, up, 0)?, after::<B, T>(b, right, 1)?);
         let both_up = expr!(b, up + above)?;
         let both_right = expr!(b, right + beyond)?;
@@ -114,7 +117,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         Ok(moved)
     }
 
-    /// The divergence: how fast fluid leaves each cell.
+    /// The divergence: the rate at which fluid leaves each cell.
     pub fn divergence(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
@@ -146,7 +149,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
             let up = expr!(b, open_up * (p - below))?;
             let right = expr!(b, open_right * (p - left))?;
             let (above, beyond) = (after::<B, T>(b, &up, 0)?, after::<B, T>(b, &right, 1)?);
-            // in obstacles there is no equation for p
+            // there is no equation for p in obstacles, so p is set to 0 there
             expr!(b, up - above + right - beyond + (1 - fluid) * p)
         };
         let (inverse, shape) = (self.inverse.clone(), self.shape);

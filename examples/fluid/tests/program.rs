@@ -18,7 +18,8 @@ fn reference(name: &str) -> Npz {
     Npz::open(format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// After three steps the velocities equal Phi-ML's: within 1e-11 of the largest, and in single precision 1e-5.
+/// Checks that after three steps the velocities equal Phi-ML's, within 1e-11 of the largest velocity, and in single
+/// precision within 1e-5.
 fn has_the_velocities(backend: &str, name: &str) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}"));
@@ -59,7 +60,7 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file; an animated file declares its number.
+/// The number of pictures in a PNG file; an animated file contains it as a number.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"), "{}", path.display());
@@ -78,7 +79,7 @@ fn smoke_rises_and_stays_in_the_box() {
     let smoke = Npz::open(&out).unwrap().get::<f64>("smoke").unwrap();
     assert_eq!(smoke.shape(), [48, 32]);
     assert!(smoke.iter().all(|s| (0.0..=1.0).contains(s)));
-    // the smoke is made around row 5, and rises
+    // the source makes the smoke around row 5, from where it rises
     let rows = smoke.sum_axis(Axis(1));
     let above = rows.iter().skip(12).take(20).sum::<f64>();
     assert!(above > 0.2 * rows.sum(), "{above} of {}", rows.sum());
@@ -161,7 +162,7 @@ fn flows_around(backend: &str, size: &str, steps: &str) {
     let middle = [rows / 2, columns / 4];
     assert_eq!(smoke[middle], 0.0);
     assert!(velocity.index_axis(Axis(2), 1)[middle].abs() < 1e-6);
-    // to the right of the cylinder the stream continues, faster beside it
+    // to the right of the cylinder the stream continues; next to it the stream is faster
     let beside = velocity.index_axis(Axis(2), 1)[[rows / 2 + rows / 5, columns / 4]];
     assert!((1.0..2.0).contains(&beside), "{beside}");
     assert!(smoke.iter().all(|s| (-1e-6..=1.0 + 1e-6).contains(s)));
@@ -178,7 +179,8 @@ fn a_stream_flows_around_a_cylinder() {
     }
 }
 
-/// The inflow found by the program reproduces the picture, and is the one that made it.
+/// Checks that the inflow found by the program reproduces the picture, and is the inflow with which the picture was
+/// made.
 fn finds_the_inflow(backend: &str) {
     let out = PROGRAM.folder(&format!("{backend}_inflow")).join("new").join("out");
     let arguments =

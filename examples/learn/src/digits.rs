@@ -1,4 +1,4 @@
-//! Pictures of digits, drawn as pen strokes: each is rotated, moved, slanted, and noisy.
+//! Pictures of digits, drawn as pen strokes. Each is rotated, moved, slanted, and noisy.
 
 use backends::{Backend, Precision, RandomUniformOptions, Result};
 use ndarray::{Array2, Array4};
@@ -6,7 +6,7 @@ use ndarray::{Array2, Array4};
 /// Pixels along both axes.
 pub const SIDE: usize = 16;
 
-/// The strength of the noise; strokes have 1.
+/// The strength of the noise, relative to the strokes.
 const NOISE: f64 = 0.25;
 
 /// Half of the width of a stroke, in pixels.

@@ -1,4 +1,4 @@
-//! The networks: structs of arrays, and their computation. No code here deals with gradients.
+//! The networks: structs of arrays, and their computation. This code contains nothing about gradients.
 
 use crate::digits::SIDE;
 use backends::{Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr, grad::Params};
@@ -68,7 +68,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
     pub fn read(&self, b: &B, pictures: &B::Array<T>) -> Result<B::Array<T>> {
         let mut x = pictures.clone();
         for Layer { weights, bias } in &self.convolutions {
-            // pad the picture with zeros to keep its size; pooling halves it
+            // the convolution pads the picture with zeros, which keeps its size; pooling halves the size
             let found = b.conv_with(&x, weights, ConvOptions::new().bias(bias).padding([1]))?;
             x = b.max_pool(expr!(b, maximum(found, 0))?, [2, 2])?;
         }

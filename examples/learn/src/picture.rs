@@ -8,7 +8,7 @@ use examples_common::{
 use ndarray::{ArrayD, Axis};
 use std::error::Error;
 
-/// Draws the loss of each step, and the mean of each epoch of `epoch` steps.
+/// Draws the loss of each step, and the mean loss of each epoch of `epoch` steps.
 pub fn losses(losses: &[f64], epoch: usize) -> Result<Picture, Box<dyn Error>> {
     let steps = losses.iter().enumerate().map(|(k, loss)| [(k + 1) as f64, *loss]);
     let means = losses.chunks(epoch).enumerate().map(|(k, part)| {
@@ -21,8 +21,8 @@ pub fn losses(losses: &[f64], epoch: usize) -> Result<Picture, Box<dyn Error>> {
     curve::draw("Cross entropy while the network learns", ["steps", "loss"], &curves, [760, 420])
 }
 
-/// Draws digits (count, 1, rows, columns) side by side, each with the digit that the network reads and its probability
-/// from `parts` (count, 10).
+/// Draws digits (count, 1, rows, columns) next to each other, each with the digit that the network reads and the
+/// probability of that digit from `parts` (count, 10).
 pub fn digits(pictures: &ArrayD<f64>, parts: &ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     let panels: Vec<Panel> = pictures
         .outer_iter()

@@ -21,7 +21,7 @@ pub fn file_names(_options: &Options) -> Vec<String> {
     ["weights.npz", "losses.npy", "losses.png", "digits.png"].map(String::from).into()
 }
 
-/// The number of test pictures that are read at a time.
+/// The number of test pictures that the network reads at a time.
 const AT_ONCE: usize = 500;
 
 /// Trains the network, tests it, and writes the files.
@@ -36,7 +36,7 @@ pub fn run<B: Backend, T: Precision>(
         Some(path) => Network::<B, T>::open(b, options.model, path)?,
         None => Network::new(b, options.model)?,
     };
-    // drawn from a seed of their own, so that they do not depend on the network
+    // the digits are drawn from a seed of their own, so that they do not depend on the network
     b.seed(options.seed.wrapping_add(0x5EED));
     let test = digits::draw::<B, T>(b, options.test)?;
     let train = digits::draw::<B, T>(b, options.train)?;
@@ -61,7 +61,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// Goes through all digits in batches, in another order each time; returns the loss of each step.
+/// Goes through all digits in batches, in a new order for each epoch; returns the loss of each step.
 fn learn<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -113,7 +113,7 @@ fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &D
     Ok(right as f64 / count as f64)
 }
 
-/// Draws the first digits of the test, and what the network reads.
+/// Draws the first digits of the test, and the digits that the network reads.
 fn show<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,

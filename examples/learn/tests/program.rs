@@ -22,7 +22,8 @@ fn losses(out: &Path) -> Vec<f64> {
     Npz::open(out).unwrap().vector("losses").unwrap()
 }
 
-/// Checks that the networks are far above chance (0.1) on unseen digits, and read the same with weights from the file.
+/// Checks that the accuracies on unseen digits are far above chance (0.1), and that a network with weights from the
+/// file reads the same digits.
 fn reads_digits(backend: &str, model: &str, least: f64) {
     let folder = PROGRAM.folder(&format!("{backend}_{model}"));
     let (first, second) = (folder.join("first"), folder.join("second"));
@@ -57,7 +58,7 @@ fn libtorch_reads_digits() {
     }
 }
 
-/// A few steps have the same losses as on the CPU; only a few, because a software device is slow.
+/// Checks that a few steps have the same losses as on the CPU. The steps are few because a software device is slow.
 #[test]
 fn a_gpu_has_the_losses_of_the_cpu() {
     if available("cuda", Cuda::new(0)).is_none() {

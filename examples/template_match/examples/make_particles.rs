@@ -1,5 +1,5 @@
-//! Makes `examples/data/particle.mrc` and `particles.mrc`, the program's own data: a particle, and a volume with six
-//! copies of it in noise. Their positions and rotations go to `particles.csv`.
+//! Makes the program's data, `examples/data/particle.mrc` and `particles.mrc`: a particle, and a volume with six copies
+//! of the particle in noise. Positions and rotations of the copies go to `particles.csv`.
 //!
 //!     cargo run --release -p template_match --example make_particles
 
@@ -17,7 +17,7 @@ type Outcome = std::result::Result<(), Box<dyn Error>>;
 const PARTICLE: usize = 17;
 const VOLUME: usize = 64;
 
-/// Position, width and weight of the particle's parts, in voxels from its centre: the particle has no symmetry.
+/// Position, width and weight of the particle's parts, in voxels from its centre. The particle has no symmetry.
 const PARTS: [[f64; 5]; 6] = [
     [0.0, 0.0, 0.0, 1.8, 1.0],
     [4.0, 1.0, 0.0, 1.2, 0.9],
@@ -27,7 +27,7 @@ const PARTS: [[f64; 5]; 6] = [
     [-4.5, 0.5, -2.5, 1.1, 0.9],
 ];
 
-/// The centres of the six particles, and the index of each one's rotation.
+/// The centres of the six particles, each with the index of its rotation.
 const PLACES: [([usize; 3], usize); 6] = [
     ([14, 15, 17], 11),
     ([16, 44, 24], 202),
@@ -37,7 +37,7 @@ const PLACES: [([usize; 3], usize); 6] = [
     ([33, 46, 12], 424),
 ];
 
-/// The standard deviation of the noise; the densest place of the particle has 1.
+/// The standard deviation of the noise; the largest density of the particle is 1.
 const NOISE: f64 = 0.45;
 
 fn main() -> Outcome {

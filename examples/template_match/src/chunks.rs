@@ -1,8 +1,8 @@
-//! The parts of a volume, which are searched one after the other so that each fits into memory.
+//! The parts of a volume. They are searched one after the other, so that each fits into memory.
 //!
-//! The score at a place depends on its surroundings, as far as the template reaches. Beyond its edges the volume is
-//! periodic, padded with zeros to a length that is good for Fourier transforms; a part reads what it needs of that, so
-//! that the scores do not depend on the division into parts.
+//! The score at a position depends on its surroundings, as far as the template reaches. The volume is padded with zeros
+//! to a length that is good for Fourier transforms, and continued periodically. Each part includes the surroundings
+//! that it needs, so the scores do not depend on the division into parts.
 
 use crate::volume::Volume;
 use ndarray::{ArrayD, SliceInfoElem};
@@ -11,7 +11,7 @@ use std::{error::Error, ops::Range};
 /// A part of a volume.
 #[derive(Clone, Debug)]
 pub struct Chunk {
-    /// The places whose scores the part gives.
+    /// The positions whose scores the part gives.
     pub places: [Range<usize>; 3],
     /// The lengths of the Fourier transforms.
     pub lengths: [usize; 3],
@@ -51,7 +51,7 @@ pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) 
             let chunks = all.map(chunk).filter(|c| c.places.iter().all(|r| !r.is_empty()));
             return Ok(chunks.collect());
         }
-        // the axis along which a part is longest relative to the margin that the template adds
+        // chooses the axis along which a part is longest relative to the margin that the template adds
         let gain = |axis: &usize| longest[*axis] as f64 / template[*axis] as f64;
         let axis = (0..3).filter(|&axis| longest[axis] > 1).max_by(|i, j| gain(i).total_cmp(&gain(j)));
         let Some(axis) = axis else {

@@ -69,7 +69,7 @@ pub struct Options {
     pub min_score: Option<f64>,
     pub distance: Option<f64>,
     pub threads: Option<usize>,
-    /// In bytes.
+    /// The memory in bytes.
     pub memory: Option<u64>,
     pub out: PathBuf,
 }

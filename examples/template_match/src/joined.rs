@@ -1,11 +1,11 @@
-//! Joins the best scores of all ranks, each of which has searched its own rotations.
+//! Joins the best scores of all ranks. Each rank has searched its own rotations.
 
 use crate::matching::Best;
 use backends::{Backend, Precision, Result};
 use backends_sharded::{Collectives, World, world::Join};
 
-/// The best score of all ranks at each place; of equal scores, the lowest rotation index, as if one rank had searched
-/// all rotations in order.
+/// The best score of all ranks at each position. Among equal scores, the rotation with the lowest index counts, as if
+/// one rank had searched all rotations in order.
 pub fn joined<B: Backend, T: Precision>(b: &B, world: &World, best: &Best<B, T>) -> Result<Best<B, T>> {
     let scores = world.all_reduce_array::<B, T>(b, &best.scores, Join::Max)?;
     let rotations = b.r#where(b.equal(&best.scores, &scores)?, &best.rotations, i32::MAX)?;
@@ -22,7 +22,7 @@ mod tests {
     fn of_equal_scores_the_first_rotation_wins() {
         let found = threads::run(3, |world| {
             let b = Numpyish::new();
-            // rank 1 has found nothing, as if there were fewer rotations than ranks
+            // rank 1 has found nothing, which happens if there are fewer rotations than ranks
             let none = f64::NEG_INFINITY;
             let scores = [[5.0, 1.0, 2.0, none], [none; 4], [5.0, 3.0, 2.0, none]][world.rank()];
             let rotations = [[4, 1, 2, 0], [0; 4], [7, 8, 9, 0]][world.rank()];

@@ -42,7 +42,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
-    // a GPU and libtorch have threads of their own, and messages to other ranks need one order
+    // a GPU and libtorch have their own threads, and messages to other ranks need one order
     let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
     let share = Share::new(options, ranks, threads)?;
     dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {

@@ -1,4 +1,4 @@
-//! Scores rotations of a template at each place of a volume, on any backend.
+//! Computes the scores of rotations of a template at each position of a volume, on any backend.
 
 use crate::rotations::Matrix;
 use backends::{
@@ -62,14 +62,14 @@ pub struct Matcher<'a, B: Backend, T: Precision> {
     norm: Option<B::Array<T>>,
 }
 
-/// The best scores, and the rotations that have them.
+/// The best scores, and the rotations with these scores.
 pub struct Best<B: Backend, T: Precision> {
     pub scores: B::Array<T>,
     pub rotations: B::Array<i32>,
 }
 
 impl<B: Backend, T: Precision> Best<B, T> {
-    /// The better score at each place; of equal scores, that of `self`.
+    /// The better score at each position; among equal scores, the score of `self`.
     pub fn or(&self, b: &B, other: &Self) -> Result<Self> {
         let is_better = b.greater(&other.scores, &self.scores)?;
         Ok(Best {
@@ -138,8 +138,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(matcher)
     }
 
-    /// The correlation: at each place, the sum of the chunk's elements times those of a template whose first element is
-    /// there.
+    /// The correlation: for each position, the sum of the chunk's elements times the elements of a template whose first
+    /// element is at that position.
     fn correlate(&self, spectrum: &B::Array<T::Complex>, with: &B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.template.backend;
         b.irfftn_with(expr!(b, spectrum * conj(with))?, IrfftnOptions::new().s(self.lengths))
@@ -159,7 +159,7 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         self.template.backend.norm_scores(correlations, squares, sums, weight, eps)
     }
 
-    /// The scores of one rotation, over the whole chunk.
+    /// The scores of one rotation, for the whole chunk.
     fn scores(&self, rotation: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.template.backend;
         let rotated = self.template.rotated(rotation)?;
@@ -172,8 +172,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(scores)
     }
 
-    /// The best score at each place over the rotations with these indices; of equal scores, the first. Calls `done`
-    /// after each rotation.
+    /// The best score at each position over the rotations with these indices; among equal scores, the first one. Calls
+    /// `done` after each rotation.
     pub fn best(&self, rotations: Range<usize>, done: impl Fn()) -> Result<Best<B, T>> {
         let b = &self.template.backend;
         let mut best =

@@ -1,8 +1,8 @@
-//! The places where the template fits best.
+//! The positions at which the template fits best.
 
 use ndarray::ArrayViewD;
 
-/// A place and its score.
+/// A position and its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
     pub place: [usize; 3],
@@ -24,7 +24,8 @@ impl Peaks {
         Peaks { most, distance, found: Vec::new() }
     }
 
-    /// Adds the peaks of a part of the volume: `places` are the places in the part that no neighbour exceeds.
+    /// Adds the peaks of a part of the volume. `places` are the positions in the part whose scores no neighbour
+    /// exceeds.
     pub fn add(
         &mut self,
         start: [usize; 3],

@@ -8,7 +8,7 @@ use std::error::Error;
 
 const AXES: [&str; 3] = ["z", "y", "x"];
 
-/// The volume to show: its title, the name of its values, its colours.
+/// The volume to show: its title, the name of its values, and its colours.
 pub struct Subject<'a> {
     pub title: &'a str,
     pub values: &'a str,

@@ -2,10 +2,11 @@
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-/// A rotation matrix by rows, for the axes of arrays. It maps places of the rotated template to places of the template.
+/// A rotation matrix by rows, for the axes of arrays. It maps positions in the rotated template to positions in the
+/// template.
 pub type Matrix = [[f64; 3]; 3];
 
-/// Rotations evenly spread over all rotations, as many as make neighbours about `step` degrees apart: on a
+/// Rotations evenly spread over all rotations, with neighbours about `step` degrees apart. They lie on a
 /// super-Fibonacci spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). A single
 /// rotation is the identity.
 pub fn uniform(step: f64) -> Vec<Matrix> {
@@ -25,12 +26,12 @@ pub fn uniform(step: f64) -> Vec<Matrix> {
     (0..n).map(rotation).collect()
 }
 
-/// Rotations that tilt axis 0 by at most `cone` degrees, about `step` degrees apart, each preceded by turns about axis
-/// 0, `step` degrees apart. The first is the identity.
+/// Rotations that tilt axis 0 by at most `cone` degrees. Tilts are about `step` degrees apart. Each is combined with
+/// all turns about axis 0, `step` degrees apart, which come before the tilt. The first rotation is the identity.
 pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
     let turns = (360.0 / step).round().max(1.0) as usize;
     let cap = 1.0 - cone.to_radians().cos();
-    // the area of the cap, divided into squares of side `step` for the directions
+    // the area of the cap divided by the area of a square of side `step` is the number of directions
     let directions = (TAU * cap / step.to_radians().powi(2)).round().max(1.0) as usize;
     let golden = PI * (3.0 - 5.0_f64.sqrt());
     let tilts = (0..directions).map(|i| {
@@ -38,7 +39,7 @@ pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
         (height.clamp(-1.0, 1.0).acos(), golden * i as f64)
     });
     let turned = |(tilt, direction): (f64, f64)| {
-        // about an axis in the plane of axes 1 and 2, so that the tilt adds no turn
+        // the tilt is about an axis in the plane of axes 1 and 2, so that it adds no turn
         let tilt = from_axis([0.0, -direction.sin(), direction.cos()], tilt);
         (0..turns).map(move |k| product(tilt, from_axis([1.0, 0.0, 0.0], TAU * k as f64 / turns as f64)))
     };
@@ -78,7 +79,7 @@ pub fn is_rotation(m: &Matrix) -> bool {
 mod tests {
     use super::*;
 
-    /// The angle in degrees of the rotation from one to the other.
+    /// The angle in degrees of the rotation that leads from `a` to `b`.
     fn distance(a: &Matrix, b: &Matrix) -> f64 {
         let trace: f64 = (0..9).map(|k| a[k / 3][k % 3] * b[k / 3][k % 3]).sum();
         ((trace - 1.0) / 2.0).clamp(-1.0, 1.0).acos().to_degrees()
@@ -89,7 +90,7 @@ mod tests {
         let rotations = uniform(30.0);
         assert_eq!(rotations.len(), 550);
         assert!(rotations.iter().all(is_rotation));
-        // every other rotation has one of them within a step
+        // every other rotation is within one step of one of these rotations
         for other in uniform(61.0).iter().chain(&cone(180.0, 50.0)) {
             let nearest = rotations.iter().map(|r| distance(r, other)).fold(f64::INFINITY, f64::min);
             assert!(nearest < 30.0, "{nearest}");

@@ -74,7 +74,7 @@ impl Inputs {
     }
 }
 
-/// 1 within the largest sphere around the centre, otherwise 0.
+/// An array that is 1 within the largest sphere around the centre, otherwise 0.
 fn sphere(shape: [usize; 3]) -> ArrayD<f64> {
     let middle = shape.map(|n| (n as f64 - 1.0) / 2.0);
     let radius = shape.into_iter().min().unwrap_or(0) as f64 / 2.0;
@@ -98,12 +98,13 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
 
 /// This rank's share of the work.
 pub struct Share {
-    /// The ranks that search the other rotations, if rotations are divided.
+    /// The ranks that share the search, if rotations are divided among ranks.
     world: Option<World>,
-    /// The memory in bytes for the arrays of a part of the volume, over all ranks that they are split over.
+    /// The memory in bytes for the arrays of a part of the volume. It is a total over all ranks that these arrays are
+    /// split over.
     memory: u64,
-    /// The number of threads that divide this rank's rotations: loops over a part of the volume are too short to gain
-    /// as much from several threads.
+    /// The number of threads among which this rank's rotations are divided. Loops over a part of the volume are too
+    /// short to gain as much from several threads.
     threads: usize,
 }
 
@@ -118,9 +119,9 @@ impl Share {
         })
     }
 
-    /// The parts of the volume, and the number of threads that divide the rotations. Each thread has its own arrays: if
-    /// these would not fit into memory without more parts, or there are few rotations, the threads share the loops of
-    /// one rotation after the other.
+    /// The parts of the volume, and the number of threads among which the rotations are divided. Each thread has its
+    /// own arrays. If these arrays would not fit into memory without more parts, or if there are few rotations, the
+    /// threads share the loops of one rotation after the other.
     fn divided(
         &self,
         shape: [usize; 3],
@@ -169,7 +170,7 @@ impl<T: Precision> Volumes<T> {
     }
 }
 
-/// Searches, and writes the files to `output`, which only one of several ranks has.
+/// Searches, and writes the files to `output`. Only one of several ranks has an `output`.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -203,7 +204,7 @@ pub fn run<B: Backend, T: Precision>(
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
         let scores = b.to_ndarray(&found.scores)?.slice(&part[..]).to_owned();
         let best_rotations = b.to_ndarray(&found.rotations)?.slice(&part[..]).to_owned();
-        // the scores of a plan are meaningless
+        // the scores of a plan are meaningless, so they are not checked
         let is_planned = options.plans.are_asked_for();
         if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite() && !is_planned) {
             return Err(format!("the data lead to the score {score}").into());
@@ -238,7 +239,7 @@ pub fn run<B: Backend, T: Precision>(
     }
 }
 
-/// The number of peaks printed.
+/// The maximum number of peaks that are printed.
 const SAID: usize = 10;
 
 fn write(mut inputs: Inputs, peaks: &[Peak], output: &Output, begun: Vec<Begun>) -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,8 @@ use backends_npz::NpyReader;
 use ndarray::{ArrayD, IxDyn};
 use std::{error::Error, fmt, ops::Range, path::Path};
 
-/// A volume that is read in parts. Axis 0 is the section axis (z) of an MRC file, the last one its column axis (x).
+/// A volume that is read in parts. Axis 0 is the section axis (z) of an MRC file, and the last axis is its column axis
+/// (x).
 pub struct Volume {
     name: String,
     shape: [usize; 3],

@@ -29,7 +29,7 @@ fn files(data: &Npz, folder: &Path, mask: &str) -> Vec<String> {
     arguments
 }
 
-/// Checks that the scores equal pyTME's, and that the template is found at the same place.
+/// Checks that the scores equal pyTME's, and that the template is found at the same position.
 fn has_the_scores(backend: &str, name: &str, score: &str, order: usize, more: &[&str]) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}_{score}_{order}_{}", more.concat().replace("--", "")));
@@ -72,7 +72,7 @@ fn the_cpu_has_the_scores_of_pytme() {
 
 #[test]
 fn scores_do_not_depend_on_memory_or_threads() {
-    // as a whole, it takes 12 arrays of 20 x 24 x 26 numbers of 8 bytes: 1.2 MB
+    // without parts, the search would need 12 arrays of 20 x 24 x 26 numbers of 8 bytes: 1.2 MB
     has_the_scores("numpyish", "pytme_20x23x26_even", "FLC", 3, &["--memory", "1", "--threads", "1"]);
 }
 
@@ -86,7 +86,7 @@ fn libtorch_has_the_scores_of_pytme() {
     }
 }
 
-/// Runs on the software device, so with fewer rotations and places.
+/// Runs on the software device, so it searches fewer rotations and positions.
 #[test]
 fn a_gpu_finds_the_template() {
     if available("cuda", Cuda::new(0)).is_none() {

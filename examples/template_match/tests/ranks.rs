@@ -13,7 +13,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("template_match_on_ranks"),
 });
 
-/// The rotations of the planted particles, each of them twice, so that different ranks find equal scores.
+/// Writes the rotations of the planted particles, each of them twice, so that different ranks find equal scores.
 fn rotations(folder: &Path) -> String {
     let row = |line: &str| -> Vec<f64> { line.split(',').skip(3).map(|v| v.parse().unwrap()).collect() };
     let matrices: Vec<f64> = include_str!("../../data/particles.csv").lines().skip(1).flat_map(row).collect();
@@ -61,7 +61,8 @@ fn more_ranks_than_rotations() {
     same_files(&out, &alone);
 }
 
-/// Parts of the volume that fit into memory, which differ from those of one process: scores are equal within rounding.
+/// Ranks and one process divide the volume into different parts, which fit into their memory. So scores are equal only
+/// within rounding.
 #[test]
 fn parts_that_fit_into_the_memory_of_ranks() {
     let Some(mpi) = mpi() else { return };
