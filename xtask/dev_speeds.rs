@@ -1,5 +1,5 @@
-//! The program of `cargo xtask build-cost --speeds`. It prints a line for each of its calls, formulas, gradients,
-//! factorizations, transforms and solvers: the name, and milliseconds.
+//! The program that `cargo xtask build-cost --speeds` builds and runs. It measures calls, formulas, gradients,
+//! factorizations, transforms and solvers, and prints a line with the name and the milliseconds of each.
 
 use backends::{
     expr,
@@ -14,7 +14,7 @@ use std::{hint::black_box, time::Instant};
 
 type R<T = f64> = HostArray<T>;
 
-/// Prints the time of a call: the best of several.
+/// Prints the minimum time of several runs of a call.
 fn time<X>(name: &str, call: impl Fn() -> Result<X>) -> Result<()> {
     let (begin, mut best) = (Instant::now(), f64::INFINITY);
     for n in 0..30 {

@@ -1,7 +1,7 @@
-//! Attacks by another user of the same machine: each plants something as that user and starts a program that uses this
-//! library, which must neither run nor overwrite anything.
+//! Attacks by another user of the same machine. Each attack plants files as that user, and starts a program that uses
+//! this library. The program must neither run these files nor overwrite files of its own user.
 //!
-//! Becoming the other user needs root on Linux. Attacks that need no other user are ordinary tests.
+//! Becoming the other user needs root on Linux. Attacks that need no other user are tested by ordinary tests.
 
 use crate::run::Outcome;
 
@@ -54,7 +54,7 @@ __attribute__((constructor)) static void loaded(void) {
     /// The attacked program, an example of the runtime.
     const VICTIM: &str = "load_libraries";
 
-    /// Number of upcoming process ids for which links are planted.
+    /// Number of next process ids for which links are planted.
     const PROCESSES: u32 = 2000;
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;
@@ -86,7 +86,7 @@ __attribute__((constructor)) static void loaded(void) {
         if succeeded == 0 { Ok(()) } else { Err(format!("{succeeded} of {} attacks succeed", ATTACKS.len())) }
     }
 
-    /// A folder with everything that an attack needs; dropping this value removes the folder.
+    /// A folder with everything that an attack needs. It is removed when this value is dropped.
     struct Scene(PathBuf);
 
     impl Drop for Scene {
@@ -100,7 +100,7 @@ __attribute__((constructor)) static void loaded(void) {
     }
 
     impl Scene {
-        /// Makes the folder among the temporary files, because only there can the other user surely reach it.
+        /// Makes the folder among the temporary files, because the other user may not reach other folders.
         fn new() -> Outcome<Scene> {
             let made = Command::new("mktemp").args(["-d", "-t", "backends-attack-XXXXXX"]).output();
             let path =
@@ -144,14 +144,14 @@ __attribute__((constructor)) static void loaded(void) {
             command
         }
 
-        /// The victim with a libtorch that it chose itself.
+        /// The attacked program, with a libtorch that its own user selected.
         fn torch_victim(&self) -> Command {
             let mut command = self.victim(&self.at("bin/program"));
             command.env("LIBTORCH", root().join("libtorch/torch"));
             command
         }
 
-        /// Runs the victim and returns the harm done.
+        /// Runs the attacked program and returns a description of the harm done.
         fn harm(&self, victim: &mut Command) -> Outcome<Vec<String>> {
             let output = victim.output().map_err(|why| why.to_string())?;
             for line in String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).lines() {
@@ -167,7 +167,7 @@ __attribute__((constructor)) static void loaded(void) {
             Ok(harm)
         }
 
-        /// The name of the shim in the cache, which anybody can find out by running the program.
+        /// The name of the shim in the cache. Anybody can find out the name by running the program.
         fn name_of_shim(&self) -> Outcome<String> {
             let folder = self.at("mine/cache");
             run(self.torch_victim().env("BACKENDS_CACHE", &folder).stdout(std::process::Stdio::null()))?;
@@ -192,7 +192,8 @@ __attribute__((constructor)) static void loaded(void) {
         let precious = scene.at("mine/precious");
         fs::write(&precious, "precious").map_err(said(&precious))?;
         scene.plant("mkdir backends; chmod 777 backends")?;
-        // names that end in the process id can be predicted; made here, because any other way would use up process ids
+        // names that end in the process id can be predicted; the links are made here, because other commands would use
+        // up process ids
         for process in (1..=PROCESSES).map(|ahead| std::process::id() + ahead) {
             for end in ["", ".cpp"] {
                 let link = scene.at(&format!("tmp/backends/{name}.{process}{end}"));
@@ -225,7 +226,7 @@ __attribute__((constructor)) static void loaded(void) {
         for (name, value) in [("VIRTUAL_ENV", his.clone()), ("CONDA_PREFIX", his.clone()), ("PATH", his.join("bin"))] {
             harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
         }
-        // the working folder belongs to the attacker
+        // the working folder of the program belongs to the attacker
         harm.extend(
             scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp")).env("PATH", ":bin:."))?,
         );
@@ -240,7 +241,7 @@ __attribute__((constructor)) static void loaded(void) {
     fn home_of_another(scene: &Scene) -> Outcome<Vec<String>> {
         let name = scene.name_of_shim()?;
         scene.plant(&format!("mkdir -p user/.cache/backends; cp $PAYLOAD user/.cache/backends/{name}"))?;
-        // and a torch that the attacker installed for himself, for any Python
+        // also plants a torch that the attacker installed in his home, for any version of Python
         scene.plant(
             "for minor in $(seq 8 20); do lib=user/.local/lib/python3.$minor/site-packages/torch/lib; mkdir -p $lib; \
              cp $PAYLOAD $lib/libtorch_cpu.so; touch $lib/../__init__.py; done",
@@ -265,7 +266,7 @@ __attribute__((constructor)) static void loaded(void) {
             "mkdir -p ../project/libtorch/torch/lib; cp $PAYLOAD ../project/libtorch/torch/lib/libtorch_cpu.so",
         )?;
         let mut harm = scene.harm(&mut scene.victim(&program))?;
-        // a link in a closed folder to a folder of the attacker
+        // the project contains a link to a folder of the attacker, although others cannot write to the project
         chmod(&project, 0o755)?;
         let link = project.join("libtorch");
         fs::rename(&link, scene.at("tmp/his")).map_err(said(&link))?;

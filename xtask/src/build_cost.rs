@@ -1,4 +1,4 @@
-//! Compile times of a user's crate: small programs are written to a temporary folder, built, and run.
+//! Measures compile times of a user's crate. Small programs are written to a temporary folder, built, and run.
 
 mod speeds;
 
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Calls on arrays `x` and `y` of shape (4, 4); every program makes them in this order.
+/// Calls on arrays `x` and `y` of shape (4, 4). Every program makes the calls in this order.
 const REAL: [&str; 60] = [
     "add(&x, &y)",
     "subtract(&x, 2.0)",
@@ -97,7 +97,8 @@ const NUMERIC: [&str; 20] = [
     "nonzero(&x)",
 ];
 
-/// Functions for the formulas: every pair of one from each list, in `f(x - y) * z + g(y * 3.5)`.
+/// Functions in the formulas `f(x - y) * z + g(y * 3.5)`: there is a formula for each pair of an `f` from the first
+/// list and a `g` from the second.
 const FORMULAS: ([&str; 8], [&str; 5]) =
     (["exp", "sin", "cos", "tanh", "sqrt", "log", "atan", "sinh"], ["sin", "cos", "expm1", "log1p", "tan"]);
 
@@ -223,7 +224,7 @@ impl User {
              backends = {{ path = {of:?} }}\n{more}"
         );
         let _ = fs::create_dir_all(user.folder.join("src"));
-        // the same versions of dependencies as in this repository's tests
+        // uses the same versions of dependencies as this repository's tests
         if !user.folder.join("Cargo.lock").exists() {
             let _ = fs::copy(of.join("Cargo.lock"), user.folder.join("Cargo.lock"));
         }
@@ -239,7 +240,7 @@ impl User {
     fn cargo(&self, command: &str, release: bool) -> std::process::Command {
         let mut cargo = cargo();
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target).args([command, "--quiet", "--jobs", "1"]);
-        // the whole crate is compiled again after a change, not only the function that changed
+        // compiles the whole crate again after a change, and not only the changed function
         cargo.env("CARGO_INCREMENTAL", "0");
         if release {
             cargo.arg("--release");
@@ -264,7 +265,7 @@ impl User {
         Ok(best)
     }
 
-    /// Whether an earlier build has compiled the dependencies.
+    /// Returns whether an earlier build has compiled the dependencies.
     fn rest_is_built(&self, release: bool) -> bool {
         self.target.join(if release { "release.built" } else { "dev.built" }).exists()
     }
@@ -278,7 +279,7 @@ impl User {
         self.target.join(if release { "release" } else { "debug" }).join("user")
     }
 
-    /// Counts of LLVM IR lines before optimisation, and of functions.
+    /// Number of LLVM IR lines before optimisation, and number of functions.
     fn lines(&self) -> Outcome<(usize, usize)> {
         let out = self.target.join("user.ll");
         let mut cargo = self.cargo("rustc", true);
@@ -290,7 +291,7 @@ impl User {
     }
 }
 
-/// Counts of instruction lines in the functions of a module, and of functions.
+/// Number of instruction lines in the functions of a module, and number of functions.
 fn counted(module: &str) -> (usize, usize) {
     let (mut lines, mut functions, mut inside) = (0, 0, false);
     for line in module.lines() {
@@ -305,7 +306,7 @@ fn counted(module: &str) -> (usize, usize) {
     (lines, functions)
 }
 
-/// Processor time of all child processes that have been waited for.
+/// Processor time of all child processes that have ended and been waited for.
 fn children_seconds() -> Outcome<f64> {
     let refused = || "the processor time of other programs is read from /proc, which Linux has".to_owned();
     let stat = fs::read_to_string("/proc/self/stat").map_err(|_| refused())?;

@@ -1,5 +1,5 @@
-//! Checks that files do not import each other in circles. Types are below what uses them: a file can then be read with
-//! the files that it imports, and without the files that import it.
+//! Checks that files do not import each other in circles. Types are defined below the code that uses them. So a file
+//! can be read with the files that it imports, and without the files that import it.
 
 use crate::run::root;
 use std::{
@@ -8,8 +8,9 @@ use std::{
     path::Path,
 };
 
-/// The folders, each in its crate, whose files must form no circles. The files of the CPU backend form one on purpose:
-/// every file imports the sealed trait of the dtypes, whose methods are the functions compiled once for each dtype.
+/// The folders, each in its crate, whose files must form no circles. The files of the CPU backend form a circle on
+/// purpose: every file imports the sealed trait of the dtypes, and the methods of the trait are the functions that are
+/// compiled once for each dtype.
 const FOLDERS: [(&str, &str); 4] =
     [("backend-runtime", "cuda"), ("backend-runtime", "load"), ("backend-runtime", "torch"), ("soft-cuda", "driver")];
 
@@ -129,7 +130,7 @@ fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
     file
 }
 
-/// The module that a path leads to, followed through re-exports.
+/// The module that a path leads to. Re-exports are followed.
 fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Option<Module> {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
     let passed = path.get(length).and_then(|name| files[&path[..length]].passes.get(name)).filter(|_| depth < 8);
@@ -139,7 +140,7 @@ fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Opti
     }
 }
 
-/// The imports of each module in a circle, limited to modules in circles; empty if there are no circles.
+/// The modules that lie in circles, each with its imports that lie in circles; empty if there are no circles.
 fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let tests = sources.iter().flat_map(|(module, text)| {
         modules_of_tests(text).into_iter().map(move |name| module.iter().cloned().chain([name.to_owned()]).collect())

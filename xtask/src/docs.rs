@@ -1,4 +1,5 @@
-//! Builds the reference and checks what rustdoc does not: links in text made by a macro, and the size of pages.
+//! Builds the reference and checks two things that rustdoc does not check: links in text made by a macro, and the size
+//! of pages.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -9,7 +10,7 @@ use std::{
 /// Largest page, in bytes.
 const MOST: usize = 200_000;
 
-/// Extra bytes per method on pages that list the ops as methods; each op has its own page, so nobody reads the lists.
+/// Extra bytes per method on pages that list the ops as methods. Each op has its own page, so nobody reads these lists.
 const MOST_OF_METHOD: usize = 1_500;
 
 /// Pages that list the ops as methods.
@@ -18,11 +19,12 @@ const LISTS: [&str; 2] = ["struct.Out.html", "struct.Lazy.html"];
 /// `docs`: builds the reference; fails if a link leads nowhere or a page is too large.
 pub fn task() -> Outcome {
     let folder = root().join("target/doc");
-    // pages of items that no longer exist would stay
+    // removes the old pages, which would otherwise include items that no longer exist
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     }
-    // rustdoc links to a crate only if its folder exists: otherwise, links depend on which crate is documented first
+    // rustdoc links to a crate only if the crate's folder exists; otherwise links would depend on the order in which
+    // crates are documented
     for name in libraries()? {
         let path = folder.join(name);
         fs::create_dir_all(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -79,7 +81,7 @@ fn mistakes(page: &str, most: usize) -> Vec<String> {
         wrong.push(format!("{} bytes, at most {most} are read with pleasure", page.len()));
     }
     let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
-    // a link that rustdoc cannot resolve stays as it was written
+    // rustdoc leaves a link that it cannot resolve as text
     for (at, _) in page.match_indices("[<code>") {
         wrong.push(format!("no link: {}", up_to(&page[at + "[<code>".len()..], '<')));
     }

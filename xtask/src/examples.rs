@@ -1,5 +1,5 @@
-//! Compares examples with Python packages that do the same, from start to result: `xtask/peers_epr.py`,
-//! `peers_template.py` and `peers_fluid.py`.
+//! Compares examples with Python packages that do the same, from the start to the result. The scripts are
+//! `xtask/peers_epr.py`, `peers_template.py` and `peers_fluid.py`.
 
 use crate::{
     measure::built,
@@ -16,12 +16,12 @@ use std::{
 /// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 3;
 
-/// An example and the Python programs that do the same.
+/// An example, and Python programs that do the same.
 struct Program {
     /// Name on the command line, also used for the environment and the script.
     name: &'static str,
     example: &'static str,
-    /// Python packages, installed in an environment of their own; PyTorch's package has some GB.
+    /// Python packages, installed in a separate environment; PyTorch's package is several GB large.
     packages: &'static [&'static str],
     /// Names of the peers, each with the script's argument that selects it.
     peers: &'static [(&'static str, &'static str)],
@@ -35,7 +35,7 @@ struct Program {
 /// A file that all programs write.
 struct Compared {
     file: &'static str,
-    /// A NumPy expression for the difference of the arrays a, which is ours, and b.
+    /// A NumPy expression for the difference of the arrays `a`, from this library, and `b`, from the other program.
     by: &'static str,
     name: &'static str,
     most: f64,
@@ -58,8 +58,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("PyEPRI, NumPy", "numpy"), ("PyEPRI, PyTorch", "torch")],
         first: &[],
         options: &["--method", "tv"],
-        // float64, with transforms accurate to 1e-13, which leave an error of about that size in the image; transforms
-        // accurate to 1e-9 change it by 7e-10
+        // The programs use float64, with transforms accurate to 1e-13, which leave an error of about that size in the
+        // image. Transforms accurate to 1e-9 would change the image by 7e-10.
         results: &[Compared { file: "tv.npy", by: LARGEST, name: "image", most: 1e-9 }],
     },
     Program {
@@ -69,7 +69,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("pyTME, NumPy and FFTW", "numpyfftw")],
         first: &[],
         options: &[],
-        // transforms in float32, which rounds to 6e-8; rotations differ where scores are equal to within rounding
+        // the transforms are in float32, which rounds to 6e-8; rotations may differ if their scores are equal to within
+        // rounding
         results: &[
             Compared { file: "scores.npy", by: LARGEST, name: "scores", most: 1e-5 },
             Compared { file: "rotation.npy", by: "(a != b).mean()", name: "places with another rotation", most: 1e-3 },
@@ -82,8 +83,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("Phi-ML, NumPy", "numpy"), ("Phi-ML, PyTorch", "torch")],
         first: &["--steps", "1", "--frames", "0", "--checkpoint", "start.npz", "--out", "first"],
         options: &["--restart", "start.npz", "--steps", "201", "--frames", "0"],
-        // float32 rounding grows in a mixing flow, in 200 steps to the difference between Phi-ML's own libraries; one
-        // step less gives a difference of 0.1 or more
+        // Float32 rounding grows in a mixing flow. In 200 steps it reaches the difference between Phi-ML's own
+        // libraries. A result with one step less would differ by 0.1 or more.
         results: &[
             Compared { file: "smoke.npy", by: LARGEST, name: "smoke", most: 3e-3 },
             Compared { file: "velocity.npy", by: LARGEST, name: "velocity", most: 3e-3 },
@@ -120,15 +121,16 @@ pub fn task(args: &[String]) -> Outcome {
 /// The times of one run of a program.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Index of the number of threads, and index of the program: 0 is ours, then the peers.
+    /// Index of the number of threads, and index of the program: 0 is this library, and the others follow.
     place: (usize, usize),
     /// Seconds from the start of the process to its end.
     whole: f64,
-    /// The part of these seconds that the program reports as its work: without start, imports and files.
+    /// The part of these seconds that the program reports as its work, without start, imports and files.
     work: f64,
 }
 
-/// Runs all rounds, ours before the peers in each, and prints how far the results of the last round are apart.
+/// Runs all rounds, with this library before the others in each round, and prints the differences of the results of the
+/// last round.
 fn runs(program: &Program, threads: &[usize], differences: &mut Vec<String>) -> Outcome<Vec<Run>> {
     let python = environment(&format!("{}-venv", program.name), program.packages)?;
     let example = built(program.example)?;
@@ -211,7 +213,7 @@ const HEAD: &str = "\
 |---|--:|--:|--:|--:|--:|
 ";
 
-/// A line for each program and number of threads; the ratios are of the least times.
+/// A line for each program and number of threads. The ratios are ratios of minimum times.
 fn table(program: &Program, threads: &[usize], runs: &[Run]) -> String {
     let mut out = String::new();
     for (at, count) in threads.iter().enumerate() {

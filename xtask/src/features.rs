@@ -1,10 +1,10 @@
-//! Checks builds with fewer features than the default: for warnings, and for dependencies that the smallest must not
-//! have.
+//! Checks builds with fewer features than the default. The builds must have no warnings, and the smallest build must
+//! not have certain dependencies.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{path::PathBuf, process::Command};
 
-/// The libraries that have the features of `backends`.
+/// The packages that have the same features as `backends`.
 const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "backends-solvers"];
 
 /// WebAssembly, which has no files, no threads and no loadable libraries.
@@ -13,7 +13,7 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// Packages that only the features `cuda` and `torch` need.
 const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
 
-/// `features`: lints the combinations, and checks the dependencies of the smallest.
+/// `features`: lints the combinations of features, and checks the dependencies of the smallest build.
 pub fn task() -> Outcome {
     let found = foreign(&dependencies("")?);
     if !found.is_empty() {
@@ -53,7 +53,7 @@ fn foreign(packages: &str) -> Vec<&'static str> {
     FOREIGN.into_iter().filter(|name| names.contains(name)).collect()
 }
 
-/// Whether the standard library for WebAssembly is installed.
+/// Returns whether the standard library for WebAssembly is installed.
 fn has_wasm() -> Outcome<bool> {
     let folder = said(Command::new("rustc").current_dir(root()).args(["--print", "target-libdir", "--target", WASM]))?;
     Ok(PathBuf::from(folder.trim()).is_dir())
@@ -74,7 +74,8 @@ fn said(command: &mut Command) -> Outcome<String> {
 mod tests {
     use super::*;
 
-    /// Each feature adds its packages, so that a new format of cargo's list fails here instead of passing as empty.
+    /// Checks that each feature adds its packages. So a new format of cargo's list fails here instead of passing as an
+    /// empty list.
     #[test]
     fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
         assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);

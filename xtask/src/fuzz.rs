@@ -1,5 +1,5 @@
-//! A long search for mistakes that the bounded tests miss: damaged tables and files, and random calls of every op,
-//! compared between backends and numbers of threads.
+//! A long search for mistakes that the bounded tests miss: damaged tables and files, and random calls of every op. The
+//! results of the calls are compared between backends and between numbers of threads.
 
 use crate::{
     run::{Outcome, cargo, root, run},
@@ -12,16 +12,17 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Default duration.
+/// Default duration in seconds.
 const SECONDS: u64 = 600;
 
-/// Packages whose tests named `fuzz` mutate their input at random for `FUZZ_SECONDS`, starting from `FUZZ_SEED`.
+/// Packages with tests named `fuzz`, which mutate their input at random for `FUZZ_SECONDS`, starting from the seed
+/// `FUZZ_SEED`.
 const PACKAGES: [&str; 2] = ["backend-macros", "backends-npz"];
 
 /// Numbers of threads for the repeated calls, which are recorded on one thread.
 const THREADS: [&str; 2] = ["2", "7"];
 
-/// Address space of a backend's tests, in KiB.
+/// Limit of the address space of a backend's tests, in KiB.
 const MEMORY: usize = 12 << 20;
 
 /// `fuzz [SECONDS] [--seed N]`
@@ -62,7 +63,8 @@ fn arguments(args: &[String]) -> Option<(u64, u64)> {
     Some((seconds, seed))
 }
 
-/// Makes random calls of every row: recorded on one thread of Numpyish, repeated on more threads, then on libtorch.
+/// Makes random calls of every row. They are recorded on one thread of Numpyish, repeated on more threads, and then on
+/// libtorch.
 fn calls(seed: u64) -> Outcome {
     let folder = root().join("target/fuzz");
     let _ = fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! NumPy's results for the conformance tests, computed by `golden.py` in an environment of its own.
+//! Computes NumPy's results for the conformance tests, by `golden.py` in a separate Python environment.
 
 use crate::{
     peers::PACKAGES as PEERS,
@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// The packages that compute the references. Another version may differ in the last bits.
+/// The packages that compute the references. Other versions may differ in the last bits.
 pub const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
 /// `golden [ROW] [--table T --out D]`
@@ -37,7 +37,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// `golden-torch`: runs `golden_torch.py`, which computes gradients with PyTorch, in the environment of the peers.
+/// `golden-torch`: runs `golden_torch.py`, which computes gradients with PyTorch, in the Python environment of `peers`.
 pub fn torch(args: &[String]) -> Outcome {
     if let Some(other) = args.first() {
         return Err(format!("`{other}` is not an argument of `golden-torch`"));

@@ -1,5 +1,5 @@
-//! Packs tests and bench of the Cuda backend for a machine with a GPU but no cargo and no network, and only minutes of
-//! time.
+//! Packs tests and benchmarks of the Cuda backend for a machine that has a GPU, but no cargo and no network, and is
+//! available for minutes only.
 
 use crate::run::{Outcome, cargo, create, root, run};
 use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
@@ -13,7 +13,7 @@ use std::{
 /// Largest size of the packed bundle, in bytes.
 const LIMIT: u64 = 24 << 20;
 
-/// The packer. The programs have much in common at large distances, so that a large dictionary halves the size.
+/// The packer. The programs have common parts at large distances, so a large dictionary halves the size.
 const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 
 /// The architecture for which kernels are compiled in advance: H100 and H200.
@@ -29,7 +29,7 @@ const COMPILER: &str = "compile_kernels";
 /// The script that runs the bundle.
 const SCRIPT: &str = include_str!("gpu_bundle.sh");
 
-/// The bench's calls in CuPy and PyTorch.
+/// The script that makes the benchmark's calls in CuPy and PyTorch.
 const PEERS: &str = include_str!("../peers_gpu.py");
 
 /// `gpu-bundle [--try [--plant]]`
@@ -56,7 +56,7 @@ pub fn task(args: &[String]) -> Outcome {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
-    // the bench is built as users build the library
+    // the benchmark is built with the profile with which users build the library
     for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
@@ -86,7 +86,8 @@ pub fn task(args: &[String]) -> Outcome {
     if try_it { gpu_try::task(&packed, plant) } else { Ok(()) }
 }
 
-/// Packs a folder with user 0 as owner: if root unpacks it, root owns the files instead of the user who packed them.
+/// Packs a folder with user 0 as the owner. If root unpacks it, root then owns the files, and not a user with the
+/// number of the packing user.
 fn pack(folder: &Path, packed: &Path) -> Outcome {
     let name = folder.file_name().ok_or("the folder has no name")?;
     run(Command::new("tar")
@@ -99,8 +100,8 @@ fn pack(folder: &Path, packed: &Path) -> Outcome {
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    // the example is built in one command with the tests: alone, it and the libraries would be built with other
-    // features
+    // the example is built in one command with the tests; a separate command would build it and the libraries with
+    // other features
     let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--example", COMPILER];
     packages.into_iter().chain(names).map(String::from).collect()
 }
@@ -124,7 +125,7 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
-/// Runs the programs on the software device to record the names and sources of the kernels that they ask for, including
+/// Runs the programs on the software device to record the names and sources of the kernels that they request, including
 /// those of formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
@@ -171,8 +172,8 @@ mod tests {
     use super::*;
     use crate::gpu_results::Results;
 
-    /// Runs a bundle of the script and programs that fail as their tests' names say; returns the results and the
-    /// output.
+    /// Runs a bundle that consists of the script and of programs that fail in the way that their tests' names say.
+    /// Returns the results and the output.
     fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
         let folder = root().join("target/tests/gpu-bundle").join(name);
         let _ = fs::remove_dir_all(&folder);

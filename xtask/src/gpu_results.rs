@@ -10,7 +10,8 @@ use std::{
     process::Command,
 };
 
-/// Predicted microseconds on an H200, made before anything had run on one: rows of 2^24 elements.
+/// Predicted microseconds on an H200 for rows of 2^24 elements. The predictions were made before anything had run on an
+/// H200.
 const PREDICTED: [(&str, f64); 18] = [
     ("add f32", 50.0),
     ("m + row f32", 39.0),
@@ -32,7 +33,7 @@ const PREDICTED: [(&str, f64); 18] = [
     ("conv weight gradient f32", 4500.0),
 ];
 
-/// A distance is listed if it is above this share of the allowed distance.
+/// A distance is listed if it exceeds this fraction of the allowed distance.
 const NEAR: f64 = 0.5;
 
 /// `gpu-results FILE..`: prints the tables of files that `run.sh` packed.
@@ -55,7 +56,7 @@ pub struct Results {
     planned: String,
     outcomes: String,
     ulps: String,
-    /// Lines of JSON from our bench, CuPy's and PyTorch's.
+    /// Lines of JSON from this library's benchmark, CuPy's and PyTorch's.
     times: String,
 }
 
@@ -86,13 +87,13 @@ impl Results {
         Ok(results)
     }
 
-    /// A value that the machine's log gives, for example its `device`; "?" if the log lacks it.
+    /// A value that the machine's log gives, for example its `device`; "?" if the log lacks the value.
     fn said(&self, what: &str) -> &str {
         let value = |line: &'_ str| Some(line.strip_prefix(what)?.strip_prefix(": ")?.len());
         self.machine.lines().find(|line| value(line).is_some()).map_or("?", |line| &line[what.len() + 2..])
     }
 
-    /// Whether a time of this library was measured.
+    /// Returns whether a time of this library was measured.
     pub fn has_times_of(&self, library: &str) -> bool {
         let lines = self.times.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.into_iter().any(|line| line["lib"] == library && line["ns"].is_number())
@@ -141,7 +142,8 @@ impl Results {
         said.map(|said| format!("- {said}\n")).collect()
     }
 
-    /// A table with a line for each row: our time, other libraries' times, and the predicted time.
+    /// A table with a line for each row: the time of this library, the times of other libraries, and the predicted
+    /// time.
     fn speed(&self) -> String {
         let mut rows: BTreeMap<(String, String), BTreeMap<String, f64>> = BTreeMap::new();
         let mut errors = BTreeSet::new();
@@ -171,7 +173,8 @@ impl Results {
         text + &errors.into_iter().collect::<String>()
     }
 
-    /// The rows and dtypes whose results are farther from the reference than `NEAR` of the allowed distance.
+    /// The rows and dtypes whose results differ from the reference by more than the fraction `NEAR` of the allowed
+    /// distance.
     fn distances(&self) -> String {
         let mut most: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
         for line in self.ulps.lines() {

@@ -1,5 +1,5 @@
-//! Rehearsal of a run on a GPU machine: the packed bundle in an empty folder, by a user who owns nothing, on the
-//! software device.
+//! Rehearsal of a run on a GPU machine. The packed bundle runs in an empty folder, on the software device, as a user
+//! who owns no files.
 
 use crate::{
     golden,
@@ -15,19 +15,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest duration of the rehearsal.
+/// Time limit of the rehearsal.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
-/// The user and group that own nothing.
+/// The user and group that own no files.
 const NOBODY: &str = "65534";
 
-/// Planted mistakes, the outcome and the op to be named: `tril` gives a wrong result, `label` reads outside of its
-/// memory,
-/// and `pad` never ends.
+/// Planted mistakes, each with the expected outcome and the op that must be named. `tril` gives a wrong result, `label`
+/// reads outside of its memory, and `pad` never ends.
 const PLANTED: [(&str, &str, &str); 3] =
     [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
 
-/// A stand-in for CuPy and PyTorch: the result of every operation is the object itself.
+/// A replacement for CuPy and PyTorch, in which the result of every operation is the object itself.
 const FAKE_PACKAGE: &str = "\
 class Any:
     __version__ = 'none: this is no real package'
@@ -42,8 +41,8 @@ for inner in ['cuda', 'nn', 'cupyx', 'cupyx.scipy', 'cupyx.scipy.ndimage']:
     sys.modules.setdefault(inner if inner.startswith('cupyx') else __name__ + '.' + inner, sys.modules[__name__])
 ";
 
-/// Unpacks the bundle, runs both its parts and checks the results. With `plant`, runs the tests only, with mistakes in
-/// kernels that the results must name.
+/// Unpacks the bundle, runs both its parts and checks the results. With `plant`, runs only the tests, with mistakes in
+/// kernels, and the results must name these mistakes.
 pub fn task(packed: &Path, plant: bool) -> Outcome {
     let begin = Instant::now();
     let empty = env::temp_dir().join(format!("backends-gpu-try-{}", std::process::id()));
@@ -69,7 +68,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     for package in ["cupy", "torch"] {
         write(&python.join(format!("{package}.py")), FAKE_PACKAGE)?;
     }
-    // hard links to one file under NVIDIA's library names, so that the loader loads it once
+    // all names of NVIDIA's libraries are hard links to one file, so that the loader loads it once
     let soft = empty.join("soft-cuda");
     let driver = soft.join("libcuda.so.1");
     for entry in fs::read_dir(&soft).map_err(|why| why.to_string())?.flatten().filter(|entry| entry.path() != driver) {
@@ -89,7 +88,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         let folders = [numpy.parent().map(Path::to_path_buf)].into_iter().flatten();
         let path: Vec<PathBuf> = folders.chain(env::var_os("PATH").iter().flat_map(env::split_paths)).collect();
         command.env("PATH", env::join_paths(path).map_err(|why| why.to_string())?).env_remove("BACKENDS_SOFT_CUDA");
-        // the exit status is that of the tests; the results say more
+        // the exit status is that of the tests; the results are checked instead, since they contain more
         command.status().map_err(|why| format!("run.sh: {why}"))?;
         Results::of(&out.join(format!("{part}.tar.gz")))
     };
@@ -121,12 +120,13 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     Ok(())
 }
 
-/// Number of test processes that run at a time: one for each processor.
+/// Number of test processes that run at the same time: one for each processor.
 fn jobs() -> String {
     std::thread::available_parallelism().map_or(2, usize::from).to_string()
 }
 
-/// A command whose arguments run as a user who owns nothing if this user may switch to it, else as this user.
+/// A command whose arguments run as a user who owns no files, if the current user may switch to that user, and
+/// otherwise as the current user.
 fn as_nobody() -> Command {
     let may = Command::new("setpriv").args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "true"]).status();
     if may.is_ok_and(|status| status.success()) {

@@ -1,4 +1,4 @@
-//! Compares arrays split over ranks with Heat, which is PyTorch over mpi4py: `benches/ranks.rs` and
+//! Compares arrays split over ranks with Heat, which is PyTorch over mpi4py. `benches/ranks.rs` and
 //! `xtask/peers_heat.py` compute the same rows under one launcher, in one run.
 
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 use mpiexec::Mpi;
 use std::{collections::BTreeMap, fmt::Write, path::Path, process::Command, time::Duration};
 
-/// Heat and its dependencies, in an environment of their own; PyTorch's package has some GB. The last one is the MPI
-/// that Heat loads: the package that is also in `mpi/`, whose launcher starts both programs.
+/// Heat and its dependencies, in a separate environment; PyTorch's package is several GB large. The last package is the
+/// MPI library that Heat loads. It is the package that is also in `mpi/`, whose launcher starts both programs.
 const PACKAGES: [&str; 7] = [
     "heat==1.8.0",
     "torch==2.11.0",
@@ -38,7 +38,7 @@ const ALONE: &str = "Numpyish";
 /// The measurement of a row with one program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    /// Least nanoseconds of a call.
+    /// Minimum nanoseconds of a call.
     nanos: u64,
     sum: f64,
     scale: f64,
@@ -53,7 +53,7 @@ impl Found {
 /// A row: its name and number of elements.
 type Row = (String, usize);
 
-/// The measurements, with the rows in the order in which they came.
+/// The measurements, with the rows in the order in which the programs printed them.
 #[derive(Default)]
 struct Table {
     rows: Vec<Row>,
@@ -61,7 +61,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds the lines that a program printed on `ranks` ranks; keeps the least time of each row.
+    /// Adds the lines that a program printed on `ranks` ranks; keeps the minimum time of each row.
     fn read(&mut self, lines: &str, ranks: usize) {
         for line in lines.lines() {
             let [peer, row, n, nanos, sum, scale] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
@@ -123,7 +123,7 @@ impl Table {
         out
     }
 
-    /// Rows whose results differ from Heat's, or from ours on another number of ranks, and rows that one program lacks.
+    /// Rows whose results differ from Heat's, or between numbers of ranks, and rows that one of the programs lacks.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {
@@ -151,7 +151,7 @@ impl Table {
     }
 }
 
-/// The least number of ranks on which our program measured this row.
+/// The least number of ranks on which this library's program measured this row.
 fn ranks_of(table: &Table, row: &Row) -> usize {
     let ours = table.found.keys().filter(|(other, peer, _)| other == row && *peer == OURS);
     ours.map(|(.., ranks)| *ranks).min().unwrap_or(0)

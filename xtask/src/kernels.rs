@@ -1,10 +1,10 @@
-//! Checks the machine code of the CPU's kernels: a loop without vectors is many times slower, and no other test
-//! notices.
+//! Checks the machine code of the CPU's kernels. A loop without vector instructions is many times slower, and no other
+//! test detects that.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{collections::BTreeMap, fs};
 
-/// Ops whose loops are known to have no vectors, with their dtypes and the reason.
+/// Ops whose loops are known to have no vector instructions, with their dtypes and the reason.
 const SCALAR: [(&str, &[&str], &str); 14] = [
     ("imag", &["f32", "f64"], "writes zeros"),
     ("isfinite isinf", &["i64"], "writes one value"),
@@ -30,7 +30,7 @@ const SCALAR: [(&str, &[&str], &str); 14] = [
     ("positive conj", &["f32", "f64", "c64", "c128"], "copies"),
 ];
 
-/// `kernels`: fails if a kernel of the usual dtypes has no vectors, or calls a function.
+/// `kernels`: fails if a kernel of the usual dtypes has no vector instructions, or calls a function.
 pub fn task() -> Outcome {
     if !cfg!(target_arch = "x86_64") {
         return Err("the code of kernels is read on x86-64 only".into());
@@ -54,7 +54,8 @@ pub fn task() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// One loop: its op, dtype, instruction set, and whether it is the one for arguments that need no range reduction.
+/// One loop: its op, dtype and instruction set. `near` is true for the variant for arguments that need no range
+/// reduction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kernel {
     op: String,
@@ -77,7 +78,8 @@ impl Code {
     }
 }
 
-/// A message if a kernel has no vectors or calls a function, unless that is known or the kernel is seldom used.
+/// A message if a kernel has no vector instructions or calls a function, unless that is known or the kernel is seldom
+/// used.
 fn complaint(kernel: &Kernel, code: Code, all: &BTreeMap<Kernel, Code>) -> Option<String> {
     // a kernel that has a variant for near arguments is seldom used itself
     let seldom = !kernel.near && all.contains_key(&Kernel { near: true, ..kernel.clone() });
@@ -118,14 +120,14 @@ fn kernels(text: &str) -> BTreeMap<Kernel, Code> {
     found
 }
 
-/// Whether an instruction only moves or clears.
+/// Returns whether an instruction only moves or clears data.
 fn moves(name: &str) -> bool {
     const MOVES: [&str; 6] = ["vmov", "vbroadcast", "vextract", "vinsert", "vperm", "vzero"];
     MOVES.iter().any(|m| name.starts_with(m))
 }
 
-/// The kernel that a symbol names: `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over one `f64` for AVX2,
-/// for all arguments.
+/// The kernel that a symbol names. For example, `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over one
+/// `f64` for AVX2, for all arguments.
 fn kernel(symbol: &str) -> Option<Kernel> {
     let rest = symbol.split_once("6kernel")?.1;
     let (set, rest) =

@@ -1,4 +1,4 @@
-//! Miri, a sanitizer, benches, and instruction counts.
+//! Runs Miri, a sanitizer, benchmarks, and instruction counts.
 
 use crate::{
     bench, ratios,
@@ -10,14 +10,14 @@ use std::{
     process::Command,
 };
 
-/// The package of the benches.
+/// The package of the benchmarks.
 pub const BENCHES: &str = "backends-benches";
 
 /// `miri [FILTER]`
 pub fn miri(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"]))?;
-    // crossbeam-epoch, under rayon, is unsound by Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but sound by
-    // Tree Borrows
+    // crossbeam-epoch, which rayon uses, is unsound under Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but
+    // sound under Tree Borrows
     run(runtime_tests(&["miri", "test"], args).env("MIRIFLAGS", "-Zmiri-tree-borrows"))
 }
 
@@ -25,11 +25,11 @@ pub fn miri(args: &[String]) -> Outcome {
 pub fn asan(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", NIGHTLY]))?;
     let folder = root().join("target/asan").display().to_string();
-    // with a target, cargo builds build scripts and macros without the sanitizer
+    // if a target is given, cargo builds build scripts and macros without the sanitizer
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut command = runtime_tests(&["test", "--target", &target, "--target-dir", &folder], args);
     command.env("RUSTFLAGS", "-Zsanitizer=address");
-    // tests ask for more memory than there is, and plans and pools live as long as the process
+    // tests request more memory than the machine has, and plans and pools are never freed
     run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
 }
 
@@ -37,8 +37,8 @@ pub fn asan(args: &[String]) -> Outcome {
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
-    // needs no C compiler for ARM: the target has a C library, Rust a linker, and an empty `libdl.a` satisfies crates
-    // that ask for `libdl`, all of which is in that C library
+    // This needs no C compiler for ARM: the target includes a C library, and Rust a linker. Some crates ask for
+    // `libdl`; an empty `libdl.a` suffices, since the C library contains all of its functions.
     let folder = root().join("target/aarch64");
     let libraries = folder.join("libraries");
     fs::create_dir_all(&libraries)
@@ -46,7 +46,7 @@ pub fn aarch64(args: &[String]) -> Outcome {
         .map_err(|e| e.to_string())?;
     let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
     command.env("CARGO_ENCODED_RUSTFLAGS", format!("-Clinker=rust-lld\x1f-Lnative={}", libraries.display()));
-    // statically linked programs load no libraries
+    // this test is skipped, because statically linked programs load no libraries
     command.args(["--skip", "load::elf::tests::a_whole_library"]);
     run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))
 }
@@ -56,11 +56,11 @@ const NIGHTLY: &str = "nightly";
 
 /// The tests of the code that runs on the CPU, as a cargo command of the nightly toolchain.
 fn runtime_tests(with: &[&str], args: &[String]) -> Command {
-    // not `cargo()`, which is the toolchain that runs this program
+    // `cargo()` is not used, because it selects the toolchain that runs this program
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
     command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backend-runtime", "--lib"]).args(args);
-    // these tests load libraries
+    // these tests are skipped, because they load libraries
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
     command
 }
@@ -96,7 +96,8 @@ pub fn callgrind(args: &[String]) -> Outcome {
     run(Command::new("callgrind_annotate").args(["--inclusive=yes", "--auto=no"]).arg(&counts))
 }
 
-/// Builds a bench, or else an example, with optimisation and symbols; returns the program's path.
+/// Builds a benchmark, or, if none has this name, an example, with optimisation and symbols. Returns the path of the
+/// program.
 pub fn built(name: &str) -> Outcome<PathBuf> {
     let file = |folder: &str| {
         let folder = root().join(folder);

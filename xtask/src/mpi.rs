@@ -24,7 +24,7 @@ pub fn folder() -> PathBuf {
     root().join(FOLDER)
 }
 
-/// Fetches packages, and moves the files that each installs beside its Python modules into a folder with the package's
+/// Fetches packages. Moves the files that each installs next to its Python modules into a folder with the package's
 /// name, because `pip install --target` leaves libraries out.
 pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     let fetched = folder.join("fetched");
@@ -65,8 +65,8 @@ fn make_executable(_: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a program on `ranks` ranks. It can be a test program if `args` has `--test-threads=1`, so that all ranks come
-/// to the same test at the same time. A call between ranks that exceeds the time limit ends the program.
+/// Runs a program on `ranks` ranks. A test program needs `--test-threads=1` in `args`, so that all ranks run the same
+/// test at the same time. A call between ranks that exceeds the time limit ends the program.
 pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcome {
     let mut command = mpiexec::mpiexec(mpi, &folder(), ranks);
     for name in ["WORLD_CHECK", "WORLD_TIMEOUT"] {

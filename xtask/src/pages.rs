@@ -15,7 +15,7 @@ const OF_THE_STANDARD: &str = "# The Array API\n\nWhat there is of the [Python A
     version 2025.12, with its extensions `fft` and `linalg`, on `Numpyish`, `Torch`, `Cuda` and `AnyBackend`. What a backend lacks is said in \
     the row. Made of the table and of `xtask/array_api.txt` by `cargo xtask pages`.";
 
-/// The ops of other systems.
+/// The ops and capabilities of other systems.
 const OTHERS: &str = include_str!("../parity.txt");
 
 const OF_OTHERS: &str = "# What other systems have\n\nThe ops and capabilities of the backends of PyEPRI (E), PhiML (P) and pyTME (T), of a framework of a \
@@ -91,7 +91,7 @@ const CODES: [(&str, &str); 5] = [
     ("N", "not there"),
 ];
 
-/// Renders a list, looking its names up in the table: each is a line `name`, `name : WHO` or `name : WHO = CODE how`.
+/// Renders a list, and looks its names up in the table. Each line is `name`, `name : WHO` or `name : WHO = CODE how`.
 fn listed(model: &Model, list: &str) -> Result<Listed, String> {
     let (mut body, mut counts) = (String::new(), [0; CODES.len()]);
     for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -121,7 +121,7 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
         if let Some(missing) = files.into_iter().find(|path| !root().join(path).is_file()) {
             return Err(format!("`{name}`: there is no file `{missing}`"));
         }
-        // a name of several words is not a name in code
+        // a name that consists of several words is no code
         let name = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
         let _ = writeln!(body, "| {name} | {who} | {code} | {} |", cell(&how));
     }

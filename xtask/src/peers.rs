@@ -1,5 +1,5 @@
-//! Compares formulas with NumPy, numexpr, PyTorch and ndarray, and training steps with other libraries, in one run: a
-//! table of times for each number of threads. Single ops are in `bench`.
+//! Compares formulas with NumPy, numexpr, PyTorch and ndarray, and training steps with other libraries, in one run.
+//! Prints a table of times for each number of threads. Single ops are compared in `bench`.
 
 use crate::{
     examples, heat,
@@ -14,10 +14,10 @@ use std::{
     process::Command,
 };
 
-/// Python packages of the peers, installed in an environment of their own; PyTorch's package has some GB.
+/// Python packages of the other libraries, installed in a separate environment; PyTorch's package is several GB large.
 pub const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
-/// All sizes: elements of formulas, and pictures per batch of networks.
+/// All sizes: numbers of elements of formulas, and numbers of pictures per batch of networks.
 const SIZES: [usize; 6] = [10, 32, 1000, 1024, 1_000_000, 10_000_000];
 const OF_FORMULAS: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
 const OF_NETWORKS: [usize; 2] = [32, 1024];
@@ -25,7 +25,7 @@ const OF_NETWORKS: [usize; 2] = [32, 1024];
 /// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 2;
 
-/// Least nanoseconds for each of the sizes, by formula and peer.
+/// Minimum nanoseconds for each of the sizes, by formula and library.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
 /// `peers solvers`: runs the example of the solvers, then the same systems in SciPy.
@@ -33,7 +33,7 @@ fn solvers() -> Outcome {
     let example = ["run", "--release", "-p", "backends-solvers", "--features", "faer", "--example", "poisson"];
     run(cargo().args(example))?;
     let mut scipy = Command::new(environment("peers-venv", &PACKAGES)?);
-    // OpenBLAS's own threads double the time of products of small vectors
+    // OpenBLAS's own threads would double the time of products of small vectors
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
@@ -94,8 +94,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Builds a crate of other libraries, in a folder of `benches` outside the workspace, with compiler flags; returns the
-/// program's path.
+/// Builds a crate that uses other libraries, in a folder of `benches` outside the workspace, with compiler flags.
+/// Returns the path of the program.
 pub fn outside(folder: &str, program: &str, flags: &str) -> Outcome<PathBuf> {
     let target = root().join("target").join(folder);
     let manifest = root().join("benches").join(folder).join("Cargo.toml");
@@ -119,7 +119,7 @@ fn read(lines: &str, times: &mut Times) {
     }
 }
 
-/// A line for each formula and size, with a column for each peer.
+/// A line for each formula and size, with a column for each library.
 fn table(times: &Times) -> String {
     let peers: BTreeSet<&str> = times.keys().map(|(_, peer)| peer.as_str()).collect();
     let formulas: BTreeSet<&str> = times.keys().map(|(formula, _)| formula.as_str()).collect();

@@ -15,22 +15,23 @@ use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 /// Largest difference of checksums, relative to the sum of absolute values.
 #[derive(Clone, Copy)]
 enum Apart {
-    /// For whole numbers.
+    /// For whole numbers, which must be equal.
     Not,
-    /// For float64 sums in another order. Points at the border of the Mandelbrot set would differ by more, but no point
-    /// is that close in 20 iterations.
+    /// For float64 sums in another order. Points at the border of the Mandelbrot set could differ by more, but no point
+    /// is that close to the border in 20 iterations.
     Double,
-    /// For float32 sums, with filters whose weights were rounded, and distances that are differences of larger numbers.
+    /// For float32 sums, filters with rounded weights, and distances that are differences of larger numbers.
     Single,
-    /// For random results: the error of a mean of `n` is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for the option, and
-    /// the error of a difference is 1.4 times as large. Five times that is exceeded less than once in a million runs.
+    /// For random results. The error of a mean of `n` samples is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for the
+    /// option, and the error of a difference is 1.4 times as large. Five times that error is exceeded less than once in
+    /// a million runs.
     Chance,
 }
 
 impl Apart {
     fn of(self, n: usize) -> f64 {
         match self {
-            Apart::Not => 1e-13, // for the checksum itself, whose terms are added in another order
+            Apart::Not => 1e-13, // for the rounding of the checksum itself, which adds its terms in another order
             Apart::Double => 1e-10,
             Apart::Single => 1e-6,
             Apart::Chance => 12.0 / (n as f64).sqrt(),
@@ -38,8 +39,8 @@ impl Apart {
     }
 }
 
-/// A program: its name, its dtype, a size that fits into a core's cache and one that fits into no cache, and the
-/// tolerance.
+/// A program: its name, its dtype, two sizes, of which the first fits into a core's cache and the second into no cache,
+/// and the tolerance.
 type Row = (&'static str, &'static str, [usize; 2], Apart);
 
 const PROGRAMS: [Row; 17] = [
@@ -62,8 +63,8 @@ const PROGRAMS: [Row; 17] = [
     ("PageRank", "float64", [256, 2048], Apart::Double),
 ];
 
-/// The columns, each with the word that selects it: for ours a form, which ends the request; for peers a name, which
-/// begins the request.
+/// The columns, each with the word that selects it. For this library the word is a form, and ends the request; for
+/// other libraries it is a name, and begins the request.
 const COLUMNS: [(&str, &str); 5] = [
     ("ours, ops", "ops"),
     ("ours, `expr!`", "expr!"),
@@ -73,7 +74,8 @@ const COLUMNS: [(&str, &str); 5] = [
 ];
 const OURS: usize = 2;
 
-/// Pairs of a peer's column and our column, whose times are divided.
+/// Pairs of another library's column and this library's column; the times of the first are divided by those of the
+/// second.
 const QUOTIENTS: [(usize, usize); 3] = [(2, 0), (3, 0), (4, 1)];
 
 const ROUNDS: usize = 5;
@@ -87,7 +89,7 @@ fn parse(answer: &str) -> Outcome<[f64; 3]> {
     numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))
 }
 
-/// Measures a program in all columns; returns the times, and a message for each column that fails or has another
+/// Measures a program in all columns. Returns the times, and a message for each column that fails or gives another
 /// result.
 fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut Program) -> (Times, Vec<String>) {
     let (name, _, _, apart) = *row;
@@ -129,7 +131,8 @@ fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut
     (std::array::from_fn(|_| times.next().flatten()), wrong.into_values().collect())
 }
 
-/// Peers' times divided by ours: each of `QUOTIENTS`, then the best peer's by our best.
+/// Times of other libraries divided by those of this library: the quotients of `QUOTIENTS`, then the best other time
+/// divided by this library's best time.
 fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     let least = |times: &[Option<f64>]| times.iter().copied().flatten().reduce(f64::min);
     let of = |peer: Option<f64>, own: Option<f64>| Some(peer? / own?);
@@ -188,7 +191,7 @@ pub fn task(args: &[String]) -> Outcome {
     let program = built("programs")?;
     let mut wrong = Vec::new();
     for threads in threads {
-        // compiled code depends on the number of threads
+        // the cache of compiled code is separate for each number of threads, on which the code depends
         let cache = root().join(format!("target/peers/compiled-{threads}"));
         let environment =
             ["RAYON", "OMP", "OPENBLAS", "MKL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));

@@ -3,13 +3,14 @@
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// Pairs of one of our backends and its peer; the ratio is the peer's time over ours.
+/// Pairs of a backend of this library and the backend it is compared with. The ratio is the time of the second divided
+/// by the time of the first.
 const PEERS: [(&str, &str); 2] = [("numpyish cpu", "torch cpu"), ("cuda cuda:0", "torch cuda:0")];
 
-/// Medians in nanoseconds, by bench and backend.
+/// Medians in nanoseconds, by benchmark and backend.
 type Times = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// The times in criterion's folder: a line for each bench, and the geometric mean of the ratios.
+/// The times in criterion's folder: a line for each benchmark, and the geometric mean of the ratios.
 pub fn table(folder: &Path) -> Outcome<String> {
     Ok(text(&read(folder)?))
 }
@@ -52,7 +53,7 @@ fn children(folder: &Path) -> Outcome<Vec<std::path::PathBuf>> {
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
 }
 
-/// The value of a key in criterion's own files, for strings without escapes.
+/// The value of a key in criterion's own files; works for strings without escapes.
 fn string<'t>(json: &'t str, key: &str) -> Option<&'t str> {
     json.split_once(&format!("\"{key}\":\""))?.1.split('"').next()
 }

@@ -22,13 +22,13 @@ pub fn cargo() -> Command {
     command
 }
 
-/// Python 3.
+/// The command for Python 3.
 pub fn python() -> Command {
     Command::new(if cfg!(windows) { "python" } else { "python3" })
 }
 
-/// The Python of an environment with these packages, in a folder of `target`. Makes the environment if it is missing or
-/// has other packages.
+/// The path of Python in an environment with these packages, in a folder of `target`. The environment is made if it is
+/// missing or has other packages.
 pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     let folder = root().join("target").join(name);
     let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
@@ -44,7 +44,7 @@ pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     Ok(own)
 }
 
-/// Runs a command to its end; an error if it cannot be run, or fails.
+/// Runs a command to its end. Returns an error if the command cannot be run or fails.
 pub fn run(command: &mut Command) -> Outcome {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {

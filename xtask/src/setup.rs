@@ -1,7 +1,8 @@
 //! Fetches the libraries that the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their
 //! launchers.
 //!
-//! All come as Python packages, of which only libraries, headers and launchers are used, without Python at run time.
+//! All of them come as Python packages. Only their libraries, headers and launchers are used, and no Python at run
+//! time.
 
 use crate::{
     mpi,
@@ -16,10 +17,11 @@ use std::{
 /// The tested version of libtorch.
 const TORCH: &str = "2.11.0";
 
-/// The run-time compiler of CUDA 13.0: its output runs with every driver since 580.
+/// The run-time compiler of CUDA 13.0. Its output runs with every driver since version 580.
 const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
 
-/// A file with the names of the fetched packages, which is the last to be written into their folder.
+/// A file with the names of the fetched packages. It is written last, so its existence shows that the folder is
+/// complete.
 const MARK: &str = ".packages";
 
 /// `setup [--torch VERSION]`
@@ -59,7 +61,8 @@ fn linux_x86() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Fetches packages, which `place` puts into a folder of the repository; does nothing if the folder has them already.
+/// Fetches packages, which `place` puts into a folder of the repository. Does nothing if the folder already has these
+/// packages.
 fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> Outcome) -> Outcome {
     let target = root().join(folder);
     let mark = packages.join("\n");
@@ -68,7 +71,8 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
         return Ok(());
     }
     println!("{folder}: fetching {}", packages.join(", "));
-    // under another name until it is complete, so that an interrupted set-up leaves nothing that looks finished
+    // the folder has another name until it is complete, so that an interrupted set-up leaves no folder that looks
+    // complete
     let part = Part::new(&root(), folder)?;
     place(packages, &part.0)?;
     fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
@@ -78,7 +82,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
 }
 
-/// `pip` with a command, without questions to the user and without dependencies.
+/// A command of `pip` that asks the user no questions and ignores dependencies.
 pub fn pip(command: &str) -> Command {
     let mut pip = python();
     pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);

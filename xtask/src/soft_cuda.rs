@@ -1,4 +1,4 @@
-//! The software CUDA device for tests: a folder that has it under NVIDIA's library names.
+//! The software CUDA device for tests: builds a folder that contains the device under the names of NVIDIA's libraries.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -19,8 +19,8 @@ pub fn folder() -> Outcome<PathBuf> {
 }
 
 fn built() -> Outcome<PathBuf> {
-    // a target folder of its own: tests build the same file with other features of its dependencies, so that in a
-    // shared folder each of the two builds would undo the other
+    // The device has a separate target folder. Tests build the same file with other features of its dependencies; in a
+    // shared folder each of the two builds would undo the other.
     let target = root().join("target/device");
     run(cargo().args(["build", "--quiet", "--package", "soft-cuda", "--target-dir"]).arg(&target))?;
     let built = target.join("debug/libsoft_cuda.so");
@@ -29,13 +29,13 @@ fn built() -> Outcome<PathBuf> {
     let version = |file: &Path| fs::metadata(file).and_then(|of| Ok((of.len(), of.modified()?))).ok();
     for name in NAMES {
         let link = folder.join(name);
-        // keep the file, because other tests may be using it
+        // keeps an up-to-date file, because other tests may be using it
         if version(&link).is_some() && version(&link) == version(&built) {
             continue;
         }
         let _ = fs::remove_file(&link);
-        // one file under all names, so that the loader loads one library: the driver and the libraries on it share
-        // state
+        // all names are links to one file, so that the loader loads one library; then the driver and the libraries on
+        // it share their state
         fs::hard_link(&built, &link).map_err(|why| format!("{}: {why}", link.display()))?;
     }
     Ok(folder)
@@ -50,8 +50,8 @@ pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     Ok(command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder))
 }
 
-/// Makes the software device the GPU for tests: each array is an allocation of its own and of exact size, and compiled
-/// kernels are kept in the target folder.
+/// Makes the software device the GPU for tests. Each array is a separate allocation of exact size, and compiled kernels
+/// are kept in the target folder.
 pub fn on(command: &mut Command) -> Outcome<&mut Command> {
     let command = as_gpu_of(command)?;
     Ok(command.env("BACKENDS_CACHE", root().join("target/kernels")).env("BACKENDS_CUDA_CACHE", "0"))

@@ -35,7 +35,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Reads the base table, or the table of another crate on top of it; the error lists the mistakes.
+/// Reads the base table, or the table of another crate together with the base table. The error lists the mistakes in
+/// the tables.
 pub fn read(table: Option<&Path>) -> Result<Model, String> {
     let source = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -85,7 +86,7 @@ fn row(op: &Op, model: &Model) -> Value {
         "is_list": is_list,
         "dtypes": model.dtypes_of(&op.set),
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
-        // null if the row has no cases without saying so
+        // `cases` is null if the row has no cases and does not state that it has none
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
         "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
         "seed": op.facts.seed,

@@ -19,10 +19,10 @@ mod groups;
 mod lanes;
 mod repetitions;
 
-/// The orders, besides the usual one, in which the software device runs the threads of a kernel.
+/// The orders in which the software device runs the threads of a kernel, in addition to the usual order.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
-/// Filters for the tests that run in those orders: rows in a dtype of each kind, formulas, and results written over
+/// Filters for the tests that run in those orders: rows in a dtype of each kind, formulas, and results that overwrite
 /// memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
@@ -37,9 +37,9 @@ pub fn task(args: &[String]) -> Outcome {
     available_libraries()?;
     // a real GPU is preferred to the software device
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
-    // a selection of tests runs in every dtype
+    // a selection of tests runs in every dtype, and so do tests on a real GPU
     wanted.repetitions.dtypes |= !soft || !wanted.is_whole;
-    // arrays are exchanged with NumPy, in the version that made the golden data
+    // the tests exchange arrays with NumPy, in the version that computed the golden data
     let numpy = match environment("numpy-venv", &golden::PACKAGES[..1]) {
         Err(why) if ci => return Err(why),
         made => made.inspect_err(|why| eprintln!("NumPy: {why}\nthe tests that need it are skipped")).ok(),
@@ -71,7 +71,7 @@ pub fn task(args: &[String]) -> Outcome {
         Ok(command)
     };
     if wanted.is_whole {
-        // everything is built first: jobs that build at the same time would build the same programs twice
+        // builds everything first, because jobs that build at the same time would build the same programs twice
         run(tests(&wanted.args)?.arg("--no-run"))?;
         let goes_on = wanted.args.iter().any(|arg| arg == "--no-fail-fast");
         lanes::run_all(jobs(&wanted, soft, tests)?, &root().join("target/test-logs"), goes_on)?;
@@ -85,7 +85,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Jobs for the groups, and for the repetitions to be run whole; `tests` makes the command for some arguments.
+/// Jobs for the groups, and for the repetitions that run in full. `tests` makes the command for some arguments.
 fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
@@ -115,9 +115,9 @@ fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Comman
 struct Wanted {
     /// The arguments after `cargo test --workspace`.
     args: Vec<String>,
-    /// The repetitions to run whole.
+    /// The repetitions that run in full.
     repetitions: Repetitions,
-    /// Whether the arguments select all tests.
+    /// True if the arguments select all tests.
     is_whole: bool,
 }
 
@@ -156,7 +156,7 @@ pub fn available_libraries() -> Outcome {
     }
 }
 
-/// Prints how many tests were skipped: `skipped` has a line for each, with the name of the missing library.
+/// Prints the numbers of skipped tests. `skipped` has a line for each, with the name of the missing library.
 fn report(skipped: &str) {
     let mut counts = BTreeMap::new();
     skipped.lines().for_each(|missing| *counts.entry(missing).or_insert(0) += 1);

@@ -7,7 +7,7 @@ use crate::{
 use op_table::model::{Gradient, Map, Op};
 use std::{collections::BTreeSet, fs, process::Command};
 
-/// Longest file, in lines. Tables, data and generated files may be longer.
+/// Maximum number of lines of a file. Tables, data and generated files may be longer.
 const MOST_LINES: usize = 800;
 const MAY_BE_LONG: [&str; 9] = [
     "Cargo.lock",
@@ -55,7 +55,7 @@ fn files_are_short() {
 
 #[test]
 fn nothing_is_left_to_do() {
-    // each in two parts, so that this file does not contain the words
+    // each word is written in two parts, so that this file does not contain it
     let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     every_line(|name, line| {
         let word = words.iter().find(|word| line.contains(*word))?;
@@ -64,7 +64,7 @@ fn nothing_is_left_to_do() {
 }
 
 /// The crate `half` converts through float32 on some processors, and so rounds twice. Tests may use its conversions for
-/// numbers that are exact in both dtypes.
+/// numbers that both dtypes represent exactly.
 #[test]
 fn float64_becomes_16_bits_by_our_conversions() {
     let word = concat!("f16::", "from_f64");
@@ -103,20 +103,20 @@ fn tables_have_no_mistakes_and_summaries_are_sentences() {
     }
 }
 
-/// Every op has a gradient, or says why not.
+/// Checks that every op has a gradient, or states the reason why it has none.
 #[test]
 fn every_row_has_gradients_or_says_why_not() {
     let model = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    // functions of the recording backend
+    // reads the functions of the recording backend
     let own = fs::read_to_string(root().join("src/grad/diff.toml")).expect("the file is there");
     let lacks = |op: &&Op| match &op.gradient {
         _ if own.contains(&format!("[op.{}]", op.name)) => false,
         Gradient::Unsaid | Gradient::Said(_) => true,
         Gradient::Rules(rules) => {
             let has = |name: &str| rules.iter().any(|rule| rule.input == name);
-            // an `each` row says nothing of inputs that change nothing
+            // an `each` row does not mention inputs that have no effect
             let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
-            // in a row made of other ops, the rules name the inputs that have no gradient
+            // in a row composed of other ops, the rules name the inputs that have no gradient
             let is_of_parts = rules.iter().all(|rule| rule.function.is_err()) && op.maps.values().all(Map::is_free);
             !is_each && !is_of_parts && op.differentiable().any(|p| !has(&p.name))
         }
@@ -126,7 +126,7 @@ fn every_row_has_gradients_or_says_why_not() {
     assert_eq!(lacking, [""; 0], "`grad` of these rows");
 }
 
-/// The guide for users of other libraries names existing ops only.
+/// Checks that the guide for users of other libraries names existing ops only.
 #[test]
 fn the_porting_guide_names_ops_that_exist() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
@@ -152,7 +152,7 @@ fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// Whether Rust code has an unsafe block, function, implementation or attribute, outside of comments.
+/// Returns whether Rust code has an unsafe block, function, implementation or attribute, outside of comments.
 fn is_unsafe(text: &str) -> bool {
     const NEXT: [&str; 5] = ["{", "(", "fn ", "impl", "extern"];
     let begins = |code: &str, at: usize| {
@@ -214,7 +214,8 @@ fn the_first_command_builds_nothing_in_vain() {
     assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
 }
 
-/// A row's code is at most two steps away: its module is named after the row's group, its function after the row.
+/// Checks that the code of a row is easy to find: its module has the name of the row's group, and its function the name
+/// of the row.
 #[test]
 fn functions_are_where_their_rows_say() {
     let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -230,7 +231,7 @@ fn functions_are_where_their_rows_say() {
         let module = format!("backend-runtime/src/{backend}/{}", op.group);
         let mut texts =
             files.iter().filter(|(name, _)| *name == format!("{module}.rs") || name.starts_with(&format!("{module}/")));
-        // a function, or an entry in a macro's list of functions
+        // the line begins a function, or is an entry in a macro's list of functions
         let begins = [format!("pub fn {}<", op.name), format!("pub fn r#{}<", op.name), format!("{}<", op.name)];
         let has = |line: &str| begins.iter().any(|begin| line.trim_start().starts_with(begin.as_str()));
         if !texts.any(|(_, text)| text.lines().any(has)) {
@@ -249,7 +250,7 @@ fn calls(op: &Op) -> impl Iterator<Item = (&Op, &String, &String)> {
     })
 }
 
-/// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
+/// Expands `a/{b,c}/d` to `a/b/d` and `a/c/d`.
 fn without_braces(path: &str) -> Vec<String> {
     let parts = path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     match parts {

@@ -18,10 +18,11 @@ pub const PEERS: [(&str, &str); 8] = [
     ("rstsr", "rstsr"),
 ];
 
-/// Number of Python libraries. Each has its own text in the list; Rust libraries get ours and report missing calls.
+/// Number of Python libraries. For each of them the list has a separate text; Rust libraries get the text of this
+/// library's call, and report missing calls.
 pub const OF_PYTHON: usize = 3;
 
-/// A call with its arrays, and the same call in other libraries.
+/// A call with its arrays, and the texts of the same call in other libraries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
     pub group: String,
@@ -36,7 +37,7 @@ pub struct Case {
     pub dtype: String,
     pub size: Option<usize>,
     pub flops: Option<f64>,
-    /// Whether the call is derived from the op table, so that a peer's name is a guess that may fail.
+    /// True if the call is derived from the op table, so that its name in other libraries is a guess that may fail.
     pub guessed: bool,
 }
 
@@ -49,7 +50,8 @@ struct With<'a> {
     arrays: Vec<&'a str>,
 }
 
-/// The calls of a list, in order; those of one directive are grouped by dtype and size, so that arrays are made once.
+/// The calls of a list, in order. Calls of one directive are grouped by dtype and size, so that their arrays are made
+/// once.
 pub fn parse(text: &str) -> Outcome<Vec<Case>> {
     let (mut cases, mut group, mut with, mut lines) = (Vec::new(), "", With::default(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -167,8 +169,8 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// Calls of the table's elementwise rows that the list lacks, on a million elements. NumPy's name is the row's
-/// reference, PyTorch's is the row's `aten` name.
+/// Calls of the table's elementwise rows that the list lacks, on a million elements. NumPy's name of the call is the
+/// row's reference, and PyTorch's name is the row's `aten` name.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

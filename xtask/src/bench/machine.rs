@@ -17,7 +17,7 @@ pub struct Machine {
     pub sets: Vec<String>,
     pub caches: Vec<String>,
     pub processors: usize,
-    /// The instruction set that the environment lowers this library to, or [`ALL`].
+    /// The instruction set to which the environment limits this library, or [`ALL`].
     pub simd: String,
 }
 
@@ -77,7 +77,7 @@ impl Machine {
 pub struct Limits {
     /// GFLOP/s of fused multiply-adds, in float64 and float32.
     pub fma: [f64; 2],
-    /// Pairs of bytes and GB/s: the bandwidth for working sets up to that size, the smallest first.
+    /// Pairs (bytes, GB/s): the bandwidth for working sets up to that size, the smallest size first.
     pub bandwidth: Vec<(f64, f64)>,
 }
 
@@ -98,8 +98,8 @@ impl Limits {
         Ok(limits)
     }
 
-    /// The least possible nanoseconds for moving `bytes`, at the rate for a working set of that size, or for computing
-    /// `flops`. `None` if only bytes count and they are so few that call overhead dominates.
+    /// The minimum number of nanoseconds for moving `bytes`, at the rate for a working set of that size, or for
+    /// computing `flops`. `None` if only bytes count and there are so few that call overhead dominates.
     pub fn least(&self, bytes: f64, flops: Option<f64>, dtype: &str) -> Option<f64> {
         let single = ["float32", "complex64"].contains(&dtype);
         let computing = flops.map(|flops| flops / self.fma[usize::from(single)]);

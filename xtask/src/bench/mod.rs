@@ -24,7 +24,8 @@ use programs::{Program, Programs};
 use results::{Row, Run};
 use std::{fs, path::Path, process::Command};
 
-/// Environment of the Python peers when our instruction set is lowered, so that all are compared on equal terms.
+/// Environment of the Python libraries if this library's instruction set is limited, so that all libraries are compared
+/// on equal terms.
 const LOWERED: [(&str, &str); 5] = [
     ("ATEN_CPU_CAPABILITY", "avx2"),
     ("MKL_ENABLE_INSTRUCTIONS", "AVX2"),
@@ -33,8 +34,8 @@ const LOWERED: [(&str, &str); 5] = [
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
 ];
 
-/// Flags that the Rust libraries are compiled with: for this processor, or for the lowered instruction set. They do
-/// not affect kernels that faer, burn and candle choose at run time.
+/// Compiler flags for the Rust libraries: for this processor, or for the limited instruction set. They do not affect
+/// kernels that faer, burn and candle choose at run time.
 fn compiled_for(machine: &Machine) -> &'static str {
     if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
 }
@@ -97,7 +98,7 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let name = format!("{}-{}", run.date, run.machine.slug());
     write(&folder.join(format!("{name}.json")), &format!("{:#}\n", run.json()))?;
-    // a partial run does not represent the whole, nor does a processor without some of its instructions
+    // a part of the calls does not represent the whole, nor does a processor with a limited instruction set
     let whole = part.is_empty() && run.machine.simd == machine::ALL;
     let pages = if whole { root().join("docs/peers") } else { folder.join(name) };
     for &threads in &threads {

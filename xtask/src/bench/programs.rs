@@ -1,4 +1,5 @@
-//! The programs of a run. Each gets one call at a time, so that a disturbance of the machine affects all of them.
+//! The measuring programs of a run. Each program gets one call at a time, so that a disturbance of the machine affects
+//! all of them.
 
 use super::list::{Case, OF_PYTHON, PEERS};
 use crate::run::Outcome;
@@ -9,15 +10,15 @@ use std::{
     time::Duration,
 };
 
-/// The program whose times the ratios are relative to.
+/// The name of this library's program, with `backends::alloc::Pages`. Ratios are relative to its times.
 pub const OURS: &str = "ours";
 /// Name of this library's program with the system's allocator; [`OURS`] uses `backends::alloc::Pages`.
 pub const WITHOUT_PAGES: &str = "without `Pages`";
 
-/// Number of rounds of a call; in each round, all programs make the call.
+/// Number of rounds of a call. In each round, every program makes the call.
 const ROUNDS: usize = 5;
 
-/// A little more than the time for which threads of OpenMP and OpenBLAS spin before they give up their processor.
+/// A little more than the time for which idle threads of OpenMP and OpenBLAS spin before they release their processor.
 pub const REST: Duration = Duration::from_millis(30);
 
 /// A running program that answers each line with a line. Dropping this value kills the program.
@@ -55,7 +56,8 @@ impl Drop for Program {
     }
 }
 
-/// A program's nanoseconds for a call: the least and the median over the rounds of each round's least time.
+/// A program's nanoseconds for a call. Each round gives a minimum time; these are the minimum and the median over the
+/// rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     pub least: f64,
@@ -72,7 +74,8 @@ impl Time {
 /// The times of a call by program, and the number of bytes that the call reads and writes.
 pub type Measured = (Vec<(&'static str, Time)>, f64);
 
-/// The programs of a run: ours with each of two allocators, the one of Python libraries, and the one of Rust libraries.
+/// The programs of a run: this library's program with each of two allocators, one for Python libraries, and one for
+/// Rust libraries.
 pub struct Programs {
     pub ours: Program,
     pub without_pages: Program,
@@ -83,18 +86,20 @@ pub struct Programs {
 /// Answer of the Rust libraries' program if a library has no such call.
 const LACKING: &str = "-";
 
-/// Relative tolerance for equal sums: wide enough for float16, which rounds at other places, but not for another op.
+/// Relative tolerance for equal sums. It is wide enough for float16, which the libraries round at different steps, but
+/// does not accept the result of another op.
 const CLOSE: f64 = 1e-2;
 
-/// Whether two Rust libraries computed the same result, judged by the sums of the elements.
+/// Returns whether two Rust libraries computed the same result, judged by the sums of the elements.
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= CLOSE * a.abs().min(b.abs())
 }
 
-/// Measures the rounds of a call in all programs that have it, with a rest between programs of several threads.
+/// Measures the rounds of a call in all programs that have it. If the programs use several threads, there is a rest
+/// between them.
 ///
-/// A failure of ours is an error, and so is a failure of a peer unless its text is a guess. Results of Rust libraries
-/// that disagree are an error too, unless they are random.
+/// A failure of this library is an error, and so is a failure of another library unless its text is a guess. Results of
+/// Rust libraries that disagree are an error too, unless they are random.
 pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<Measured> {
     let Programs { ours, without_pages, python, rust } = programs;
     let rest = || {

@@ -1,4 +1,4 @@
-//! Results of a run, saved as JSON so that a later run can name the calls that got slower.
+//! Results of a run. They are saved as JSON, so that a later run can name the calls that became slower.
 
 use super::{
     machine::{Limits, Machine},
@@ -8,7 +8,7 @@ use crate::{run::Outcome, setup::failed};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
-/// A call is reported if both its least and its median time grew by more than this factor.
+/// A call is reported if both its minimum and its median time grew by more than this factor.
 const SLOWER: f64 = 1.10;
 
 /// The times of a call.
@@ -21,7 +21,7 @@ pub struct Row {
     pub size: Option<usize>,
     pub threads: usize,
     pub bytes: f64,
-    /// The least nanoseconds that the machine could take.
+    /// The minimum number of nanoseconds that the machine needs.
     pub limit: Option<f64>,
     pub times: Vec<(String, Time)>,
 }
@@ -31,7 +31,7 @@ impl Row {
         self.times.iter().find(|(name, _)| name == of).map(|(_, time)| *time)
     }
 
-    /// The speed relative to another program, by the least times: above 1 if this library is faster.
+    /// The speed relative to another program, by the minimum times: above 1 if this library is faster.
     pub fn ratio(&self, to: &str) -> Option<f64> {
         Some(self.time(to)?.least / self.time(OURS)?.least)
     }
@@ -41,7 +41,7 @@ impl Row {
         self.best_to(OURS)
     }
 
-    /// The speed of one of our programs relative to the fastest of the other libraries.
+    /// The speed of one of this library's programs relative to the fastest of the other libraries.
     pub fn best_to(&self, of: &str) -> Option<f64> {
         let others = self.times.iter().filter(|(name, _)| ![OURS, WITHOUT_PAGES].contains(&name.as_str()));
         let best = others.map(|(_, time)| time.least).min_by(f64::total_cmp)?;
@@ -78,7 +78,7 @@ fn row(row: &Row) -> Value {
     })
 }
 
-/// The saved runs in `folder` on a processor of this name with the same `Machine::simd`, the newest first.
+/// The saved runs in `folder` on a processor of this name with the same `Machine::simd`, the newest run first.
 pub fn history(folder: &Path, machine: &Machine) -> Outcome<Vec<Value>> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -141,7 +141,7 @@ mod tests {
             let (machine, versions) = (Machine { name: "cpu".into(), ..Machine::default() }, String::new());
             Run { date: date.into(), machine, versions, limits: Vec::new(), rows }.json()
         };
-        // the newest first; not every run has every call
+        // the newest run comes first; a run need not contain every call
         let history =
             [run("3", vec![of("b", 10.0, &[])]), run("2", vec![of("a", 10.0, &[])]), run("1", vec![of("a", 1.0, &[])])];
         let lines = slower(&[of("a", 12.0, &[]), of("b", 10.5, &[]), of("c", 1.0, &[])], &history);

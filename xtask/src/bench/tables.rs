@@ -7,7 +7,7 @@ use super::{
 };
 use std::fmt::Write;
 
-/// Calls below this ratio to the best of the others are listed.
+/// Calls are listed if their speed relative to the best other library is below this ratio.
 const BELOW: f64 = 0.95;
 
 /// A geometric mean, and the number of values in it.
@@ -25,7 +25,7 @@ impl Mean {
     }
 }
 
-/// The mean speeds of some rows relative to each of the others, and to the best of them.
+/// The mean speeds of some rows relative to each other library, and to the best of them.
 pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     std::array::from_fn(|place| match PEERS.get(place) {
         Some((peer, _)) => Mean::of(rows.iter().filter_map(|row| row.ratio(peer))),
@@ -33,7 +33,7 @@ pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     })
 }
 
-/// The groups in the order of the rows, each with its rows for `threads` threads.
+/// The groups in the order of the rows. Each group has its rows for `threads` threads.
 pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     let mut groups: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows.iter().filter(|row| row.threads == threads) {
@@ -45,7 +45,8 @@ pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     groups
 }
 
-/// The page for `threads` threads: the machine, means by group, calls slower than the best of the others, and all rows.
+/// The page for `threads` threads: the machine, means by group, calls that are slower than in the best other library,
+/// and all rows.
 pub fn page(run: &Run, threads: usize) -> String {
     let groups = groups(&run.rows, threads);
     let all: Vec<&Row> = groups.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
@@ -89,7 +90,7 @@ pub fn page(run: &Run, threads: usize) -> String {
     out
 }
 
-/// The rows that are slower than the best of the others, the slowest first.
+/// The rows that are slower than in the best other library, the slowest first.
 fn slow<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut slow: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.to_best()?, *row))).collect();
     slow.retain(|(ratio, _)| *ratio < BELOW);

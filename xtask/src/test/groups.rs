@@ -1,6 +1,6 @@
 //! Named groups of tests, each of which runs in minutes.
 
-/// Some of the workspace's tests.
+/// A group of the workspace's tests.
 pub struct Group {
     /// The name on the command line.
     pub name: &'static str,
@@ -8,7 +8,7 @@ pub struct Group {
     pub of: &'static str,
     /// Test programs.
     targets: &'static [&'static str],
-    /// Further arguments of `cargo test` that choose tests.
+    /// Further arguments of `cargo test` that select tests.
     others: &'static [&'static str],
 }
 
@@ -98,7 +98,7 @@ pub fn named(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }
 
-/// Arguments that select the tests of one row on each library, and of its gradients.
+/// Arguments that select the tests of one row on each library, and the tests of its gradients.
 pub fn row(name: &str, args: &[String]) -> Vec<String> {
     let programs = ["--test", "numpyish", "--test", "torch", "--test", "cuda", "--test", "gradients"].map(String::from);
     let (options, filters) = match args.iter().position(|arg| arg == "--") {

@@ -1,34 +1,34 @@
-//! Repetitions of tests in other settings, which run whole or sampled.
+//! Repetitions of tests in other settings. They run in full or are sampled.
 
-/// Dtypes in which rows are always tested on the software device: one of each kind, and both precisions of reals.
+/// Dtypes in which rows are always tested on the software device: one dtype of each kind, and both precisions of reals.
 const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
 
-/// The other dtypes. Two of them are tested each day.
+/// The other dtypes. Two of them are tested on each day.
 const IN_TURN: [&str; 10] =
     ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
 
-/// The kinds of repetitions that run whole.
+/// The kinds of repetitions that run in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
-    /// Rows on each number of ranks, under each launcher.
+    /// Tests of rows on each number of ranks, under each launcher.
     pub ranks: bool,
-    /// Kernels with the threads of the software device in other orders, and in memory that is used again.
+    /// Tests of kernels with the threads of the software device in other orders, and in reused memory.
     pub orders: bool,
-    /// Rows in every dtype on the software device.
+    /// Tests of rows in every dtype on the software device.
     pub dtypes: bool,
-    /// Days since 1970.
+    /// The number of days since the beginning of 1970.
     days: u64,
 }
 
 impl Repetitions {
-    /// The repetitions that the arguments of the task ask for, `days` after the beginning of 1970.
+    /// The repetitions that the arguments of the task select, `days` after the beginning of 1970.
     pub fn asked_for(args: &[String], days: u64) -> Repetitions {
         let has = |option: &str| args.iter().any(|arg| arg == option);
         let is_whole = |kind| has("--exhaustive") || has("--in-turn") && days % 3 == kind;
         Repetitions { ranks: is_whole(0), orders: is_whole(1), dtypes: is_whole(2), days }
     }
 
-    /// Whether an argument of the task is about repetitions.
+    /// Returns whether an argument of the task is about repetitions.
     pub fn is_option(arg: &str) -> bool {
         matches!(arg, "--exhaustive" | "--in-turn")
     }
