@@ -1,5 +1,5 @@
-//! Every op on the GPU, in every dtype, against NumPy; on the software device, which counts copies, also how much each
-//! op copies to the host.
+//! Compares every op on the GPU, in every dtype, with NumPy. On the software device, which counts copies, it also
+//! checks the number of bytes that each op copies to the host.
 
 mod common;
 

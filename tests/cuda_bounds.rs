@@ -1,5 +1,5 @@
-//! Out-of-range indices on a GPU. No op waits to find them: the next call that waits reports the first one, once.
-//! Nothing is read or written at such an index.
+//! Out-of-range indices on a GPU. No op waits to find them. The next call that waits reports the first out-of-range
+//! index, once. Nothing is read or written at such an index.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn the_next_call_that_waits_says_it_once() {
 
     let before = copied();
     let taken = b.take(&x, &far, 1).unwrap();
-    // an op over the result does not wait either
+    // an op on the result does not wait either
     let sum = b.sum(b.exp(&taken).unwrap(), ..).unwrap();
     assert_eq!(copied(), before, "no op waits");
     assert_eq!(said(b.to_ndarray(&sum)), of("take"));
@@ -55,10 +55,10 @@ fn the_next_call_that_waits_says_it_once() {
     let error = b.synchronize().unwrap_err();
     assert_eq!(error.to_string(), of("index_put"));
     assert!(matches!(error, Error::Index { earlier: Earlier(true), .. }));
-    // an op that waits inside another op reports the earlier op's name, not its own
+    // an op that waits inside another op reports the name of the earlier op
     b.take(&x, &far, 1).unwrap();
     assert_eq!(said(b.repeat_each(&x, &b.asarray([2_i64]).unwrap(), 0)), of("take"));
-    // the first error of several, in the order of the calls and of the index list
+    // the first of several errors is reported, in the order of the calls and of the index list
     let near = b.asarray([5_i64, 0, 1, 2]).unwrap();
     b.get(&x, ix![&near, &far]).unwrap();
     b.take(&x, &far, 0).unwrap();
@@ -81,7 +81,7 @@ fn what_is_refused_changes_nothing() {
     b.set(&mut x, ix![&masked, &b.asarray([3_i64]).unwrap()], 9.0).unwrap();
     assert_eq!(said(b.synchronize()), "set: index 3 is out of range for axis 1 of length 3");
     assert_eq!(b.to_vec(&x).unwrap(), before);
-    // an axis without elements has no valid index: the error comes before the result is allocated
+    // an axis without elements has no valid index, so the error comes before the result is allocated
     let empty = b.zeros::<f64>([2, 0]).unwrap();
     assert_eq!(said(b.take(&empty, &far, 1)), "take: index 2 is out of range for axis 1 of length 0");
     assert_eq!(said(b.get(&empty, ix![.., &far])), "get: index 2 is out of range for axis 1 of length 0");
@@ -93,13 +93,13 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
     let Some(b) = cuda() else { return };
     let (x, far) = samples(&b);
     let of_take = "take: index -4 is out of range for axis 1 of length 3";
-    // the thread that called ends before anything waits
+    // the calling thread ends before anything waits
     let taken = thread::scope(|scope| scope.spawn(|| b.take(&x, &far, 1).unwrap()).join().unwrap());
     b.synchronize().unwrap();
     assert_eq!(said(b.exp(&taken)), of_take, "an op over the result waits");
     b.exp(&taken).unwrap();
 
-    // a thread that waits does not get the errors of other threads
+    // a thread that waits does not receive the errors of other threads
     let (bad, is_bad) = mpsc::channel();
     let (good, is_good) = mpsc::channel();
     thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // memory of another thread is not overwritten by a result whose indices have not been checked
+    // a result whose indices have not been checked does not overwrite memory of another thread
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

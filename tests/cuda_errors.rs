@@ -1,7 +1,7 @@
 //! Errors of the Cuda backend on a machine with missing libraries or full memory, which the software device can
 //! imitate.
 //!
-//! A process has one driver, so every case runs in a child process: this program again, with [`CASE`] set.
+//! A process has one driver, so every case runs in a child process, which is this program with [`CASE`] set.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn a_machine_without_a_driver() {
     }
 }
 
-/// The loader maps the lengths that the ELF headers promise: if the backend did not check the file first, the process
+/// The loader maps as many bytes as the ELF headers declare. If the backend did not check the file first, the process
 /// would end with SIGBUS.
 #[test]
 fn a_driver_that_was_cut_off() {
@@ -154,7 +154,7 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// Freed memory kept for arrays of one size is given up for arrays of other sizes.
+/// Freed memory that is kept for arrays of one size is released for arrays of other sizes.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
@@ -196,7 +196,7 @@ fn any_allocation_fails() {
     let driver = common::SoftCuda::open().expect("the software driver is loaded");
     let mut failures = 0;
     for n in 1.. {
-        // a single failure is cured by freeing the memory that is kept for reuse
+        // a single failure has no effect, because the backend frees the memory that is kept for reuse and tries again
         driver.fail_allocations(n, 1);
         assert_eq!(program(&b), Ok(expected), "after allocation {n}");
         driver.fail_allocations(n, u64::MAX);

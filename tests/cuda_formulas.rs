@@ -1,5 +1,5 @@
-//! Formulas on the GPU: one kernel each, compiled once, with the same bits as the separate ops; and results written
-//! over arrays passed by value.
+//! Formulas on the GPU. Each is one kernel, which is compiled once and gives the same bits as the separate ops. Also
+//! tests results that overwrite arrays passed by value.
 
 mod common;
 
@@ -24,8 +24,8 @@ fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
     })
 }
 
-/// Returns the result of `run`. On the software device, which counts, asserts that `run` launches `kernels` kernels and
-/// makes at most `allocations` allocations (fewer if it reuses memory).
+/// Returns the result of `run`. On the software device, which counts calls, asserts that `run` launches `kernels`
+/// kernels and makes at most `allocations` allocations (fewer if it reuses memory).
 #[track_caller]
 fn within<A>(kernels: u64, allocations: u64, run: impl FnOnce() -> Result<A>) -> A {
     let device = common::SoftCuda::open();
@@ -49,7 +49,7 @@ fn a_formula_is_one_kernel() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
     let host = |x: Result<CudaArray<f64>>| b.to_ndarray(&x.unwrap()).unwrap();
     let [x, y, z] = samples(&b, 3000);
-    // one kernel source for all values of the scalar
+    // all values of the scalar share one kernel source
     for s in [1.5, 2.0] {
         let one = in_one_kernel(|| expr!(b, s * exp(-(x - y) * *2 / (2.0 * s * s)) + sin(z * 1e7)));
         let d = b.negative(&b.square(&b.subtract(&x, &y).unwrap()).unwrap()).unwrap();
@@ -57,7 +57,7 @@ fn a_formula_is_one_kernel() {
         let ops = b.add(&gauss, b.sin(&b.multiply(&z, 1e7).unwrap()).unwrap());
         assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
     }
-    // different layouts, and shapes that broadcast
+    // operands with different layouts, and shapes that broadcast
     let m = b.reshape(&x, [50, 60]).unwrap();
     let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
     let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
@@ -80,7 +80,7 @@ fn a_formula_is_one_kernel() {
     let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
     let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
     assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
-    // the largest number of arrays in one pass, in the same memory order and in different ones
+    // the largest number of arrays in one pass, with one memory order for all and with different ones
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
     let sum = HOST.asarray([[28.0, 8.0], [16.0, -8.0]]).unwrap();
@@ -120,7 +120,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
     let (one, other) = (new(&b), new(&b));
     assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
-    // with operands that broadcast or have another layout, with permuted axes, and from the second element on
+    // operands that broadcast or have another layout, permuted axes, and a view from the second element on
     let column = b.asarray([[2.0]; 20]).unwrap();
     let one = b.reshape(new(&b), [20, 30]).unwrap();
     let scaled = host(&b.multiply(&m, &column).unwrap());
@@ -132,7 +132,8 @@ fn results_are_written_over_arrays_that_are_given() {
     let part = b.getitem(new(&b), backends::slices![1..]).unwrap();
     let root = host(&b.abs(b.getitem(&x, backends::slices![1..]).unwrap()).unwrap());
     assert_eq!(host(&within(1, 0, || b.abs(part))), root);
-    // not if another handle exists (the variable itself or a view), or if the result has another size
+    // the memory is not reused if another handle exists (the variable itself or a view), or if the result has another
+    // size
     let (one, handle) = (new(&b), new(&b));
     let view = b.flip(&one, 0).unwrap();
     within(1, 1, || b.exp(one));
@@ -143,7 +144,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(b.shape(&wide), [2, 600]);
     let flags = within(1, 1, || b.greater(one, 0.0));
     assert_eq!(host(&b.astype(&flags).unwrap()), before.mapv(|x| f64::from(x > 0.0)).into_shared());
-    // a small part of a large allocation is not kept for the result
+    // a large allocation is not kept for a small result that covers a part of it
     let part = b.getitem(new(&b), backends::slices![..10]).unwrap();
     within(1, 1, || b.exp(part));
     assert_eq!(host(&x), before);
@@ -174,7 +175,7 @@ fn results_are_written_to_arrays_that_are_there() {
     written_to(&AnyBackend::from(b));
 }
 
-/// `where` writes its result over an array passed by value.
+/// `where` overwrites an array passed by value with its result.
 #[test]
 fn choices_are_written_over_arrays_that_are_given() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
@@ -192,7 +193,7 @@ fn choices_are_written_over_arrays_that_are_given() {
     let handle = one.clone();
     within(1, 1, || b.r#where(&flags, one, 0.0));
     assert_eq!(host(&handle), host(&x));
-    // a bool result is written over the condition
+    // a bool result overwrites the condition
     let (f, g) = (b.greater(&x, 0.0).unwrap(), b.greater(&y, 0.0).unwrap());
     let expected = b.to_ndarray(&b.r#where(&flags, &f, &g).unwrap()).unwrap();
     assert_eq!(b.to_ndarray(&within(1, 0, || b.r#where(flags, &f, &g))).unwrap(), expected);
@@ -219,7 +220,7 @@ fn assigned<B: Backend>(b: &B) {
     assert_eq!((b.shape(&y), item(&y, 607)), (&[2, 600][..], -72.0));
     let why = expr!(b, column -= y).unwrap_err().to_string();
     assert!(why.contains("[2, 600]") && why.contains("[2, 1]"), "{why}");
-    // an array with permuted axes, with an operand in its own layout
+    // an array with permuted axes, and an operand with the same layout
     let mut turned = b.permute_dims(b.reshape(new(), [20, 30]).unwrap(), ..).unwrap();
     let m = b.reshape(&x, [30, 20]).unwrap();
     within(1, 0, || expr!(b, turned += m + turned));
@@ -326,7 +327,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     let any = AnyBackend::from(b.clone());
     let x = any.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
     reduces_alike(&any, &x, &x);
-    // no array for the formula's values, and the same errors as without fusing
+    // the formula's values are not stored as an array, and the errors are the same as without fusing
     let [x, y, z] = samples(&b, 9000);
     let n = b.asarray([1_i32, 2, 3]).unwrap();
     let sum = within(2, 2, || expr!(b, sum((x - y) * *2 + z * 0.5, ..)));
@@ -334,7 +335,8 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
     let small = within(1, 1, || expr!(b, sum(n * n, ..)));
     assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
-    // two kernels for the mean and the distances from it, and two more because several blocks share the elements
+    // two kernels compute the mean and the distances from it; two more are needed because several blocks share the
+    // elements
     let deviation = within(4, 4, || expr!(b, std((x - y) * *2 + z * 0.5, ..)));
     assert_eq!(exactly(&b, Ok(deviation)), exactly(&b, b.std(&whole, ..)));
     let first = within(2, 2, || expr!(b, argmax((x - y) * *2 + z * 0.5, 0)));
@@ -382,7 +384,7 @@ fn kernels_are_compiled_once() {
     };
     let first = run();
     assert_eq!(first.len(), 1, "one kernel for all numbers");
-    // a second compilation would change the modification time
+    // the file's modification time would change if the kernel were compiled again
     assert_eq!(run(), first, "the next process takes what was kept");
     fs::remove_dir_all(&folder).unwrap();
 }

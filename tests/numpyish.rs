@@ -1,8 +1,8 @@
-//! Every op on the CPU, in every dtype, against NumPy.
+//! Compares every op on the CPU, in every dtype, with NumPy.
 
 use backends::prelude::*;
 
-/// Fails allocations when the argument tests ask for it.
+/// The allocator of this binary, which fails allocations when the argument tests request it.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

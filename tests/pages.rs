@@ -13,7 +13,7 @@ fn program(seed: u64) -> Result<f64> {
     let x = b.random_uniform::<f64>([N])?;
     let mut sum = 0.0;
     for step in 0..20 {
-        // zeros in memory that was used before
+        // zeros in memory that was used for other arrays
         let z = b.zeros::<f64>([N])?;
         let y = b.add(b.multiply(&x, f64::from(step))?, &z)?;
         sum += b.item(&b.sum(&b.subtract(&y, b.multiply(&x, f64::from(step))?)?, ..)?)?;
@@ -23,7 +23,7 @@ fn program(seed: u64) -> Result<f64> {
 
 #[test]
 fn arrays_take_the_pages_of_those_before() {
-    // four threads, which allocate at the same time
+    // four threads allocate at the same time
     thread::scope(|scope| {
         let all: Vec<_> = (0..4).map(|seed| scope.spawn(move || program(seed))).collect();
         all.into_iter().for_each(|one| assert_eq!(one.join().unwrap(), Ok(0.0)));

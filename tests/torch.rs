@@ -1,5 +1,5 @@
-//! Every op on libtorch, in every dtype, against NumPy, through the backend chosen at run time; and every mapping
-//! against libtorch's own schemas.
+//! Compares every op on libtorch, in every dtype, with NumPy, through the backend chosen at run time. It also compares
+//! every mapping with libtorch's own schemas.
 
 use backends::{
     prelude::*,
@@ -8,10 +8,10 @@ use backends::{
         torch::{Aten, DtypeStrategy},
     },
 };
-// the methods of `AnyBackend` are compiled in that crate, and not again here
+// that crate compiles the methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
-/// Fails allocations when the argument tests ask for it.
+/// The allocator of this binary, which fails allocations when the argument tests request it.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 
 type V = Value<AnyBackend>;
 
-/// `AnyBackend` around `Numpyish`, for which calls by name are compiled already; a library runs the same code.
+/// `AnyBackend` around `Numpyish`. Calls by name on `AnyBackend` are compiled already, and run the same code as for a
+/// library.
 static B: LazyLock<AnyBackend> = LazyLock::new(|| Numpyish::new().into());
 
 /// The result of a call as one array of `T`; panics on an error or another result.
@@ -101,7 +102,7 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `..` or `None` is no bound in `clip`, and in `argmax` the array as one row
+    // `..` or `None` means no bound in `clip`; in `argmax` it means that the array is treated as one row
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
     assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);
@@ -151,13 +152,13 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     }
 }
 
-/// Arguments of ops whose parameters must fit each other; `None` for all other ops.
+/// Arguments of ops whose parameters depend on each other; `None` for all other ops.
 fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let one = || if dtype == DType::Bool { Value::from(true) } else { 1.into() };
     let of =
         |dtype: DType| ops::asarray::call(b, &[vec![one(), one(), one()].into()], &[("dtype", dtype.into())]).unwrap();
     let (row, real) = (|| of(dtype), || of(dtype.to_real()));
-    // positive definite
+    // this matrix is positive definite
     let square = || ops::asarray::call(b, &[vec![vec![2, 1], vec![1, 2]].into()], &[("dtype", dtype.into())]).unwrap();
     Some(match op {
         "arange" => vec![0.into(), 1.into(), 1.into()],
@@ -230,8 +231,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     })
 }
 
-/// Calls every row in each of its dtypes: the result fits the row's description, or the error names the row. Fails if
-/// any row gives an error.
+/// Calls every row in each of its dtypes, and checks that the result fits the row's description, or that the error
+/// names the row. Fails at the end, with a list of rows, if any call gives an error.
 fn every_row_answers(b: &AnyBackend) {
     let mut silent = Vec::new();
     for op in OPS {
@@ -277,7 +278,8 @@ fn every_row_answers_on_torch() {
     }
 }
 
-/// The item of a row calls the row alone, without the other rows, and holds its documentation as text without links.
+/// The item of a row calls the row alone, without compiling the other rows, and holds its documentation as text without
+/// links.
 #[test]
 fn a_row_is_an_item() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);

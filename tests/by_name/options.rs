@@ -1,5 +1,5 @@
-//! Unknown options are errors; so is the option `dtype` where it has no effect or cannot be obeyed. It is never
-//! ignored.
+//! Unknown options are errors, and so is the option `dtype` where it has no effect or cannot be obeyed. The option is
+//! never ignored.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn a_dtype_without_effect_is_refused() {
     let twice = [("dtype", "float64".into()), ("dtype", "float64".into())];
     assert!(error("sum", [x.clone()], &twice).contains("`dtype` is given twice"));
 
-    // the dtype that the result has anyway
+    // `dtype` names the dtype that the result has anyway
     assert_eq!(with("add", &[x.clone(), 1.into()], "float64"), Ok(Some(DType::Float64)));
     assert_eq!(with("equal", &[x.clone(), 1.into()], "bool"), Ok(Some(DType::Bool)));
     assert_eq!(with("rfft", std::slice::from_ref(&x), "complex128"), Ok(Some(DType::Complex128)));
@@ -36,13 +36,13 @@ fn a_dtype_without_effect_is_refused() {
     assert_eq!(dtype_of(&none), Some(DType::Float64));
 }
 
-/// NumPy's `np.sum(x, dtype=np.int8)` of int8 wraps.
+/// The sum of int8 elements with `dtype` int8 wraps, as NumPy's `np.sum(x, dtype=np.int8)` does.
 #[test]
 fn sums_in_the_dtype_of_the_elements() {
     let x = made(vec![100, 27, 1].into(), DType::Int8);
     let in_int8 = |op: &str, x: &V| array::<i8>(call(&B, op, std::slice::from_ref(x), &[("dtype", "int8".into())]));
     assert_eq!(in_int8("sum", &x)[[]], -128);
-    assert_eq!(in_int8("prod", &x)[[]], -116); // 2700
+    assert_eq!(in_int8("prod", &x)[[]], -116); // the product 2700 wraps
     assert_eq!(in_int8("cumulative_sum", &x).as_slice(), Some(&[100, 127, -128][..]));
     assert_eq!(in_int8("sum", &vec![100, 27, 1].into())[[]], -128);
     assert_eq!(with("sum", std::slice::from_ref(&x), "int64"), Ok(Some(DType::Int64)));
@@ -66,8 +66,8 @@ fn scripts_refuse_it() {
     assert_eq!(run("y = sum_as(zeros([2], dtype=int8), dtype=int16)"), Ok(()));
 }
 
-/// Calls each row, in its first and its last dtype, with an unknown option and then with each dtype: `dtype` must be
-/// the dtype of the row's arrays or of its result, or the row must return an error.
+/// Calls each row, in its first and its last dtype, with an unknown option and then with each dtype. The row must
+/// return an error, unless `dtype` is the dtype of its arrays or of its result.
 #[test]
 fn every_row_refuses_what_it_cannot_keep_to() {
     for op in OPS {

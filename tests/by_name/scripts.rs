@@ -8,7 +8,7 @@ use backends_dynamic::run;
 fn again(
     program: impl Fn(&Recorded<Numpyish>) -> Result<RecordedArray<HostArray<f64>>>,
 ) -> (Vec<f64>, Vec<f64>, String) {
-    // seeded backends have their own random streams: other tests run at the same time
+    // a seeded backend has its own random stream, which other tests that run at the same time do not use
     let b = Recorded::new(Numpyish::seeded(1));
     let y = program(&b).unwrap();
     b.give("y", &y);
@@ -95,7 +95,7 @@ fn bits<B: Backend>(b: &B, x: &DynArray<B>) -> (DType, Vec<usize>, Vec<(u64, u64
     (x.dtype(), host.shape().to_vec(), host.iter().map(|x| (x.re.to_bits(), x.im.to_bits())).collect())
 }
 
-/// Records every row, in every dtype: the script holds the arguments as given, and gives the same bits.
+/// Records every row, in every dtype. The script holds the arguments as given, and running it gives the same bits.
 #[test]
 fn the_script_of_every_row_gives_its_results_again() {
     for op in OPS {
@@ -106,7 +106,7 @@ fn the_script_of_every_row_gives_its_results_again() {
             let args = args.unwrap_or_else(|| required().map(|param| argument(&b, param.kind, dtype)).collect());
             let to = op.to_dtypes.first().copied().unwrap_or(dtype);
             b.seed(1);
-            // skip the few dtypes that refuse these arguments
+            // skips the few dtypes in which the row refuses these arguments
             let Ok(value) = call(&b, op.name, &args, &[("dtype", to.into())]) else { continue };
             let values = if let Value::List(values) = value { values } else { vec![value] };
             let arrays: Vec<DynArray<_>> = values.iter().filter_map(|value| value.as_array().cloned()).collect();

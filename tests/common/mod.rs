@@ -1,4 +1,4 @@
-//! Shared by the tests of generic code: the backends of this machine, the data, and comparisons.
+//! Code shared by the tests of generic code: the backends of this machine, the data, and comparisons.
 #![allow(dead_code, unused_imports, reason = "no test uses all of it")]
 
 mod near;
@@ -61,33 +61,34 @@ pub fn soft_cuda() -> Option<std::path::PathBuf> {
 pub struct SoftCuda(libloading::Library);
 
 impl SoftCuda {
-    /// `None` on a real GPU, or without a driver.
+    /// Opens the interface; `None` on a real GPU, or without a driver.
     pub fn open() -> Option<SoftCuda> {
-        // SAFETY: the backend has already loaded this library (or whichever the loader finds), so loading it runs no
-        // new code.
+        // SAFETY: the backend has already loaded this library, whichever the loader finds, so loading it again runs no
+        // initialisation code.
         let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
-        // SAFETY: the symbol is only looked up.
+        // SAFETY: the symbol is only looked up, and never called or read.
         let soft = unsafe { driver.get::<*const ()>(b"soft_cuda_copied") }.is_ok();
         soft.then_some(SoftCuda(driver))
     }
 
     /// Bytes that this thread has copied from the device to the host.
     pub fn copied(&self) -> u64 {
-        // SAFETY: the function of the software device has this type.
+        // SAFETY: the software device defines this function with this type.
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
     /// Numbers of kernels launched and of allocations made by this thread.
     pub fn launched_and_allocated(&self) -> [u64; 2] {
         ["soft_cuda_launched", "soft_cuda_allocated"].map(|name| {
-            // SAFETY: the functions of the software device have this type.
+            // SAFETY: the software device defines these functions with this type.
             unsafe { self.0.get::<extern "C" fn() -> u64>(name.as_bytes()) }.map_or(0, |count| count())
         })
     }
 
-    /// Makes `count` allocations fail, beginning with the `n`-th from now; no failures if either is 0.
+    /// Makes `count` allocations fail, beginning with the `n`-th allocation from now; none fails if `n` or `count` is
+    /// 0.
     pub fn fail_allocations(&self, n: u64, count: u64) {
-        // SAFETY: the function of the software device has this type.
+        // SAFETY: the software device defines this function with this type.
         if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64, u64)>(b"soft_cuda_fail_allocations") } {
             fail(n, count);
         }

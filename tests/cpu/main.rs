@@ -1,4 +1,5 @@
-//! Ops on the CPU: bits that depend neither on threads nor on the rest of a call, and index lists against NumPy.
+//! Ops on the CPU: results whose bits depend neither on threads nor on other elements of the call, and index lists
+//! compared with NumPy.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! The bits of a reduction depend neither on the other lanes reduced in the same call nor on the number of threads: a
-//! part of an array, cut along the axes that are not reduced, gives the same bits as the whole.
+//! The bits of a reduction depend neither on the other lanes of the same call nor on the number of threads. A part of
+//! an array, cut along the axes that are not reduced, gives the same bits as the whole array.
 
 use backends::{expr, prelude::*};
 use ndarray::ArrayD;
@@ -67,13 +67,14 @@ impl Bits for f16 {
 type Of<T> = HostArray<T>;
 type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
-/// An op with one result per lane along `axes`, or with a result of the shape of `x`; `y` is a second operand.
+/// An op with one result per lane along `axes`, or with a result of the shape of `x`. The array `y` is a second
+/// operand.
 struct Case<T: Bits> {
     name: &'static str,
     call: Call<T>,
 }
 
-/// Ops, their results converted to the dtype of the elements.
+/// Ops whose results are converted to the dtype of the elements.
 fn ops<T: Bits>() -> Vec<Case<T>> {
     macro_rules! cases {
         ($($name:literal: |$x:ident, $y:ident, $axes:ident| $call:expr;)*) => {
@@ -99,7 +100,7 @@ fn ops<T: Bits>() -> Vec<Case<T>> {
     }
 }
 
-/// Further ops, of real numbers. Their operands contain zeros of both signs.
+/// Further ops of real numbers. Their operands contain zeros of both signs.
 fn ordered<T: Bits + Real>() -> Vec<Case<T>> {
     vec![
         Case { name: "max", call: |x, _, axes| B.max(x, axes) },
@@ -226,7 +227,7 @@ fn parts_have_the_bits_of_the_whole_in_single_precision() {
 
 #[test]
 fn extremes_of_parts_are_those_of_the_whole() {
-    // many equal numbers, zeros of both signs, and some NaNs
+    // the elements include many equal numbers, zeros of both signs, and some NaNs
     let few = |x: f64| if x > 2.3 { f64::NAN } else { (x * 0.8).round() };
     check::<f64>(6, 150, &ordered(), few);
     check::<f32>(7, 150, &ordered(), |x| if x > 2.3 { f32::NAN } else { (x * 0.8).round() as f32 });

@@ -1,5 +1,5 @@
-//! Forward mode: tangents along one direction, of ops, formulas and changes in place, nested, over gradients and
-//! through implicit equations.
+//! Forward mode: tangents along one direction. Covers ops, formulas, changes in place, nested derivatives, forward mode
+//! over gradients, and implicit equations.
 
 use backends::{
     grad::{Dual, Jvp, grad, hessian, hvp, jacobian, jvp, vjp},
@@ -57,7 +57,7 @@ fn over_gradients_and_nested() -> Result<()> {
     // forward over forward
     let second = jvp(&b, |j, x| Ok(jvp(j, mixed, x, &j.constant(v.clone()))?.1), &x, &v)?.1;
     near(&second, &b.vecdot(&v, &product)?, 1e-11);
-    // the Jacobian, column by column
+    // the Jacobian is computed column by column
     let column =
         |k: usize| Ok::<_, Error>(jvp(&b, |j, x| j.square(x), &x, &b.one_hot::<f64>(b.asarray(k as i64)?, 3)?)?.1);
     let columns = [column(0)?, column(1)?, column(2)?];
@@ -149,7 +149,7 @@ fn escape(b: &Numpyish) -> Jvp<Numpyish> {
 #[test]
 fn through_equations() -> Result<()> {
     let b = Numpyish::new();
-    // x + x^3 / 2 = p, by Newton's method
+    // solves x + x^3 / 2 = p by Newton's method
     fn root<B: Backend>(b: &B, p: &B::Array<f64>, solves_what_it_is_given: bool) -> Result<B::Array<f64>> {
         let residual = |b: &B, x: &B::Array<f64>| expr!(b, x + 0.5 * x * *3 - p);
         b.implicit(

@@ -1,5 +1,5 @@
-//! Gradients of linear algebra and of transforms that finite differences cannot check: at equal singular values or
-//! eigenvalues, of empty matrices, second derivatives, and of ops without test cases.
+//! Gradients of linear algebra and of transforms in cases that finite differences cannot check: equal singular values
+//! or eigenvalues, empty matrices, second derivatives, and ops without test cases.
 
 use backends::grad::{Diff, Var, grad, hessian, vjp};
 use backends::prelude::*;
@@ -30,7 +30,7 @@ fn near_complex(x: &C, y: &C, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).norm() <= tolerance), "{x:.9}\n{y:.9}");
 }
 
-/// A 5 x 3 matrix with orthonormal columns, times 2: all singular values are 2.
+/// A 5 x 3 matrix with orthonormal columns, multiplied by 2, so that all singular values are 2.
 fn equal_values() -> R {
     let b = Numpyish::new();
     b.multiply(b.qr(noise(1, &[5, 3])).unwrap().q, 2.0).unwrap()
@@ -120,7 +120,8 @@ fn at_zero() -> Result<()> {
     Ok(())
 }
 
-/// Elements above the diagonal are not read, and the gradient of an element below it counts both.
+/// Elements above the diagonal are not read. The gradient of an element below the diagonal includes that of its mirror
+/// image.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
     let b = Numpyish::new();
@@ -215,7 +216,7 @@ fn empty_matrices() -> Result<()> {
     Ok(())
 }
 
-/// Non-uniform transform by its definition: a sum of waves, one for each point and frequency.
+/// Non-uniform transform by its definition: a sum of waves, with one wave for each pair of a point and a frequency.
 fn waves(
     d: &Diff<Numpyish>,
     points: &[Var<Numpyish, f64>],
@@ -270,7 +271,7 @@ where
     near_complex(&of_f.1, &of_g.1, 1e-8);
 }
 
-/// A function of points followed by frequencies (for transforms that have them), and of values.
+/// A function of real coordinates (of points, followed by frequencies if the transform has them), and of values.
 type Transform = Box<
     dyn Fn(&Diff<Numpyish>, &[Var<Numpyish, f64>], &Var<Numpyish, Complex<f64>>) -> Result<Var<Numpyish, Complex<f64>>>,
 >;
@@ -280,7 +281,7 @@ fn non_uniform_transforms() {
     const EPS: f64 = 1e-12;
     for (n_modes, batch, isign) in [(&[6][..], None, 1), (&[5, 4], Some(2), -1), (&[3, 4, 5], None, -1)] {
         let axes = n_modes.len();
-        // one point may lie at the origin, which is on the grid
+        // some points may lie at the origin, which is on the grid
         let points: Vec<R> = (0..axes as u64)
             .map(|seed| noise(seed, &[7]).mapv(|x| if x > 0.8 { 0.0 } else { 3.0 * x }).into_shared())
             .collect();
@@ -335,7 +336,8 @@ fn narrow_dtypes() -> Result<()> {
     fn eigenvalues<T: WideFloat>(x: &R) -> Result<R> {
         let b = Numpyish::new();
         let x = b.astype::<T, f64>(x)?;
-        // sum over the eigenvalues' magnitudes times the squared magnitude of each eigenvector's first element
+        // the function is the sum, over all eigenvalues, of the magnitude times the squared magnitude of the
+        // eigenvector's first element
         let f = |d: &Diff<Numpyish>, x: &Var<Numpyish, T>| {
             let all = d.eig(x)?;
             let first = d.square(d.abs(d.getitem(all.eigenvectors, slices![0])?)?)?;
@@ -365,7 +367,7 @@ fn narrow_dtypes() -> Result<()> {
     Ok(())
 }
 
-/// The gradient of `det` is the matrix of cofactors, for singular matrices and for regular ones in the same stack.
+/// Checks that the gradient of `det` is the matrix of cofactors, for singular and for regular matrices of one stack.
 fn adjugates<B: Backend>(b: &B) -> Result<()> {
     let slopes = |x: R| -> Result<R> { b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &b.from_ndarray(x)?)?) };
     let array = |x: Vec<f64>, shape: &[usize]| R::from_shape_vec(shape, x).unwrap();
@@ -382,10 +384,10 @@ fn adjugates<B: Backend>(b: &B) -> Result<()> {
     check(of(vec![1e-110, 0.0, 0.0, 0.0, 1e-110, 0.0, 0.0, 0.0, 1e-110], 3)?, vec![0.0; 9]);
     let huge = of(vec![0.0, 0.0, 0.0, 0.0, 1e110, 0.0, 0.0, 0.0, 1e110], 3)?;
     assert!((huge[[0, 0]] / 1e220 - 1.0).abs() < 1e-12, "{huge}");
-    // a stack of a singular and of a regular matrix
+    // a stack of a singular and a regular matrix
     let stack = array(vec![1.0, 2.0, 2.0, 4.0, 1.0, 2.0, 3.0, 4.0], &[2, 2, 2]);
     check(slopes(stack)?, vec![4.0, -2.0, -2.0, 1.0, 4.0, -3.0, -2.0, 1.0]);
-    // single precision, complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
+    // single precision, complex matrices, and the second derivative, which must be that of x00 x11 - x01 x10
     let single = b.from_ndarray(array((1..10).map(f64::from).collect(), &[3, 3]).mapv(|x| x as f32).into_shared())?;
     let got = b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &single)?)?;
     assert!(got.iter().zip(&cofactors).all(|(x, y)| (f64::from(*x) - y).abs() < 1e-4), "{got}");

@@ -1,4 +1,4 @@
-//! Derivatives beyond the rows' test cases: the public API, forward mode, linear algebra and windows.
+//! Derivatives that the rows' test cases do not cover: the public API, forward mode, linear algebra and windows.
 
 mod api;
 mod forward;

@@ -1,5 +1,5 @@
-//! Gradients of convolutions, pools and interpolation beyond the test cases of the table: second derivatives, equal
-//! elements, other lengths, and all sizes of windows on every library.
+//! Gradients of convolutions, pools and interpolation that the test cases of the table do not cover: second
+//! derivatives, equal elements, other lengths, and all sizes of windows on every library.
 
 mod sweep;
 
@@ -18,8 +18,8 @@ fn numbers(shape: &[usize], seed: u64) -> HostArray<f64> {
     ndarray::ArrayD::from_shape_simple_fn(shape, next).into_shared()
 }
 
-/// Tests that compare second derivatives along a direction, of the sum of cubes of a result, with differences of
-/// gradients.
+/// Defines tests of second derivatives. Each compares the second derivative along a direction of the sum of cubes of a
+/// result with differences of gradients.
 macro_rules! second {
     ($($name:ident: $shape:expr, |$b:ident, $x:ident| $y:expr;)*) => {$(
         #[test]
@@ -112,7 +112,7 @@ fn of_equal_elements_the_first_has_it() -> Result<()> {
     let low = b.full([3], -1.0)?;
     let g = of_sum(&low, |d, x| d.maximum_filter_with(x, 3, MaximumFilterOptions::new().mode(Boundary::Constant)))?;
     assert_eq!(g, b.asarray([1.0, 0.0, 0.0])?);
-    // a pool's window without any element: the only element lies between its two taps
+    // the window of a pool contains no element, because the only element lies between its two taps
     let one = b.ones([1, 1, 1])?;
     let g = of_sum(&one, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1).dilation(2)))?;
     assert_eq!(g, b.zeros([1, 1, 1])?);
@@ -164,7 +164,7 @@ fn narrow_dtypes() -> Result<()> {
     let (y, mut back) = vjp(&b, |d, (x, at)| d.map_coordinates(x, at), (&x, &at))?;
     let (by_x, by_places) = back.pull(&b.ones_like::<f32>(&y)?)?;
     assert_eq!((by_x.shape(), by_places.shape()), (&[5, 6][..], &[2, 3][..]));
-    // linear interpolation: the weights of each point sum to 1
+    // in linear interpolation the weights of each point sum to 1
     assert!((by_x.sum() - 3.0).abs() < 1e-4, "{by_x}");
     let x = b.astype::<f16, f32>(b.reshape(&x, [1, 1, 5, 6])?)?;
     let (y, mut back) = vjp(&b, |d, x| d.max_pool(x, [2, 3]), &x)?;

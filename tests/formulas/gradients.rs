@@ -1,4 +1,4 @@
-//! Gradients of formulas, which are one op on a tape, against gradients of the same ops called one by one.
+//! Gradients of formulas, which are one op on a tape, compared with gradients of the same ops called one by one.
 
 use backends::{
     grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
@@ -116,7 +116,7 @@ fn of_gradients_in_place_and_without_a_macro() -> Result<()> {
         },
         &x,
     )?;
-    // x + x^2, and 2 x^2 + 2 x^3
+    // expected: x + x^2, and 2 x^2 + 2 x^3
     close::<f64>(&b, &g, &b.asarray([2.0, 4.0 * 1.5 + 6.0 * 2.25, -4.0 * 0.3 + 6.0 * 0.09])?, 1e-13);
     Ok(())
 }
@@ -234,7 +234,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
     let (one, both) = ("float64[6]", "(float64[6], float64[6])");
     for (name, args) in [
         ("exp(-(w * x)**2)", both),
-        // arguments: the gradient of the value, and the two arrays of the formula
+        // the arguments are the gradient of the value, and the two arrays of the formula
         ("gradient of exp(-(w * x)**2)", "(float64[6], float64[6], float64[6])"),
         ("*w -= rate * g", both),
     ] {
@@ -242,13 +242,13 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
         assert_eq!(calls.len(), 1, "{name}: {told:?}");
         assert_eq!((calls[0].1, calls[0].2.as_str(), calls[0].3.as_str()), ("expr!", args, one), "{name}");
     }
-    // on a tape, the mean of a formula is a formula and an op
+    // on a tape, the mean of a formula is recorded as a formula and an op
     for name in ["(y - t)**2", "gradient of (y - t)**2", "mean"] {
         assert_eq!(of(name).len(), 1, "{name}: {told:?}");
     }
     assert!(told.iter().all(|(name, ..)| name != "expr!"), "{told:?}");
 
-    // no time counts twice: the own times of all rows add up to the durations of the outermost calls
+    // no time counts twice: the sum of the own times equals the sum of the durations of the outermost calls
     let own: std::time::Duration = profile.averages().iter().map(|average| average.own).sum();
     let outermost = profile.events().into_iter().filter(|event| event.parent.is_none()).map(|event| event.duration);
     assert_eq!(own, outermost.sum());
@@ -297,7 +297,7 @@ fn a_profile_names_formulas_of_every_way_to_write_them() -> Result<()> {
     );
     assert_eq!(named("sum"), ["sum(square(x0 - 0.5), 0, keepdims = true)"]);
     assert_eq!(named("max"), ["max(x * y, 0, keepdims = true)"]);
-    // a long formula is complete in the events, and shortened in a table
+    // the events contain the whole text of a long formula, and a table shortens it
     let profile = Profile::new();
     let b = profile.watch(Numpyish::new());
     let x = b.asarray([1.0])?;

@@ -1,4 +1,4 @@
-//! Formulas: written in `expr!`, built with operators, and their gradients.
+//! Formulas in `expr!`, formulas built with operators, and their gradients.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -20,7 +20,7 @@ fn numbers<B: Backend>(b: &B) -> Result<()> {
     assert_eq!(b.item(&b.asarray([[[7_u8]]])?)?, 7);
     assert_eq!(b.item(&x).unwrap_err().to_string(), "item: shape [2, 3] must have exactly one element");
     assert_eq!(b.item(b.zeros::<i32>([0])?).unwrap_err().to_string(), "item: shape [0] must have exactly one element");
-    // C order for any layout, for an array by reference or by value
+    // elements come in C order for any layout, and for an array by reference or by value
     let turned = b.transpose(&x)?;
     assert_eq!(b.to_vec(&turned)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     assert_eq!(b.to_vec(turned)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
@@ -141,7 +141,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// An array of Numpyish is an ndarray, with the methods of ndarray.
+/// An array of Numpyish is an ndarray, so it has the methods of ndarray.
 #[test]
 fn an_ndarray_is_one() -> Result<()> {
     let b = Numpyish::new();
@@ -149,7 +149,7 @@ fn an_ndarray_is_one() -> Result<()> {
     assert_eq!((x.shape(), x.ndim(), x.len(), x.dtype()), (&[1, 2][..], 2, 2, DType::Float64));
     let view = x.view();
     assert_eq!((view.shape(), view.len(), view.is_empty()), (&[1, 2][..], 2, false));
-    // an array without another handle is not copied
+    // an array that has no other handle is not copied
     let place = x.as_ptr();
     let elements = b.to_vec(x)?;
     assert_eq!(elements.as_ptr(), place);

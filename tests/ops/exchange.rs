@@ -1,4 +1,4 @@
-//! Arrays between any two backends of this machine, and through DLPack, with backends chosen at run time.
+//! Exchanges arrays between any two backends of this machine, and through DLPack, with backends chosen at run time.
 
 use backends::{dlpack::CopyMode, ix, prelude::*};
 
@@ -7,8 +7,8 @@ fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data().addr()
 }
 
-/// Moves arrays between two backends: they share memory if both are on one device, and a change on one is not seen on
-/// the other.
+/// Moves arrays between two backends. The arrays share memory if both backends are on one device, and a change on one
+/// backend is not seen on the other.
 fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
     let pair = format!("{} on {} to {} on {}", from.name(), from.device(), to.name(), to.device());
     let one_memory = from.dlpack_device() == to.dlpack_device();

@@ -1,4 +1,4 @@
-//! Index lists on every backend: items of several kinds, assignment in place, errors, and backends around others.
+//! Index lists on every backend: items of several kinds, assignment in place, errors, and backends that wrap others.
 
 use backends::{
     expr,
@@ -30,7 +30,7 @@ fn everywhere<B: Backend>(b: &B) {
     let got = corners(b, &x, &rows, &keep).unwrap();
     assert_eq!(b.to_ndarray(&got).unwrap(), ndarray::arr2(&[[1, 7, 0], [4, 4, 1]]).into_dyn());
 
-    // arrays computed in the list, `slices!` without arrays, and lists in a variable
+    // arrays that are computed in the list, `slices!` without arrays, and a list in a variable
     assert_eq!(b.shape(&b.get(&x, ix![b.greater(&x, 2).unwrap()]).unwrap()), [4]);
     assert_eq!(b.shape(&b.get(&x, slices![0, 1..]).unwrap()), [2]);
     let list = ix![..., &rows];
@@ -38,7 +38,7 @@ fn everywhere<B: Backend>(b: &B) {
     assert_eq!(b.shape(&b.get(&x, &list[..1]).unwrap()), [2, 3]);
 }
 
-/// No other handle sees a change, whether it is a clone, a view, a broadcast array or the host's.
+/// No other handle sees a change, whether the handle is a clone, a view, a broadcast array or the host's array.
 fn values<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().into_iter().collect::<Vec<_>>();
     let mut x = b.asarray([1.0, 2.0, 3.0, 4.0]).unwrap();
@@ -48,7 +48,7 @@ fn values<B: Backend>(b: &B) {
         (host(&x), host(&copy), host(&view)),
         (vec![1.0, 9.0, 3.0, 4.0], vec![1.0, 2.0, 3.0, 4.0], vec![2.0, 3.0, 4.0])
     );
-    // the old values are read: `x[1:] += x[:-1]`
+    // the right side reads the values before the change, as in `x[1:] += x[:-1]`
     let before = b.get(&x, ix![..-1]).unwrap();
     b.add_at(&mut x, ix![1..], &before).unwrap();
     assert_eq!(host(&x), [1.0, 10.0, 12.0, 7.0]);
@@ -56,7 +56,7 @@ fn values<B: Backend>(b: &B) {
     let mut wide = b.broadcast_to(b.asarray([5.0]).unwrap(), [3]).unwrap();
     b.set(&mut wide, ix![0], 1.0).unwrap();
     assert_eq!(host(&wide), [1.0, 5.0, 5.0]);
-    // an ndarray of which the caller holds another handle
+    // an ndarray to which the caller holds another handle
     let theirs = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
     let mut ours = b.from_ndarray(theirs.clone()).unwrap();
     b.set(&mut ours, ix![..], 0.0).unwrap();
@@ -67,7 +67,7 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
-/// A function of an array, to take the gradient of.
+/// A function of an array whose gradient is taken.
 type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
 
 /// Empty masks select nothing from axes of any length: the shapes are NumPy's, and so are the refused cases.
@@ -154,7 +154,7 @@ fn on_numpyish() {
     masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
-    // an array with a single handle keeps its memory
+    // an array that has no other handle keeps its memory
     let mut x = b.zeros::<f64>([3]).unwrap();
     let start = x.as_ptr();
     b.set(&mut x, ix![1..], 2.0).unwrap();

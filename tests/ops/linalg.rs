@@ -1,5 +1,5 @@
-//! Linear algebra by its definitions, on every library of this machine: the factors multiply to the matrix (also large
-//! ones and batches), and cases without an answer are errors with the same text.
+//! Tests linear algebra by its definitions, on every library of this machine: the product of the factors is the matrix
+//! (also for large matrices and batches), and cases without an answer are errors with the same text.
 
 use backends::{prelude::*, runtime::available};
 
@@ -115,7 +115,7 @@ fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
 }
 
 fn least_squares<B: Backend, T: WideFloat>(b: &B) {
-    // with more unknowns than equations, the solution is exact and has the smallest norm
+    // with more unknowns than equations, the solution is exact and has the smallest norm of all exact solutions
     let (x, y) = (noise::<B, T>(b, 4, &[3, 5]), noise::<B, T>(b, 5, &[3]));
     let LstsqResult { solution, rank, .. } = b.lstsq(&x, &y).unwrap();
     near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
@@ -183,7 +183,7 @@ fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
 }
 
-/// Factors of very small and very large matrices are those of matrices near 1, scaled.
+/// The factors of very small and very large matrices are multiples of those of matrices near 1.
 fn ends<B: Backend>(b: &B) {
     let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {

@@ -1,4 +1,4 @@
-//! Ops on every library of this machine, beyond the rows' test cases.
+//! Tests of ops on every library of this machine, in addition to the rows' test cases.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Non-uniform FFTs against direct sums and against FINUFFT, on every backend.
+//! Compares non-uniform FFTs with direct sums and with FINUFFT, on every backend.
 
 use crate::common::*;
 use backends::prelude::*;
@@ -54,7 +54,7 @@ fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
 
-/// `exp(i sign k.x)` of a mode, with frequencies centred around 0, and a point.
+/// The wave `exp(i sign k.x)` for a mode and a point. The frequencies of the modes are centred around 0.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
     let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
@@ -128,7 +128,7 @@ fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
 }
 
-/// Coordinates of points and of frequencies, one list per axis, each scattered around an offset.
+/// Coordinates of points and of frequencies, one list per axis. Each list is scattered around an offset.
 fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
         let one =
@@ -208,7 +208,7 @@ fn results_are_those_of_finufft() {
 }
 
 fn many_points<B: Backend>(b: &B) -> Checked {
-    // more kernels than fit one chunk, and enough points for the sums to matter
+    // the kernels need more than one chunk, and there are enough points for the rounding of sums to matter
     let (points, modes) = (6000, [12, 9]);
     let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();
     let case = Case {

@@ -6,7 +6,7 @@ fn nested<B: Backend>(b: &B) -> Result<()> {
     let x = b.asarray([1.0, 4.0, 9.0])?;
     let y = b.exp(b.square(b.square(b.sqrt(&x)?)?)?)?;
     assert_eq!(b.to_ndarray(&y)?, b.to_ndarray(&b.exp(b.square(&x)?)?)?);
-    // reductions, views, lists, options, a scalar of another float dtype
+    // covers reductions, views, lists, options, and a scalar of another float dtype
     let s: B::Array<f64> = b.sum(b.add(b.flip(&x, 0)?, x.clone())?, ..)?;
     assert_eq!(b.to_ndarray(&s)?.first(), Some(&28.0));
     for joined in [
@@ -27,7 +27,7 @@ fn nested<B: Backend>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// An op gives the same result by value and by reference, whether or not other handles exist; no other handle sees a
+/// An op gives the same result by value and by reference, whether or not other handles exist. No other handle sees a
 /// change.
 fn values_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 100_000] {
@@ -40,7 +40,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // a single handle, to a part of its memory or to all of it
+        // the array has a single handle, which covers a part of its memory or all of it
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;
@@ -50,7 +50,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let (y, z) = (b.from_ndarray(before.clone().into_shared())?, b.flip(&plain, 0)?);
         let expected = &before - &b.to_ndarray(&z)?;
         assert_eq!(b.to_ndarray(&b.subtract(y, z)?)?, expected.into_dyn());
-        // a result of another dtype, and one with more elements
+        // one result has another dtype, another has more elements
         let y = b.from_ndarray(before.clone().into_shared())?;
         assert_eq!(b.to_ndarray(&b.less(y, 3.0)?)?, before.mapv(|v| v < 3.0).into_dyn());
         let row = b.from_ndarray(before.clone().into_shared())?;
@@ -70,7 +70,7 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
-/// Results written to an existing array with `out`: the array's own handle changes, and no other.
+/// Results written to an existing array with `out`: only the given handle changes.
 fn written_to<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -156,14 +156,14 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
     let AnyArray::Numpyish(mut y) = z else { unreachable!() };
     assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
-    // another handle exists, then a view
+    // first another handle exists, then a view
     let handle = y.clone();
     b.out(&mut y).exp(&x)?;
     assert!(y.as_ptr() != start && handle.as_ptr() == start && handle[[0]] == 0.5_f64.sqrt());
     let (start, view) = (y.as_ptr(), b.flip(&y, 0)?);
     b.out(&mut y).negative(&x)?;
     assert!(y.as_ptr() != start && view[[n - 1]] == 0.5_f64.exp() && y[[0]] == -0.5);
-    // an array in another order of memory is not written over
+    // an array in another memory order is not overwritten
     let start = y.as_ptr();
     let m = b.permute_dims(b.reshape(&x, [10, n / 10])?, ..)?;
     let mut y = b.reshape(y, [n / 10, 10])?;
@@ -172,7 +172,8 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     Ok(())
 }
 
-/// Operands of all layouts that broadcast to the shape of an operand given by value, which comes before or after.
+/// Operands of all layouts that broadcast to the shape of an operand given by value. They come before or after that
+/// operand.
 #[test]
 fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
     let b = Numpyish::new();
@@ -188,11 +189,13 @@ fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
         let memory = [first.as_ptr(), second.as_ptr()];
         let by_value = [b.subtract(first, other)?, b.subtract(other, second)?];
         assert_eq!(by_value, by_reference, "{:?}", other.strides());
-        // if the transposed operand comes first, the result takes its layout, so only one of the two keeps its memory
+        // if the transposed operand comes first, the result takes the layout of that operand, so only one of the two
+        // results keeps its memory
         let kept = by_value.each_ref().map(|x| memory.contains(&x.as_ptr()));
         assert!(kept.iter().filter(|kept| **kept).count() >= 1, "{:?} {kept:?}", other.strides());
     }
-    // three operands; a sine, which works block by block; and a result larger than the array given by value
+    // cases with three operands, with a sine, which is computed block by block, and with a result larger than the array
+    // given by value
     let by_reference = b.clip(&fresh(0.5)?, &row, &column)?;
     assert_eq!(b.clip(fresh(0.5)?, &row, column.clone())?, by_reference);
     let plain = expr!(&b, sin(whole) * row + column)?;

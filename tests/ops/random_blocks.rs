@@ -1,4 +1,5 @@
-//! Random numbers by blocks: an array made in parts, each seeded at the block of its first element, equals the whole.
+//! Random numbers by blocks: an array that is made in parts, each seeded at the block of its first element, equals the
+//! whole array.
 
 use crate::common::*;
 use backends::{
@@ -46,8 +47,8 @@ fn numbers<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// `seed_at` with block 0 equals `seed`, also after other numbers were made; block 3 continues the stream after six
-/// numbers.
+/// `seed_at` with block 0 equals `seed`, even if other numbers were drawn before. Block 3 continues the stream after
+/// six numbers.
 fn the_first_block<B: Backend>(b: &B) -> Checked {
     let next = || b.to_ndarray(&b.random_uniform::<f64>([6])?);
     b.seed(5);
@@ -59,7 +60,7 @@ fn the_first_block<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// The only test of the streams that all handles of a backend share.
+/// No other test uses the streams that all handles of a backend share.
 #[test]
 fn parts_have_the_numbers_of_the_whole() {
     on_every_backend!(numbers);
@@ -70,7 +71,7 @@ fn backends_that_wrap_others_pass_it_on() {
     fn check<B: Backend>(name: &str, b: &B) {
         the_first_block(b).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
-    let b = Numpyish::seeded(1); // has its own stream
+    let b = Numpyish::seeded(1); // this backend has its own stream
     check("AnyBackend", &AnyBackend::from(b.clone()));
     let watched = Profile::new().watch(b.clone());
     check("Watched", &watched);

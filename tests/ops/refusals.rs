@@ -1,4 +1,4 @@
-//! Arguments that every backend refuses, with the same error text, and empty arrays that no backend refuses.
+//! Arguments that every backend refuses with the same error text, and empty arrays, which no backend refuses.
 
 use crate::common::*;
 use backends::prelude::*;
@@ -8,7 +8,7 @@ fn said<T>(outcome: Result<T>) -> String {
     outcome.err().map_or("no error".into(), |why| why.to_string())
 }
 
-/// Text of an error that the device may report only when it is waited for.
+/// Text of an error. The device may report it only when it is waited for.
 fn told<B: Backend, T>(b: &B, outcome: Result<T>) -> String {
     said(outcome.and_then(|_| b.synchronize()))
 }
@@ -49,7 +49,7 @@ fn bad_calls_are_refused_in_the_same_words() {
     on_every_backend!(refusals);
 }
 
-/// Error texts name the given value first, then the requirement.
+/// Error texts name the given value first, and then the requirement.
 fn sentences<B: Backend>(b: &B) -> Checked {
     let x = b.reshape(b.arange(0.0_f64, 6.0, 1.0)?, [2, 3])?;
     let images = b.reshape(b.arange(0.0_f64, 16.0, 1.0)?, [1, 1, 4, 4])?;
@@ -223,7 +223,7 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
         integers.extend((e > 11).then(|| (1_i64 << e) + (1 << (e - 11)) + 1));
     }
     let near = |x: i128, digits: u32| {
-        // rounds to `digits` binary digits, ties to even
+        // rounds `x` to `digits` binary digits, with ties to even
         let lost = (128 - x.unsigned_abs().leading_zeros()).saturating_sub(digits);
         let (unit, rest) = (1_u128 << lost, x.unsigned_abs() & ((1 << lost) - 1));
         let down = x.unsigned_abs() - rest;
@@ -259,8 +259,8 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     beside_a_tie::<B, bf16>(b, 8)
 }
 
-/// Conversion of float64 numbers at and next to a tie of a dtype with `digits` binary digits, by every op that makes an
-/// array.
+/// Conversion of float64 numbers at and next to a tie of a dtype with `digits` binary digits, tested with every op that
+/// makes an array.
 fn beside_a_tie<B: Backend, T: Real>(b: &B, digits: i32) -> Checked {
     let (tie, bit) = (1.0 + 2_f64.powi(-digits), 2_f64.powi(-40));
     for (x, near) in [(tie + bit, 1.0 + 2_f64.powi(1 - digits)), (tie - bit, 1.0), (tie, 1.0)] {

@@ -1,5 +1,5 @@
-//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests do not check
-//! signs of zeros or the parts of results that are not finite; these tests do.
+//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests check neither
+//! the signs of zeros nor the parts of results that are not finite; these tests do.
 
 mod slopes;
 
@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// An argument and the result.
+/// An argument and the expected result, as (real, imaginary).
 type Case = ((f64, f64), (f64, f64));
 
 /// The complex number in either precision.
@@ -18,7 +18,7 @@ fn number<T: ComplexFloat>(x: (f64, f64)) -> T {
     T::from_parts(T::Real::of(x.0), T::Real::of(x.1))
 }
 
-/// Returns whether a part is as expected: NaN for NaN, zeros with the same sign, and others within 1e-6.
+/// Returns whether a part has the expected value: NaN for NaN, zeros with the same sign, and other numbers within 1e-6.
 fn is_part(got: f64, want: f64) -> bool {
     match want {
         w if w.is_nan() => got.is_nan(),
@@ -27,7 +27,7 @@ fn is_part(got: f64, want: f64) -> bool {
     }
 }
 
-/// Compares the results of an op with the table. If one part is NaN, the sign of the other is not compared.
+/// Compares the results of an op with a table. If one part is NaN, the sign of the other part is not compared.
 fn check<B: Backend, T: ComplexFloat>(b: &B, op: &str, cases: &[Case], got: &B::Array<T>) -> Result<()> {
     let parts = |x: &B::Array<T>| -> Result<Vec<(f64, f64)>> {
         let (re, im) = (b.to_ndarray(&b.real(x)?)?, b.to_ndarray(&b.imag(x)?)?);
@@ -50,7 +50,8 @@ fn arguments<B: Backend, T: ComplexFloat>(b: &B, cases: &[Case]) -> Result<B::Ar
     b.asarray(cases.iter().map(|&(x, _)| number(x)).collect::<Vec<T>>())
 }
 
-/// Signs as in NumPy: the conjugate over the squared magnitude. The reciprocal of infinity is 0, as in C99.
+/// Expected reciprocals: the conjugate over the squared magnitude, with NumPy's signs of zeros. The reciprocal of
+/// infinity is 0, as in C99.
 const RECIPROCAL: &[Case] = &[
     ((0.0, 0.0), (NAN, NAN)),
     ((2.0, 0.0), (0.5, -0.0)),
@@ -71,7 +72,7 @@ const RECIPROCAL: &[Case] = &[
     ((1.0, NAN), (NAN, NAN)),
 ];
 
-/// The table of the Array API standard.
+/// Expected results of `expm1`, from the table of the Array API standard.
 const EXPM1: &[Case] = &[
     ((0.0, 0.0), (0.0, 0.0)),
     ((0.0, -0.0), (0.0, -0.0)),
@@ -99,7 +100,7 @@ const EXPM1: &[Case] = &[
     ((NAN, NAN), (NAN, NAN)),
 ];
 
-/// The table of C99, which NumPy follows.
+/// Expected results of `acos`, from the table of C99, which NumPy follows.
 const ACOS: &[Case] = &[
     ((0.0, 0.0), (PI / 2.0, -0.0)),
     ((0.0, -0.0), (PI / 2.0, 0.0)),
@@ -153,7 +154,8 @@ fn reciprocals_neither_overflow_nor_vanish_between() {
     on_every_backend!(of_the_smallest_and_largest);
 }
 
-/// 0 to a complex power, as in NumPy: 1 for the power 0; 0 if the exponent's real part is positive; else NaN.
+/// Expected values of 0 to a complex power, as in NumPy: 1 for the power 0; 0 if the exponent's real part is positive;
+/// else NaN.
 const POWERS_OF_ZERO: &[Case] = &[
     ((0.0, 0.0), (1.0, 0.0)),
     ((-0.0, -0.0), (1.0, 0.0)),

@@ -1,4 +1,4 @@
-//! The reconstructions of `backends-epr` against PyEPRI's results, on every backend.
+//! Compares the reconstructions of `backends-epr` with PyEPRI's results, on every backend.
 
 use crate::common::*;
 use backends::{expr, prelude::*};
@@ -149,7 +149,7 @@ fn total_variation() {
     on_every_backend!(every_tv);
 }
 
-/// In single precision, the image deviates at most three times as much as PyEPRI's in float32.
+/// In single precision, the image deviates at most three times as much as PyEPRI's image in float32.
 fn tv_f32<B: Backend>(b: &B) -> Checked {
     let (data, expected) = (phalanx(), data("pyepri_phalanx_tv_small"));
     let image = expected.get::<f64>("tv_u")?;
@@ -240,8 +240,8 @@ fn noisy<B: Backend, T: Precision>(
 }
 
 /// Asserts the Karush-Kuhn-Tucker conditions, which hold only at the minimum. The slope is `f'(u) - w div p`, with a
-/// dual field `p` along the gradient of `u`. It is 0 at unconstrained pixels, and not negative at pixels that
-/// positivity holds at 0.
+/// dual field `p` along the gradient of `u`. The slope is 0 at unconstrained pixels. It is not negative at pixels that
+/// the positivity constraint keeps at 0.
 fn is_least(
     problem: &Tv<Numpyish, f64>,
     u: &Solution<HostArray<f64>>,
@@ -298,7 +298,7 @@ fn constrained_images_are_the_least() {
             is_least(&problem, &found, masked.then_some(&mask), positivity);
             least.push(*found.energies.last().unwrap());
         }
-        // each constraint leaves fewer images, so the minimum is higher
+        // each constraint excludes images, so the minimum is higher
         assert!(least[0] < least[1].min(least[2]) && least[1].max(least[2]) < (1.0 + 1e-7) * least[3], "{least:?}");
     }
 }
@@ -321,7 +321,7 @@ fn solves_end_where_the_image_hardly_changes() {
         assert_eq!(changes.iter().position(|change| *change <= tol), Some(found.iterations - 1));
         near_scalar("change", found.change.unwrap(), changes[found.iterations - 1], 1e-9);
     }
-    // a tolerance of 0, which is never met, and no tolerance
+    // first a tolerance of 0, which is never met, then no tolerance
     let used_up = problem.solve_with(TvOptions::new().max_iter(7).tol(0.0).energy_every(2)).unwrap();
     assert_eq!((used_up.iterations, used_up.reason, used_up.energies.len()), (7, Reason::MaxIter, 4));
     let plain = problem.solve(7, 2, |_| Ok(())).unwrap();

@@ -1,4 +1,5 @@
-//! Small programs on every library of this machine, against the results of PyEPRI, PyTorch and Phi-ML.
+//! Runs small programs on every library of this machine, and compares the results with those of PyEPRI, PyTorch and
+//! Phi-ML.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

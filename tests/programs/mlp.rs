@@ -1,4 +1,4 @@
-//! A small neural network trained by gradient descent, written with the ops of any backend.
+//! A small neural network, written with the ops of any backend and trained by gradient descent.
 
 use crate::common::*;
 use backends::{expr, grad, prelude::*};
@@ -119,7 +119,7 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     Ok(())
 }
 
-/// The same training, with gradients from a tape.
+/// Runs the same training with gradients from a tape.
 fn train_by_grad<B: Backend>(b: &B) -> Checked {
     let data = data("mlp_4_16_1");
     let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);

@@ -1,17 +1,18 @@
-//! Phi-ML's convolutions, grid samples and scatters, on every backend. Its fluid is tested in `examples/fluid`, its
-//! linear systems in `solvers`.
+//! Compares Phi-ML's convolutions, grid samples and scatters on every backend. Its fluid is tested in `examples/fluid`,
+//! and its linear systems in `solvers`.
 
 use crate::common::{Checked, array, data, host, near};
 use backends::prelude::*;
 use ndarray::ArrayD;
 
-/// Convolutions with the result sizes `valid` (whole overlaps), `same` (of the array) and `full` (any overlap).
+/// Convolutions with results of three sizes: `valid` (whole overlaps), `same` (the size of the array) and `full` (any
+/// overlap).
 fn convolutions<B: Backend>(b: &B) -> Checked {
     let data = data("phiml_conv");
     for (name, axes) in [("1d", 1), ("1d_k4", 1), ("2d", 2), ("2d_k2x3", 2)] {
         let value = array::<B, f64>(b, &data.get(&format!("value_{name}"))?)?;
         let kernel = array::<B, f64>(b, &data.get(&format!("kernel_{name}"))?)?;
-        // all elements of the batch have one kernel
+        // all elements of the batch share one kernel
         let kernel = b.squeeze(kernel, 0)?;
         let lengths = &kernel.shape()[2..];
         assert_eq!(lengths.len(), axes);
@@ -109,7 +110,7 @@ fn scatters<B: Backend>(b: &B) -> Checked {
         starts,
         IndexedSegmentSumOptions::new().axis(1),
     )?;
-    // for an empty segment NumPy's `reduceat` returns an element, the op 0
+    // for an empty segment, NumPy's `reduceat` returns an element, but the op returns 0
     let mut expected: ArrayD<f64> = data.get("indexed_segment_sum")?;
     expected.index_axis_mut(ndarray::Axis(1), 1).fill(0.0);
     near("indexed_segment_sum", &host::<B, f64>(b, &found)?, &expected, 1e-14);

@@ -1,6 +1,6 @@
-//! Windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library: values and
-//! gradients of convolutions and pools, compared with sums over explicit lists of (window, tap, element). Elements are
-//! small integers, so that sums are exact.
+//! Windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
+//! gradients of convolutions and pools are compared with sums over explicit lists of (window, tap, element). Elements
+//! are small integers, so sums are exact.
 
 use backends::{grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
@@ -35,13 +35,13 @@ struct Along {
 struct Combination {
     axes: Vec<Along>,
     groups: usize,
-    /// Channels of one group: of the input, and of the result.
+    /// Numbers of channels of one group: input channels, and channels of the result.
     channels: [usize; 2],
     output_padding: usize,
 }
 
-/// All triples (window, tap, element) in which the tap lies on the element, each index flat in C order; and the numbers
-/// of windows, taps and elements along each axis.
+/// All triples (window, tap, element) in which the tap lies on the element. Each index is flat in C order. The struct
+/// also has the numbers of windows, taps and elements along each axis.
 struct Places {
     places: Vec<[usize; 3]>,
     counts: [Vec<usize>; 3],
@@ -77,7 +77,7 @@ impl Along {
         (self.taps - 1) * self.dilation + 1
     }
 
-    /// Number of windows, found by counting.
+    /// Number of windows, determined by counting.
     fn windows(&self) -> usize {
         let end = self.len + 2 * self.padding;
         (0..).take_while(|window| window * self.stride + self.reach() <= end).count()
@@ -102,8 +102,8 @@ impl Combination {
         Some(places)
     }
 
-    /// The triples of the transposed convolution, whose windows are the elements of its input. `None` if the result is
-    /// empty.
+    /// The triples of the transposed convolution, in which each element of the input is a window. `None` if the result
+    /// is empty.
     fn transposed(&self) -> Option<Places> {
         let mut places = Places::new();
         for axis in &self.axes {
@@ -138,9 +138,9 @@ const BATCH: usize = 2;
 /// A result and its gradients, each with its name.
 type Parts = Vec<(&'static str, HostArray<f64>)>;
 
-/// The convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or `y[element] += w[tap] *
-/// x[window]` if transposed. The first axis of the kernel is the result's channel, or the input's channel if
-/// transposed.
+/// The convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or for the transposed
+/// convolution `y[element] += w[tap] * x[window]`. The first axis of the kernel is the channel of the result, or for
+/// the transposed convolution the channel of the input.
 fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]: [&HostArray<f64>; 4]) -> Parts {
     let mut y = zeros(g.shape().to_vec());
     let (mut gx, mut gw, mut gb) = (zeros(x.shape().to_vec()), zeros(w.shape().to_vec()), zeros(bias.shape().to_vec()));
@@ -171,8 +171,8 @@ fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]:
     vec![("value", y), ("gradient by x", gx), ("by the kernel", gw), ("by the bias", gb)]
 }
 
-/// Max pooling with the gradient of each window's first maximum; or mean pooling, over the elements (`Some(false)`) or
-/// over all taps (`Some(true)`).
+/// Max pooling, in which the gradient goes to each window's first maximum (`None`); or mean pooling, over the elements
+/// (`Some(false)`) or over all taps (`Some(true)`).
 fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<bool>) -> Parts {
     let (mut y, mut gx) = (zeros(g.shape().to_vec()), zeros(x.shape().to_vec()));
     let [windows, taps, elements] = places.counts.each_ref().map(|all| all.iter().product::<usize>());
@@ -200,7 +200,7 @@ fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<
     vec![("value", y), ("gradient by x", gx)]
 }
 
-/// Appends a line to `found` if the library's result differs from the right one; without a window, an error is right.
+/// Appends a line to `found` if the library's result differs from the right one. If no window fits, an error is right.
 fn compare<B: Backend>(b: &B, found: &mut String, call: &str, got: Result<Vec<B::Array<f64>>>, right: Option<Parts>) {
     let wrong = match (got, right) {
         (Err(_), None) => return,
@@ -253,7 +253,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
             (&x_, &w_, &bias_),
         );
         let got = run.and_then(|(y, mut back)| match places {
-            // a result of the wrong shape is reported without its gradient
+            // the gradient of a result of the wrong shape is not computed
             Some(_) if b.shape(&y) == g.shape() => {
                 let (by_x, by_w, by_bias) = back.pull(&put(&g)?)?;
                 Ok(vec![y, by_x, by_w, by_bias])
@@ -294,7 +294,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
     Ok(())
 }
 
-/// All combinations of small numbers over one axis, and random ones over two and three.
+/// All combinations of small numbers for one axis, and random ones for two and three axes.
 fn combinations() -> Vec<Combination> {
     let mut all = Vec::new();
     let mut dice = Dice(14);
@@ -330,8 +330,8 @@ fn triples<'a>(a: &'a [usize], b: &'a [usize], c: &'a [usize]) -> impl Iterator<
     a.iter().flat_map(move |&x| b.iter().flat_map(move |&y| c.iter().map(move |&z| (x, y, z))))
 }
 
-/// Combinations that failed once: a window longer than the array over three axes, and one window with room for part of
-/// a second.
+/// Combinations that failed in the past: a window longer than the array over three axes, and an array with room for one
+/// window and a part of a second.
 fn known() -> [Combination; 2] {
     let along = |len, taps, stride, padding| Along { len, taps, stride, padding, dilation: 1 };
     let of = |axes| Combination { axes, groups: 2, channels: [1, 2], output_padding: 0 };

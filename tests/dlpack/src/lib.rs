@@ -1,7 +1,7 @@
 //! A minimal Python binding: C functions that `exchange.py` calls with `ctypes`.
 //!
-//! Pointers to [`Held`] are arrays that Python owns. A function that fails returns null; [`array_error`] gives the
-//! reason.
+//! A pointer to [`Held`] is an array that Python owns. A function that fails returns null; [`array_error`] then returns
+//! the reason.
 
 use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, Result,
@@ -77,7 +77,7 @@ fn on(
     }
 }
 
-/// `numpy.arange(4800) % 113` as 60 rows of 80, in dtype `T`. Bool arrays hold `arange % 2`; complex ones have the
+/// `numpy.arange(4800) % 113` as 60 rows of 80, in dtype `T`. Bool arrays hold `arange % 2`. Complex arrays have the
 /// imaginary part `-(arange % 7)`.
 fn numbers<T: Element>() -> HostArray<T> {
     let of = |i: usize| match T::DTYPE {
@@ -114,7 +114,7 @@ fn new(backend: &str, dtype: &str, layout: &str) -> Result<Held> {
 /// The strings must end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char, layout: *const c_char) -> *mut Held {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the strings end in NUL.
     let [backend, dtype, layout] =
         [backend, dtype, layout].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
     held(new(&backend, &dtype, &layout))
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char,
 /// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_clone(x: *const Held) -> *mut Held {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library.
     held(Ok(match unsafe { &*x } {
         Held::Numpyish(b, x) => Held::Numpyish(b.clone(), x.clone()),
         Held::Torch(b, x) => Held::Torch(b.clone(), x.clone()),
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn array_clone(x: *const Held) -> *mut Held {
 /// `x` must be an array of this library, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_drop(x: *mut Held) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library, which is not used again.
     drop(unsafe { Box::from_raw(x) });
 }
 
@@ -156,7 +156,8 @@ pub extern "C" fn array_release_unused() {
 /// `x` must be an array of this library; `dtype` must have room for 16 bytes, `shape` for 8 lengths.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut i64) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library, and that `dtype` and `shape` have enough
+    // room.
     with!(unsafe { &*x }, b, x => unsafe {
         let name = x.dtype().name();
         dtype.copy_from_nonoverlapping(name.as_ptr(), name.len());
@@ -174,12 +175,12 @@ pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 
     fn write<B: Arrays>(b: &B, x: &DynArray<B>, to: *mut u8) -> Result<*mut u8> {
         dispatch!(x.dtype(), T => x.get::<T>().ok_or(Error::DType { op: "array_elements", dtype: x.dtype() }).and_then(|x| {
             let elements = b.to_vec::<T>(x)?;
-            // SAFETY: the caller of `array_elements` promises that there is room.
+            // SAFETY: the caller of `array_elements` guarantees that `to` has room for the elements.
             unsafe { to.cast::<T>().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
             Ok(to)
         }))
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library.
     pointer(with!(unsafe { &*x }, b, x => write(b, x, to)))
 }
 
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 
 /// `x` must be an array of this library, and `device` must have room for two numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library, and that `device` has room for two numbers.
     with!(unsafe { &*x }, b, x => unsafe {
         let here = b.dlpack_device();
         device.write(here.device_type);
@@ -198,7 +199,7 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
     })
 }
 
-/// Converts an array by value. If it was the only handle to its memory, the tensor is writable.
+/// Converts an array to a tensor, and consumes it. If it was the only handle to its memory, the tensor is writable.
 ///
 /// # Safety
 /// `x` must be an array of this library, and must not be used again.
@@ -211,7 +212,7 @@ pub unsafe extern "C" fn array_into_dlpack(x: *mut Held) -> *mut DLManagedTensor
             only.and_then(|only| b.to_dlpack_with::<T>(only, CopyMode::Never)).map(ManagedTensor::into_raw)
         })
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library, which is not used again.
     pointer(with!(*unsafe { Box::from_raw(x) }, b, x => given(&b, x)))
 }
 
@@ -223,13 +224,13 @@ fn mode(copy: i32) -> CopyMode {
     }
 }
 
-/// Exports the array as a tensor. `copy` is 0 for never, 1 for always, -1 for only if needed.
+/// Exports the array as a tensor. `copy` is 0 to copy never, 1 to copy always, and -1 to copy only if needed.
 ///
 /// # Safety
 /// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_dlpack(x: *const Held, copy: i32) -> *mut DLManagedTensorVersioned {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library.
     pointer(with!(unsafe { &*x }, b, x => x.to_dlpack(b, mode(copy)).map(ManagedTensor::into_raw)))
 }
 
@@ -239,7 +240,7 @@ pub unsafe extern "C" fn array_dlpack(x: *const Held, copy: i32) -> *mut DLManag
 /// `x` must be an array of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_dlpack_legacy(x: *const Held, copy: i32) -> *mut DLManagedTensor {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `x` is an array of this library.
     pointer(with!(unsafe { &*x }, b, x => x.to_dlpack(b, mode(copy)).and_then(ManagedTensor::into_raw_legacy)))
 }
 
@@ -254,7 +255,7 @@ fn from(backend: &str, tensor: Result<ManagedTensor>, copy: i32) -> Result<Held>
     )
 }
 
-/// Imports a tensor, which is consumed.
+/// Imports a tensor, and consumes it.
 ///
 /// # Safety
 /// See [`ManagedTensor::from_raw`]; the name must end in NUL.
@@ -264,7 +265,8 @@ pub unsafe extern "C" fn array_from(
     tensor: *mut DLManagedTensorVersioned,
     copy: i32,
 ) -> *mut Held {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the name ends in NUL, and that the tensor fulfils the conditions of
+    // `from_raw`.
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw(tensor), copy)) }
 }
 
@@ -278,7 +280,8 @@ pub unsafe extern "C" fn array_from_legacy(
     tensor: *mut DLManagedTensor,
     copy: i32,
 ) -> *mut Held {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the name ends in NUL, and that the tensor fulfils the conditions of
+    // `from_raw_legacy`.
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw_legacy(tensor), copy)) }
 }
 
@@ -288,7 +291,7 @@ type IsValid = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
 /// Type of `PyCapsule_GetPointer`.
 type GetPointer = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
-/// Two functions of Python, given at run time because this library is not linked to Python.
+/// Two functions of Python. They are set at run time because this library is not linked to Python.
 static CAPSULES: OnceLock<(IsValid, GetPointer)> = OnceLock::new();
 
 /// Sets the functions of Python; must be called before the first capsule is made.
@@ -300,11 +303,11 @@ pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
 /// Pointer of a capsule that has not been consumed; consumers rename the capsules that they take.
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
-    // SAFETY: Python calls destructors with the capsule, and holds its lock.
+    // SAFETY: Python calls a destructor with its live capsule, while it holds its lock, as both functions require.
     unsafe { (is_valid(capsule, name.as_ptr()) != 0).then(|| get_pointer(capsule, name.as_ptr())) }
 }
 
-/// Destructor of a capsule: frees the tensor if no consumer took it. It is written in C ABI because it may run while a
+/// Destructor of a capsule: frees the tensor if no consumer took it. It is a C function, because it may run while a
 /// Python exception is pending.
 ///
 /// # Safety

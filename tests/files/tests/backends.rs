@@ -89,7 +89,7 @@ fn files_of_every_dtype() {
             assert_eq!(b.item(file.array::<_, i64>(b, "n")?)?, 7);
         }
 
-        // in parts: read, mapped, written, and written over a mapped file
+        // the array is read in parts, mapped, written in parts, and written over a mapped file
         let mapped = Mapped::open(&path)?;
         let mut reader = NpyReader::open(&path)?;
         let mut writer = NpyWriter::<T>::create(here.join("written.npy"), &[6, 4])?;
@@ -103,7 +103,7 @@ fn files_of_every_dtype() {
         same(b.load_npy(here.join("written.npy"))?)?;
         same(b.load_npy(here.join("target.npy"))?)?;
 
-        // through serde
+        // the array is serialized and deserialized by serde
         let data = postcard::to_allocvec(&ArrayData::of(b, &x)?)?;
         let data: ArrayData =
             serde_json::from_str(&serde_json::to_string(&postcard::from_bytes::<ArrayData>(&data)?)?)?;

@@ -1,4 +1,4 @@
-//! Arrays and dtypes through serde, and refusal of data from elsewhere that does not fit.
+//! Arrays and dtypes through serde. Foreign data that do not fit together are refused.
 
 use backends::{
     prelude::*,
@@ -118,7 +118,7 @@ fn what_is_no_array_is_refused() {
     }
 }
 
-/// Any bytes give an array or an error. No allocation is larger than the bytes could fill: such an allocation would end
+/// Any bytes give an array or an error. No allocation is larger than the given bytes could fill; a larger one would end
 /// the test.
 #[test]
 fn damaged_bytes_are_errors() {
@@ -138,7 +138,7 @@ fn damaged_bytes_are_errors() {
             }
         }
     }
-    // declared lengths of 2^60 elements and as many bytes, in ten bytes each
+    // each length, of 2^60 elements and of as many bytes, is encoded in ten bytes
     let huge = [&[7][..], b"float64", &[1], &[0x80; 8], &[0x10], &[0x80; 8], &[0x80, 1], &[0; 16]].concat();
     assert!(postcard::from_bytes::<ArrayData>(&huge).is_err());
     let many = [&[7][..], b"float64", &[0xff; 9], &[1], &[0; 16]].concat();

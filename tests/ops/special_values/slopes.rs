@@ -1,5 +1,5 @@
-//! Gradients where squares or counts leave the range of the dtype, and at special values: on every library, in reverse
-//! and forward mode.
+//! Gradients at special values, and where squares or counts exceed the range of the dtype. They are tested on every
+//! library, in reverse and forward mode.
 
 #![allow(clippy::type_complexity, reason = "each type of a function under test is written once")]
 
@@ -31,7 +31,8 @@ fn near(got: &[f64], want: &[f64], tolerance: f64) {
     assert!(got.len() == want.len() && got.iter().zip(want).all(is_near), "{got:?} is not {want:?}");
 }
 
-/// Checks ops of one argument, and formulas of them, against the derivative at a point.
+/// Compares derivatives of ops of one argument, and of formulas with these ops, with the expected derivative at a
+/// point.
 macro_rules! of_one {
     ($b:ident, $T:ty, $tolerance:expr, $($op:ident($x:expr) = $want:expr),* $(,)?) => {$(
         near(&slopes::<B, $T>($b, &[$x], |d, x| d.$op(x))?, &[$want], $tolerance);
@@ -41,7 +42,7 @@ macro_rules! of_one {
 }
 
 fn squares<B: Backend>(b: &B) -> Checked {
-    // 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), the derivative of sin(pi x) / (pi x)
+    // derivatives: 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), and the derivative of sin(pi x) / (pi x)
     of_one!(b, f16, 4e-3, asinh(300.0) = 0.003_333_3, asinh(-300.0) = 0.003_333_3, asinh(6e4) = 1.666_7e-5);
     of_one!(
         b,
@@ -62,7 +63,7 @@ fn squares<B: Backend>(b: &B) -> Checked {
     let approximate = GeluOptions::new().approximate(true);
     near(&slopes::<B, f16>(b, &[300.0, -300.0], |d, x| d.gelu_with(x, approximate))?, &[1.0, 0.0], 0.0);
     near(&slopes::<B, f16>(b, &[300.0], |d, x| expr!(d, gelu(x, approximate = true)))?, &[1.0], 0.0);
-    // `d` ranges over the first argument of `atan2`, then over the second; the other is 300
+    // the derivative of `atan2` by its first argument, then by its second; the other argument is 300
     let of_two = |d: &Diff<B>, x: &Var<B, f16>| d.atan2(x, f16::of(300.0));
     near(&slopes::<B, f16>(b, &[400.0], of_two)?, &[0.0012], 3e-3);
     near(&slopes::<B, f16>(b, &[400.0], |d, x| d.atan2(f16::of(300.0), x))?, &[-0.0012], 3e-3);
@@ -98,9 +99,11 @@ fn whose_squares_are_beyond_the_dtype() {
     on_every_backend!(squares);
 }
 
-/// Derivatives that are differences of nearly equal numbers; expected values by mpmath, with 60 digits.
+/// Derivatives that are differences of nearly equal numbers. The expected values were computed by mpmath with 60
+/// digits.
 fn differences<B: Backend>(b: &B) -> Checked {
-    // i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly equal for large x
+    // derivatives: i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly equal for
+    // large x
     of_one!(b, f64, 3e-14, i0e(0.5) = -0.488_614_467_264_278_4, i0e(5.0) = -0.019_568_545_664_785_996);
     of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_113e-4, i0e(-41.0) = 7.669_230_573_007_253e-4);
     of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
@@ -111,7 +114,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
     of_one!(b, f32, 4e-6, i1e(9.5) = -5.954_170_804e-3, i1e(10.5) = -5.198_915_887e-3, i1e(1e4) = -1.994_486_985e-7);
     of_one!(b, f16, 1e-3, i0e(5.0) = -0.019_568_546, i1e(-5.0) = -0.013_225_908, i0e(10.5) = -6.094_004_6e-3);
-    // digamma(a) - digamma(a + b), and its product with beta(a, b)
+    // derivatives: digamma(a) - digamma(a + b), and its product with beta(a, b)
     let of = |a: f64, b2: f64, of_beta: f64, of_log: f64| -> Checked {
         let second = b.asarray([b2])?;
         let one = |d: &Diff<B>| Ok::<_, Error>(d.constant(second.clone()));
@@ -134,7 +137,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f32>(b, &[1e-25], |d, x| d.betaln(x, 1e-25_f32))?, &[-5e24], 1e-6);
     near(&slopes::<B, f32>(b, &[3e38], |d, x| d.betaln(x, 3e38_f32))?, &[-2_f64.ln()], 1e-6);
     near(&slopes::<B, f16>(b, &[6e4], |d, x| d.beta(x, f16::of(1e-3)))?, &[-1.647_486_5e-5], 4e-3);
-    // the logarithm of a quotient near 1
+    // the derivative contains the logarithm of a quotient near 1
     near(&slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| d.kl_div(x, 1.0))?, &[1.192_092_8e-7], 1e-6);
     near(
         &slopes::<B, f32>(b, &[1.000_000_119_209_29], |d, x| expr!(d, 2.0 * kl_div(1.0, x)))?,
@@ -149,9 +152,9 @@ fn that_are_differences_of_equals() {
     on_every_backend!(differences);
 }
 
-/// Sums, products and exponents that overflow the dtype, while the derivative (and often the value) does not.
+/// Sums, products and exponents that overflow the dtype although the derivative (and often the value) does not.
 fn within<B: Backend>(b: &B) -> Checked {
-    // an exponent n for which n - 1 is odd, but rounded to an even number in the dtype
+    // `n` is an exponent for which n - 1 is odd, but is rounded to an even number in the dtype
     fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
         let exponent = b.asarray([T::of(n)])?;
         let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };
@@ -176,7 +179,7 @@ fn within<B: Backend>(b: &B) -> Checked {
     for size in [1e-25, 1.0, 1e25] {
         let x = [size, NAN, -size, size, -size];
         near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
-        // x against (0, 1, 2): the slope of a correlation is inversely proportional to the size
+        // the correlation of x with (0, 1, 2): its slope is inversely proportional to the size of x
         let x = b.asarray([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]].map(|row| row.map(|x| (x * size) as f32)))?;
         let r = b.to_vec(b.flatten(b.corrcoef(&x)?)?)?;
         let want = 0.654_653_670_707_977_1_f64;
@@ -232,9 +235,9 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // as accurate as the logarithm, which is rounded near 11
+        // the error is that of the logarithm, which is rounded near 11
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
-        // sums of many elements into one place, in a row and by columns
+        // sums of many elements into one element, along a row and along columns
         let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);
         let sum = T::of(0.25 * n as f64).to_f64();
         assert_eq!(read(b.segment_sum(&halves, &to, 1)?)?, sum);
@@ -277,7 +280,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
     of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
     of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
-    // a standard deviation of 0, which is taken as 1; and a center of mass with all elements below the cutoff
+    // a standard deviation of 0 counts as 1; and in a center of mass all elements are below the cutoff
     of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     fn above() -> CenterOfMassOptions {
@@ -287,7 +290,8 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
     of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
-    // a second derivative of a product, whose first derivative depends on the zeros: the product of the other elements
+    // a second derivative of a product. Its first derivative is the product of the other elements, which depends on the
+    // zeros
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
     assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);
@@ -298,7 +302,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     let bend = |f: fn(&Diff<Diff<B>>, &Var<Diff<B>, f64>) -> Result<Var<Diff<B>, f64>>| -> Result<Vec<f64>> {
         b.to_vec(b.flatten(hessian(b, |d, x| d.sum(f(d, x)?, ..), &x)?)?)
     };
-    // -2 x / (1 + x^2)^2, -x / (1 + x^2)^1.5
+    // second derivatives: -2 x / (1 + x^2)^2, -x / (1 + x^2)^1.5
     near(&bend(|d, x| d.atan(x))?, &[0.0, 0.0, 0.0, -0.06], 1e-14);
     near(&bend(|d, x| d.asinh(x))?, &[0.0, 0.0, 0.0, -0.094_868_329_805_051_38], 1e-14);
     near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);
