@@ -8,7 +8,7 @@ const OP: &str = "AnyBackend::from_str";
 /// The environment variable that names a program's default backend.
 pub const VARIABLE: &str = "BACKENDS_DEFAULT";
 
-/// The supported libraries, and whether this build includes each of them.
+/// The supported libraries, with a flag that is true if this build includes the library.
 const LIBRARIES: [(&str, bool); 3] =
     [("numpyish", true), ("cuda", cfg!(feature = "cuda")), ("torch", cfg!(feature = "torch"))];
 

@@ -70,7 +70,7 @@
 //! A tensor of `Cuda` or `Torch` on a GPU is exported when all work queued before has run, so any stream may read it.
 //! An array over foreign GPU memory waits for the work that was queued before on the other streams of the device, and
 //! gives the memory back when its own stream is done with it. Memory of `Cuda` itself is reused once the device is
-//! idle. So the `stream` argument of Python's protocol is not needed; the price is the waiting.
+//! idle. So the `stream` argument of Python's protocol is not needed, but both directions wait for queued work.
 //!
 //! Tested: everything on the CPU, with NumPy and libtorch as the other side, and `Cuda` on a device emulated in
 //! software. Exchange of libtorch's GPU tensors, also with `Cuda`, has never run on a GPU: it uses the same calls with

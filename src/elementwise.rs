@@ -24,7 +24,7 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     }
     let equal = lazy(x1).equal(x2);
     let equal = if equal_nan {
-        // nothing but NaN differs from itself
+        // elements that differ from themselves are NaN
         (equal | (lazy(x1).not_equal(x1) & lazy(x2).not_equal(x2))).eval(b)?
     } else {
         equal.eval(b)?

@@ -95,13 +95,13 @@ pub const fn default_dtypes() -> DefaultDTypes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Whether an array may be indexed by a mask.
+    /// True if an array may be indexed by a mask.
     pub boolean_indexing: bool,
-    /// Whether the shape of a result may depend on the values of elements, as for `nonzero`.
+    /// True if the shape of a result may depend on the values of elements, as for `nonzero`.
     pub data_dependent_shapes: bool,
 }
 
-/// The optional features that the backends support: all of them, on every device.
+/// The optional features that the backends support. All features are supported on every device.
 #[must_use]
 pub const fn capabilities() -> Capabilities {
     Capabilities { boolean_indexing: true, data_dependent_shapes: true }

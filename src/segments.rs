@@ -102,7 +102,7 @@ pub fn scatter_mean<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     let axis = rules::scattered("scatter_mean", b.shape(x), b.shape(indices), b.shape(values), axis)? as isize;
     if is_16_bit::<T>() {
-        // sums and counts exceed the range of these dtypes sooner than means do
+        // sums and counts may exceed the range of 16-bit floats although the means do not
         let (x, values) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(values)?);
         return b.astype::<T, _>(scatter_mean(b, &x, indices, &values, axis)?);
     }

@@ -88,7 +88,7 @@ pub fn setdiff1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<
     // an element is not in `x2` if its left and right insertion points are equal
     let before = b.searchsorted(&x2, &x1)?;
     let among = b.searchsorted_with(&x2, &x1, SearchsortedOptions::new().side(Side::Right))?;
-    // the search finds NaN among NaN, although NaN equals nothing
+    // the search finds NaN among NaN elements, although NaN differs from itself
     let missing = (lazy(&before).equal(&among) | lazy(&x1).not_equal(&x1)).eval(b)?;
     b.boolean_mask(&x1, missing)
 }

@@ -24,7 +24,7 @@ pub struct Tv<B: Backend, T: Precision> {
     initial: B::Array<T>,
     weight: f64,
     lipschitz: f64,
-    /// Whether the run is only planned, with meaningless values: see [`Tv::planned`].
+    /// True if the run is only planned, with meaningless values: see [`Tv::planned`].
     is_planned: bool,
 }
 

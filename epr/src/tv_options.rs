@@ -179,7 +179,7 @@ pub struct Solution<A> {
     pub energies: Vec<f64>,
     /// The number of iterations.
     pub iterations: usize,
-    /// Whether the relative change of the image has reached `tol`.
+    /// True if the relative change of the image has reached `tol`.
     pub converged: bool,
     /// The reason why the iterations ended.
     pub reason: Reason,

@@ -103,8 +103,8 @@ pub struct Policy {
     /// The largest array in bytes that an op without a distributed algorithm may gather on every rank; larger arrays
     /// are an error. The default is 256 MiB.
     pub whole: usize,
-    /// Whether sums have the same bits for any number of ranks. The default is true. If false, each rank computes one
-    /// partial sum, which is a little faster.
+    /// True if sums must have the same bits for any number of ranks, which is the default. If false, each rank computes
+    /// one partial sum, which is a little faster.
     pub exact: bool,
 }
 

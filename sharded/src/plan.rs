@@ -46,7 +46,7 @@ struct Along {
 enum Which {
     /// All arrays that are not broadcast along the axis.
     All,
-    /// Arrays with as many axes as the first.
+    /// Arrays with the same number of axes as the first.
     Alike,
     /// The first array only.
     First,

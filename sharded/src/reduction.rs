@@ -17,7 +17,7 @@ struct Left {
     shape: Vec<usize>,
     /// The split of the result: the argument's split, if the split axis is not reduced.
     split: Option<Split>,
-    /// Whether the split axis is reduced.
+    /// True if the split axis is reduced.
     is_across: bool,
 }
 
@@ -53,7 +53,7 @@ struct Fold<F, J> {
     local: F,
     /// Joins two results.
     join: J,
-    /// Whether the order of joins affects the bits.
+    /// True if the order of joins affects the bits.
     rounds: bool,
 }
 

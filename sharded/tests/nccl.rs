@@ -157,7 +157,7 @@ fn nothing_is_copied_to_the_host() {
     }
 }
 
-/// The function that returns how many bytes this thread has copied to the host; `None` on a real GPU.
+/// The function that returns the number of bytes that this thread has copied to the host; `None` on a real GPU.
 fn soft_copied() -> Option<extern "C" fn() -> u64> {
     // SAFETY: the backend has already loaded this library, whichever the loader finds, so no initialisation code runs.
     let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;

@@ -9,11 +9,11 @@ pub struct Accuracy {
     pub ulp: f64,
     /// Allowed error relative to the largest magnitude of the result, by real dtype of the result.
     pub rtol: &'static [(DType, f64)],
-    /// Whether `rtol` grows with the square root of the input's size.
+    /// True if `rtol` grows with the square root of the input's size.
     pub sqrt_n: bool,
-    /// Whether only shape and dtype are promised.
+    /// True if only shape and dtype are guaranteed.
     pub shape: bool,
-    /// The row's own `ulp`, by the row's dtype, which replaces the other limits.
+    /// Values of `ulp` for this row by the row's dtype. They replace the other limits.
     pub own_ulp: &'static [(DType, f64)],
 }
 

@@ -286,7 +286,7 @@ fn layout(name: &str) -> Layout {
     }
 }
 
-/// Converts integers, bools, `all`, and lists of them.
+/// Converts integers, bools, `all`, and lists of such values.
 fn plain<B: Arrays>(arg: &Arg) -> Option<Value<B>> {
     match arg {
         Arg::Number(text) => text.parse().ok().map(Value::Integer),

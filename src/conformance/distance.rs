@@ -1,5 +1,5 @@
-//! Records how far results are from the reference, to tell whether a device with approximate instructions is near a
-//! row's limit.
+//! Records the distances of results from the reference, to show whether a device with approximate instructions is near
+//! a row's limit.
 //!
 //! `BACKENDS_ULPS` names the file. Each result with a tolerance in units in the last place adds a line, separated by
 //! tabs: the op, its dtype, the largest distance of an element from its reference in these units, and the allowed

@@ -21,7 +21,7 @@ const GIANT: &[(&str, &[usize])] = &[
     ("giant7", &[0, isize::MAX as usize]),
 ];
 
-/// Shapes of a few thousand elements, one of them of prime length.
+/// Shapes of a few thousand elements; one shape has a prime length.
 const LARGE: &[(&str, &[usize])] =
     &[("large1", &[8209]), ("large2", &[90, 91]), ("large3", &[91, 90]), ("large4", &[90, 91])];
 

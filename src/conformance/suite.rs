@@ -33,13 +33,13 @@ pub struct Row {
     pub cases: &'static [&'static str],
     /// The accuracy that results must have.
     pub accuracy: Accuracy,
-    /// Whether 0.0 and -0.0 count as equal.
+    /// True if 0.0 and -0.0 count as equal.
     pub any_zero: bool,
     /// Maximum number of bytes that the op may copy from the device.
     pub waits: u64,
     /// Calls that NumPy refuses.
     pub raises: &'static [&'static str],
-    /// Expressions that are compared in place of the results.
+    /// Expressions that are compared instead of the results.
     pub compared: &'static [&'static str],
     /// The seed of the random numbers, set before each case.
     pub seed: Option<u64>,

@@ -61,7 +61,7 @@ fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
 /// The gradients found by a backward pass.
 pub struct Found<'f> {
     grads: &'f mut [Option<Box<dyn Any>>],
-    /// Whether complex gradients are conjugated, to the direction of steepest ascent.
+    /// True if complex gradients are conjugated, so that they point in the direction of steepest ascent.
     conjugates: bool,
 }
 

@@ -94,7 +94,7 @@ where
 struct Arrays<'d, B: Backend> {
     d: &'d Diff<B>,
     all: Vec<(Option<usize>, Kept<B>)>,
-    /// Whether the inner backend can fuse formulas over all of these arrays.
+    /// True if the inner backend can fuse formulas over all of these arrays.
     fuse: bool,
     wrong: Option<Error>,
 }

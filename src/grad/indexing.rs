@@ -23,7 +23,8 @@ pub fn set<B: Backend, T: Element>(
     d.within().set(x.value_mut(), index, values)
 }
 
-/// `add_at`: `x` gets the gradient of the result, `values` gets its elements at their indices.
+/// `add_at`: the gradient of the result is the gradient of `x`, and its elements at the indices are the gradient of
+/// `values`.
 pub fn add_at<B: Backend, T: Numeric>(
     d: &Diff<B>,
     x: &mut Var<B, T>,

@@ -65,7 +65,7 @@ pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b.greater(values, &threshold::<B, T>(b, values, shape, rtol)?)
 }
 
-/// Inverses of the kept singular values, and 0 in place of the others.
+/// Inverses of the kept singular values, and 0 for the other singular values.
 fn inverses<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,

@@ -81,7 +81,7 @@ pub struct Event {
     pub thread: usize,
     /// The index of the event within which it ran.
     pub parent: Option<usize>,
-    /// Whether it is a span set by the user.
+    /// True for a span set by the user.
     pub is_span: bool,
 }
 

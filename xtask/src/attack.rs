@@ -54,7 +54,7 @@ __attribute__((constructor)) static void loaded(void) {
     /// The attacked program, an example of the runtime.
     const VICTIM: &str = "load_libraries";
 
-    /// Number of next process ids for which links are planted.
+    /// Number of upcoming process ids for which links are planted.
     const PROCESSES: u32 = 2000;
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;

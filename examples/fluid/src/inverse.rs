@@ -24,7 +24,7 @@ const BUOYANCY: f64 = 0.6;
 /// The remaining divergence relative to the initial one. It is small, because gradients go through many solves.
 const TOLERANCE: f64 = 1e-5;
 
-/// The largest number of gradient evaluations.
+/// The maximum number of gradient evaluations.
 const ITERATIONS: usize = 60;
 
 /// The picture of an inflow: the smoke after the given number of steps. The inflow is smoke per unit of time in each

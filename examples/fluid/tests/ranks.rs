@@ -13,7 +13,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("fluid_on_ranks"),
 });
 
-/// Lengths that can be split over ranks, one of them unevenly.
+/// Lengths that ranks can split; one length splits unevenly.
 const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {

@@ -19,7 +19,7 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// No peaks yet; keeps at most `most` of them.
+    /// An empty list, which keeps at most `most` peaks.
     pub fn new(most: usize, distance: f64) -> Peaks {
         Peaks { most, distance, found: Vec::new() }
     }

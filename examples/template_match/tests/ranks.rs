@@ -13,7 +13,7 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("template_match_on_ranks"),
 });
 
-/// Writes the rotations of the planted particles, each of them twice, so that different ranks find equal scores.
+/// Writes the rotations of the planted particles, each rotation twice, so that different ranks find equal scores.
 fn rotations(folder: &Path) -> String {
     let row = |line: &str| -> Vec<f64> { line.split(',').skip(3).map(|v| v.parse().unwrap()).collect() };
     let matrices: Vec<f64> = include_str!("../../data/particles.csv").lines().skip(1).flat_map(row).collect();

@@ -32,7 +32,7 @@ enum State {
     Stopped,
 }
 
-/// Keeps track of the systems that are still being solved, and of the results of the others.
+/// Keeps track of the systems that are still being solved, and of the results of the systems that have ended.
 pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     rtol: f64,
     atol: f64,

@@ -69,9 +69,9 @@ pub struct Solution<B: Arrays, T: WideFloat> {
     pub iterations: Vec<usize>,
     /// Number of times that the operator or its adjoint was applied to the whole batch.
     pub evaluations: usize,
-    /// Whether the residual of each system is within the tolerance.
+    /// True for the systems whose residual is within the tolerance.
     pub converged: Vec<bool>,
-    /// Whether the residual of each system grew without bounds, or is not finite.
+    /// True for the systems whose residual grew without bounds or is not finite.
     pub diverged: Vec<bool>,
     /// The reason why the solve of each system ended.
     pub reason: Vec<Reason>,

@@ -47,7 +47,7 @@ struct Trial<B: Backend, U: Real> {
     point: Point<B, U>,
 }
 
-/// A search direction, with the function at its start.
+/// A search direction, with the point at its start.
 pub(super) struct Line<'l, B: Backend, U: Real> {
     pub start: &'l Point<B, U>,
     pub direction: &'l Array<B, U>,

@@ -219,9 +219,9 @@ pub struct Minimum<N> {
     pub iterations: usize,
     /// Number of evaluations of the function, each with its gradient if the method uses gradients.
     pub evaluations: usize,
-    /// Whether `x` is a minimum within the tolerances.
+    /// True if `x` is a minimum within the tolerances.
     pub converged: bool,
-    /// Whether the function or its gradient became infinite or NaN.
+    /// True if the function or its gradient became infinite or NaN.
     pub diverged: bool,
     /// The reason why the search ended, as a sentence.
     pub message: &'static str,

@@ -55,9 +55,9 @@ struct Watched {
     event: Event,
     /// The function's value at the end of the last step.
     value: f64,
-    /// Whether `value` is a zero that has been counted.
+    /// True if `value` is a zero that has been counted.
     is_counted: bool,
-    /// Whether the function has ever been other than 0.
+    /// True if the function has ever been other than 0.
     was_elsewhere: bool,
     times: usize,
 }

@@ -39,7 +39,7 @@ struct Kept<A> {
     jacobian: Option<A>,
     /// The inverse of `1 - c J`, where `c` may be from an earlier step.
     inverse: Option<A>,
-    /// Whether the Jacobian was computed in this step.
+    /// True if the Jacobian was computed in this step.
     is_current: bool,
     /// The step lengths for finite differences.
     steps: Vec<f64>,

@@ -39,7 +39,7 @@ pub struct Solution<A> {
     pub steps: usize,
     /// The way in which the solution ended.
     pub status: Status,
-    /// Whether the final time or a terminal event was reached.
+    /// True if the final time or a terminal event was reached.
     pub success: bool,
     /// The reason why the solution ended, as a sentence.
     pub message: String,

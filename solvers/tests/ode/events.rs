@@ -67,7 +67,7 @@ fn crossings_of_a_pendulum() -> Result<()> {
         near(&found.t_events[0], &[crossings[0], crossings[2]], tolerance);
         assert!((2..=3).contains(&found.t_events[1].len()));
         assert_eq!((&found.t[..], found.y.len(), found.success), (&[1.0, 8.0][..], 2, true));
-        // backward in time, the sign changes the other way
+        // backward in time, the sign changes in the opposite direction
         let found = ivp([20.0, 0.0])
             .event(Event::new(), |b, _, y| element(b, y, 0))
             .event(Event::new().direction(1), |b, _, y| element(b, y, 0))

@@ -33,7 +33,7 @@ pub struct Gradients {
     pub without: &'static [&'static str],
     /// The range of the random points.
     pub domain: (f64, f64),
-    /// Whether gradients are tested at the limits of a dtype's range; false if the row states a reason in `extremes`.
+    /// True if gradients are tested at the limits of a dtype's range; false if the row states a reason in `extremes`.
     pub extremes: bool,
 }
 

@@ -20,7 +20,7 @@ struct Between<B: Backend, T: Element> {
     /// Indices of the points before and after each number.
     first: B::Array<i64>,
     second: B::Array<i64>,
-    /// Whether the number lies between two points.
+    /// True for the numbers that lie between two points.
     inside: B::Array<bool>,
     /// The distance of the two points (1 if the number does not lie between two points), and the position of the number
     /// between them, as a fraction of that distance.

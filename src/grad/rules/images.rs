@@ -490,7 +490,7 @@ struct Map<B: Backend> {
     /// The indices of the result, one row for each axis.
     indices: B::Array<f64>,
     places: B::Array<f64>,
-    /// Whether the matrix contains the offset as an additional column.
+    /// True if the matrix contains the offset as an additional column.
     homogeneous: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The calls of `benches/peers.txt`, and calls derived from the op table.
+//! Reads the calls of `benches/peers.txt`, and derives further calls from the op table.
 
 use crate::run::Outcome;
 use op_table::{
