@@ -139,7 +139,8 @@ impl Sample {
         let mut numbers: Vec<f64> = (0..2 * count).map(|_| self.number(dtype, &mut chance)).collect();
         if matches!(self.content, Content::Sorted | Content::Falling) {
             numbers[..count].sort_by(f64::total_cmp);
-            // a bool is false only if both parts are 0
+            // the imaginary parts are 0, so that bools are sorted as well: a number converts to false only if both
+            // parts are 0
             numbers[count..].fill(0.0);
         }
         if matches!(self.content, Content::Ascending | Content::Descending) {
