@@ -5,7 +5,7 @@ use crate::{DType, Element, Error, Result, rules};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
-/// An array of [`Cuda`]: cheap to clone, possibly a view of the memory of another.
+/// An array of [`Cuda`]. It is cheap to clone, and may be a view of another array's memory.
 pub struct CudaArray<T> {
     pub(crate) raw: RawArray,
     element: PhantomData<T>,
@@ -33,13 +33,13 @@ impl<T> fmt::Debug for CudaArray<T> {
     }
 }
 
-/// An array whose dtype is a value and not a type parameter. Most of this backend works on it, so that code is compiled
-/// once and not once per dtype.
+/// An array whose dtype is a field instead of a type parameter. Most of this backend works on such arrays, so that its
+/// code is compiled once for all dtypes.
 #[derive(Clone, Debug)]
 pub(crate) struct RawArray {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
-    /// In elements; may be negative, and 0 along axes that repeat one element.
+    /// Strides of the axes, in elements; negative for a reversed axis, and 0 for an axis that repeats one element.
     pub(crate) strides: Vec<isize>,
     /// Offset of the first element, in elements.
     pub(crate) offset: usize,
@@ -85,9 +85,10 @@ impl RawArray {
         })
     }
 
-    /// Returns whether a result of the same shape and dtype may be written over this array, if nobody uses the handle
-    /// again. No other array may share the memory, the memory may be at most twice the size of the elements, and each
-    /// thread of a kernel must read only the elements that it writes.
+    /// Returns whether an op may write its result over this array, if the result has the same shape and dtype and
+    /// nobody uses this handle again. The answer is false if another array shares the memory, or if the memory is more
+    /// than twice as large as the elements. The caller must ensure that each thread of the kernel reads only the
+    /// elements that it writes.
     pub(crate) fn is_overwritable(&self) -> bool {
         let all = self.memory.size() <= 2 * self.size() * self.dtype.size();
         all && !self.is_one() && self.is_dense() && self.memory.is_only_handle()
@@ -124,7 +125,7 @@ impl RawArray {
         more
     }
 
-    /// A view of the first index of an axis, without the axis.
+    /// A view at index 0 of an axis, with the axis removed.
     pub(crate) fn without(&self, axis: usize) -> RawArray {
         let mut fewer = self.clone();
         fewer.shape.remove(axis);
@@ -145,7 +146,7 @@ impl RawArray {
 }
 
 impl<T: Element> CudaArray<T> {
-    /// Wraps a raw array, whose dtype must be that of `T`; panics if it is another.
+    /// Wraps a raw array; panics if its dtype is not that of `T`.
     pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
         CudaArray { raw, element: PhantomData }
@@ -182,14 +183,14 @@ impl Cuda {
             return Ok(());
         }
         self.device.bind(op)?;
-        // SAFETY: the array has at least as many elements as `from`, which is ordinary host memory: the driver has
-        // copied it to its own staging buffer when the call returns.
+        // SAFETY: the array has room for the elements of `from`. They are in ordinary host memory, which the driver
+        // copies to its own staging buffer before the call returns.
         unsafe { result::memcpy_htod_async(to.pointer(), from, self.device.stream()) }.checked(op)?;
         self.device.after_put(op)
     }
 
-    /// Copies the elements of a contiguous array to the host; returns the error of an out-of-range index that an
-    /// earlier op of this thread met, if there was one.
+    /// Copies the elements of a contiguous array to the host; returns an error if an earlier op of this thread met an
+    /// out-of-range index.
     pub(crate) fn download<T: Element>(&self, op: &'static str, from: &RawArray) -> Result<Vec<T>> {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
@@ -201,8 +202,8 @@ impl Cuda {
         }
         self.device.bind(op)?;
         let bytes = size * T::DTYPE.size();
-        // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity. The stream is waited for before
-        // the vector's length is set. Kernels write only valid elements (`bool` is 0 or 1).
+        // SAFETY: the array has `bytes` bytes, and so has the vector's spare capacity. The host waits for the stream
+        // before it sets the vector's length. Kernels write only valid elements (`bool` is 0 or 1).
         unsafe {
             let result =
                 sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), from.pointer(), bytes, self.device.stream());

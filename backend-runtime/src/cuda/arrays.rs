@@ -163,7 +163,7 @@ impl Arrays for Cuda {
         let ended = fft::forget_plans(&self.device, OP).and(linalg::forget_handles(&self.device, OP));
         self.device.kernels.forget();
         self.device.release_pinned(OP);
-        // last, because transforms and matrix products hold work areas in this memory
+        // the memory is released last, because FFT plans and matrix products hold work areas in it
         self.device.release_cached(OP).and(ended)
     }
 

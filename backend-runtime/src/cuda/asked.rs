@@ -1,4 +1,4 @@
-//! A record, in a folder, of the kernels that programs ask for: the list to compile ahead of time for a similar
+//! Records the kernels that programs request in a folder, so that they can be compiled ahead of time for a similar
 //! machine.
 //!
 //! `BACKENDS_CUDA_KERNELS` names the folder. Each program's text is written there once (`TEXT.cu`), with the name of

@@ -54,7 +54,8 @@ impl Buffer {
     /// The bytes, for writing. The host may write them after it has waited for copies from this buffer.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match &self.block {
-            // SAFETY: as in `bytes`; `&mut self` makes the access exclusive.
+            // SAFETY: the block has at least `self.bytes` initialised bytes, and `&mut self` makes the access
+            // exclusive.
             Some(block) => unsafe { slice::from_raw_parts_mut(block.first.as_ptr(), self.bytes) },
             None => &mut [],
         }
@@ -75,13 +76,14 @@ impl Device {
     fn pinned_block(&self, op: &'static str, bytes: usize) -> Result<Block> {
         self.bind(op)?;
         let size = bytes.max(LEAST).checked_next_power_of_two().ok_or(Error::Memory { op, bytes })?;
-        // SAFETY: the context is bound, and no flag is passed.
+        // SAFETY: the device's context is current on this thread, and the call passes no flags.
         let first = unsafe { result::malloc_host(size, 0) }.checked(op)?;
         let first = NonNull::new(first.cast()).ok_or(Error::Memory { op, bytes: size })?;
         Ok(Block { first, size })
     }
 
-    /// Returns blocks to the system. `drop` cannot return an error; the next call on the device reports it.
+    /// Returns blocks to the system. Errors are ignored here, because `drop` cannot return them; the next call on the
+    /// device reports them.
     fn free_pinned(&self, op: &'static str, blocks: Vec<Block>) {
         // copies from the blocks may still be running
         if blocks.is_empty() || self.synchronize(op).is_err() {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// First line of every file: identifies the format and its version.
 const FORM: &[u8] = b"backends kernel 2\n";
 
-/// Bytes of the key, and of the checksum.
+/// Size of the key and of the checksum, in bytes.
 const HASH: usize = 16;
 
 /// The file of one compilation in the cache.
@@ -57,8 +57,8 @@ impl Entry {
         let _ = cache::write(path, &file);
     }
 
-    /// The checksum covers the format line and the key too, so that a file in another format or under another name
-    /// fails the check.
+    /// Checksum of the format line, the key and `content`, so that a file in another format or under another name fails
+    /// the check.
     fn check(&self, content: &[u8]) -> [u8; HASH] {
         hash(&[FORM, &self.key, content]).to_le_bytes()
     }

@@ -25,8 +25,8 @@ impl Unit {
     }
 }
 
-/// The kernels of rows with expressions: one unit for each dtype of the inputs. Of the kernels for non-contiguous
-/// operands, only the one for two axes is included: the others differ only in how they compute offsets.
+/// The kernels of rows with expressions, with one unit per input dtype. The only kernel for non-contiguous operands is
+/// the one for two axes, because the others differ from it only in the computation of offsets.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
         let kernels =
@@ -40,7 +40,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
                 let text = if dtype.kind() == DTypeKind::Complex { kernel.complex } else { kernel.source };
                 let input_of_t = kernel.input_of_t();
                 let expression = Expression { text, inputs: kernel.inputs, params: kernel.params, input_of_t };
-                // names of rows are also names of functions; a namespace avoids the conflict
+                // row names are also names of C++ functions, so each row gets its own namespace
                 let place = format!("row_{}", op.name);
                 let _ = writeln!(unit.text, "namespace {place} {{ {} }}", expression.functor("k_row").trim_end());
                 let dtypes = kernel_dtypes(&kernel, dtype, result);

@@ -1,4 +1,4 @@
-//! An NCCL communicator: one GPU per rank, and messages between the GPUs on the backend's stream.
+//! An NCCL communicator, which has one GPU per rank and sends messages between the GPUs on the backend's stream.
 
 use super::{
     device::Device,
@@ -13,7 +13,7 @@ use std::{
 
 const OP: &str = "link";
 
-/// Bytes of device memory to send to a rank, or to receive from one.
+/// A range of device memory to send to a rank, or to fill with bytes from a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub(super) rank: usize,
@@ -45,7 +45,7 @@ impl Communicator {
     /// Opens a communicator of all ranks, each with its device. Collective.
     pub(super) fn open(device: &Arc<Device>, peers: &dyn Peers) -> Result<Communicator> {
         let nccl = nccl::load()?;
-        // a rank that fails before the ranks wait for each other tells all of them: otherwise they would wait forever
+        // a rank that fails here tells all ranks before they wait for each other; otherwise they would wait forever
         let made = (peers.rank() == 0).then(|| nccl.unique_id(OP));
         let ready =
             device.bind(OP).and(made.as_ref().map_or(Ok(()), |made| made.as_ref().map(drop).map_err(Error::clone)));
@@ -77,7 +77,7 @@ impl Communicator {
         if let Some(why) = &state.failed {
             return Err(why.clone().within(op));
         }
-        // SAFETY: the caller's promise; the communicator lives as long as `self`.
+        // SAFETY: the caller guarantees the conditions on the messages, and the communicator lives as long as `self`.
         let done = unsafe { self.messages(op, state.comm, sends, receives) };
         if let Err(why) = &done {
             state.failed = Some(why.clone());
@@ -86,7 +86,7 @@ impl Communicator {
     }
 
     /// # Safety
-    /// Like [`Communicator::exchange`]; `comm` is alive.
+    /// The conditions of [`Communicator::exchange`] hold, and `comm` is alive.
     unsafe fn messages(
         &self,
         op: &'static str,
@@ -95,16 +95,18 @@ impl Communicator {
         receives: &[Message],
     ) -> Result<()> {
         let (nccl, stream) = (self.nccl, self.device.stream().cast());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `comm` is alive.
         unsafe { nccl.async_error(op, comm)? };
         nccl.group_start(op)?;
         let all = || {
             for Message { rank, address, bytes } in sends {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that `comm` is alive, and that only work on the stream changes or frees
+                // the memory of the message.
                 unsafe { nccl.send(op, *address, *bytes, *rank, comm, stream)? };
             }
             for Message { rank, address, bytes } in receives {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that `comm` is alive, and that only work on the stream uses the memory
+                // of the message.
                 unsafe { nccl.recv(op, *address, *bytes, *rank, comm, stream)? };
             }
             Ok(())
@@ -113,13 +115,13 @@ impl Communicator {
         // a started group must be ended even after an error; the first error inside the group is the one returned
         let ended = nccl.group_end(op);
         done.and(ended)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `comm` is alive.
         unsafe { nccl.async_error(op, comm) }
     }
 }
 
 impl Drop for Communicator {
-    /// `drop` cannot return an error; a communicator that fails while closing has already done its work.
+    /// Errors are ignored, because `drop` cannot return them, and because the communicator has done its work by then.
     fn drop(&mut self) {
         // in a forked process, the library's state belongs to the parent
         if threads::refuse_forked("cuda").is_err() || self.device.bind(OP).is_err() {

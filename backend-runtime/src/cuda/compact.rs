@@ -14,7 +14,7 @@ use crate::{DType, Error, Result, rules};
 
 static PROGRAM: Program = Program { name: "compact", source: ProgramSource::File(include_str!("kernels/compact.cuh")) };
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let each = |name| DType::ALL.map(|dtype| Instance::new(name, "", &[dtype]));
     let values = MOVERS.map(|dtype| Instance::new("write_values", "", &[dtype]));
@@ -51,11 +51,12 @@ impl MaskIndices {
             return Ok(MaskIndices { op, mask, before, total: 0, grid });
         }
         let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
-        // SAFETY: the arguments are those of `count`: one count per tile, `n` elements, their number.
+        // SAFETY: the arguments are those of `count`: room for one count per tile, the `n` elements of the mask, and
+        // `n`.
         unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
         let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
-        // SAFETY: the arguments are those of `sum_counts`: `tiles + 1` counts, the number of tiles.
+        // SAFETY: the arguments are those of `sum_counts`: an array of `tiles + 1` counts, and the number of tiles.
         unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
         let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
         Ok(MaskIndices { op, mask, before, total, grid })
@@ -103,14 +104,14 @@ impl MaskIndices {
     }
 }
 
-/// `Shape` in the kernel.
+/// Counterpart of the struct `Shape` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Shape {
     n: u64,
     ndim: u64,
     lengths: [u64; MOST],
-    /// Distances in the result between two true elements (`row`) and between two axes (`column`).
+    /// Distances in the result, in elements, between two true elements (`row`) and between two axes (`column`).
     row: u64,
     column: u64,
 }

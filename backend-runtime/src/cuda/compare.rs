@@ -4,7 +4,7 @@ use super::{Cuda, CudaArray};
 use crate::{Arrays, Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
-/// 0, 1, 2, .. in this shape.
+/// An array of this shape with the elements 0, 1, 2, ..
 pub(crate) fn counting<T: Element>(shape: &[usize]) -> ArrayD<T> {
     let n: usize = shape.iter().product();
     ArrayD::from_shape_vec(IxDyn(shape), (0..n as i64).map(T::from_i64).collect()).unwrap()

@@ -19,7 +19,7 @@ static PROGRAM: Program =
 /// Names, in the kernels, of the three reductions of a pooling window.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bool);
     let real = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
@@ -32,7 +32,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 /// Output channels per thread: `CHANNELS` in the kernels.
 const CHANNELS: usize = 4;
 
-/// `Sliding` in the kernels.
+/// Counterpart of the struct `Sliding` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sliding {
@@ -41,7 +41,7 @@ struct Sliding {
     by_len: Divisor,
 }
 
-/// `Convolution` in the kernels.
+/// Counterpart of the struct `Convolution` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Convolution {
@@ -141,7 +141,7 @@ fn run<T: Element>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[T::DTYPE]))?;
         let convolution = Convolution::new(plan, bias.is_some());
         let (to, from, weight) = (out.pointer(), x.pointer(), weight.pointer());
-        // any valid pointer will do without a bias, because the kernel does not read it
+        // without a bias, any valid pointer can be passed, because the kernel does not read it
         let bias = bias.as_ref().map_or(weight, RawArray::pointer);
         let grid = Grid::over(convolution.n as usize);
         // SAFETY: the arguments are those of the kernel, and the arrays have the sizes in the plan.

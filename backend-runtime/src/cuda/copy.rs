@@ -10,18 +10,18 @@ use super::{
 };
 use crate::{DType, Element, Result};
 
-/// The element, unchanged.
+/// The program that copies each element unchanged.
 static COPY: Program = Program::each("copy", "x", &["x"]);
 
-/// `x` converted to the dtype of the result.
+/// The program that converts each element to the dtype of the result.
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
-/// The kernels of copies, listed for the check.
+/// The kernels of copies, listed for the check that all kernels compile.
 pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
-/// The kernels of conversions, listed for the check. Only the contiguous ones: in those for more axes, nothing further
-/// depends on the dtype.
+/// The conversion kernels for contiguous arrays, listed for the check that all kernels compile. Nothing else in the
+/// kernels for more axes depends on the dtype.
 pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
     pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
@@ -47,8 +47,8 @@ pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
-/// The two different axes along which the source and the result have stride 1: a matrix to transpose, once for each
-/// index of the other axes.
+/// The axis along which the source has stride 1, and another axis along which the result has stride 1. The two form a
+/// matrix to transpose for each index of the other axes.
 #[derive(Clone, Copy)]
 struct Plane {
     /// The axis along which the source has stride 1.
@@ -58,7 +58,8 @@ struct Plane {
 }
 
 impl Plane {
-    /// Shortest length of both axes for which tiles pay off; below it, short reads or writes are as fast.
+    /// Minimum length of both axes for transposition by tiles. For shorter axes, a copy with short reads or writes is
+    /// as fast.
     const LEAST: usize = 16;
 
     fn of(merged: &Merged) -> Option<Plane> {
@@ -72,7 +73,7 @@ impl Plane {
 static TRANSPOSE: Program =
     Program { name: "transpose", source: ProgramSource::File(include_str!("kernels/copy.cuh")) };
 
-/// The kernels of transposition, listed for the check.
+/// The kernels of transposition, listed for the check that all kernels compile.
 pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     let of = |&(_, tag): &(usize, &'static str)| MOVERS.map(|dtype| Instance::new("transpose", tag, &[dtype]));
     RANKS.iter().flat_map(of).collect()
@@ -81,7 +82,7 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
 /// The template argument for each number of axes around the plane.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
-/// `Matrix` in the kernel.
+/// Counterpart of the struct `Matrix` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Matrix {
@@ -125,8 +126,8 @@ fn transpose_into(
     let tiles = rows.div_ceil(TILE) * columns.div_ceil(TILE) * others.n();
     let grid = Grid { blocks: [tiles as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let walk = others.walk::<2>(op)?;
-    // SAFETY: the arguments are those of `transpose`, and the plane and the other axes are those of both arrays. There
-    // are fewer than 2^31 elements, so the number of tiles fits in 32 bits.
+    // SAFETY: the arguments are those of `transpose`, and the plane and the other axes describe both arrays. There are
+    // fewer than 2^31 elements, so the number of tiles fits in 32 bits.
     unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &matrix, &walk]) }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 
 static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(include_str!("kernels/create.cuh")) };
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = |dtype: &DType| dtype.kind() == DTypeKind::Real;
     let counted =
@@ -94,7 +94,7 @@ fn filled<T: Element>(op: &'static str, b: &Cuda, shape: &[usize], value: T) -> 
     Ok(CudaArray::of(out))
 }
 
-/// Evenly spaced values from `start` to before `stop`, `step` apart.
+/// Values from `start` (included) to `stop` (excluded) in steps of `step`.
 pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<CudaArray<T>> {
     const OP: &str = "arange";
     let Steps { n, from, by } = rules::steps(OP, start, stop, step)?;
@@ -102,10 +102,10 @@ pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<Cu
     let kernel = b.kernel(OP, &PROGRAM, arange_kernel(T::DTYPE))?;
     let (start, step) = (Bytes::of(start), Bytes::of(step));
     if T::DTYPE.kind() < DTypeKind::Real {
-        // SAFETY: the arguments are those of `counted`: the result, its size, two elements of its dtype.
+        // SAFETY: the arguments are those of `counted`: the result, its size, and two elements of its dtype.
         return unsafe { over(b, OP, kernel, &out, &[&start, &step]) };
     }
-    // SAFETY: the arguments are those of `stepped`: the result, its size, an element of its dtype, two doubles.
+    // SAFETY: the arguments are those of `stepped`: the result, its size, an element of its dtype, and two doubles.
     unsafe { over(b, OP, kernel, &out, &[&start, &from, &by]) }
 }
 
@@ -133,7 +133,7 @@ unsafe fn over<T: Element>(
     if n > 0 {
         let (pointer, size) = (out.pointer(), n as u64);
         let own: [&dyn Argument; 2] = [&pointer, &size];
-        // SAFETY: the caller's promise; the array has `n` elements.
+        // SAFETY: the caller guarantees that the kernel takes these arguments, and the array has `n` elements.
         unsafe { b.launch(op, kernel, Grid::over(n), &[&own, arguments].concat())? };
     }
     Ok(CudaArray::of(out.clone()))
@@ -147,7 +147,7 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
-    // as in NumPy: if the step underflows, the division comes last
+    // as in NumPy, if the step underflows to 0, the division by the number of intervals comes last
     let (step, divisor) = match distance / intervals {
         _ if intervals == 0.0 => (distance * 0.0, 1.0),
         step if step == Complex::ZERO => (distance, intervals),
@@ -157,7 +157,7 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     let kernel = b.kernel(OP, &PROGRAM, Instance::new("spaced", "", &[T::DTYPE]))?;
     let (line, last) = ([from.re, from.im, step.re, step.im, divisor, double], Bytes::of(stop));
     let ends = u32::from(endpoint && num > 1);
-    // SAFETY: the arguments are those of `spaced`: the result, its size, six doubles, an element, a flag.
+    // SAFETY: the arguments are those of `spaced`: the result, its size, six doubles, an element, and a flag.
     unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
 }
 

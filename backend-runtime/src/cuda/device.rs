@@ -63,7 +63,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Tells the driver's pool to keep freed memory: by default it returns memory to the system at every
+    /// Tells the driver's pool to keep freed memory; by default, the pool returns memory to the system at every
     /// synchronisation.
     fn keep_freed_memory(&self) -> Result<()> {
         let Some(pool) = self.driver_pool("new")? else {
@@ -72,7 +72,7 @@ impl Device {
         let mut threshold = u64::MAX;
         let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         let value = (&raw mut threshold).cast::<c_void>();
-        // SAFETY: the pool is the device's own, and the attribute is a 64-bit integer.
+        // SAFETY: the pool belongs to the device, and the attribute is a 64-bit integer.
         unsafe { result::mem_pool::set_attribute(pool, attribute, value) }.checked("new")
     }
 
@@ -80,17 +80,17 @@ impl Device {
         if !self.has_pool() {
             return Ok(None);
         }
-        // SAFETY: the device is the context's own, and it has pools.
+        // SAFETY: the device belongs to the context, and it supports memory pools.
         unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
-    /// A figure of the driver's pool, in bytes; 0 if the driver has no pool.
+    /// An attribute of the driver's pool, in bytes; 0 if the driver has no pool.
     pub(super) fn pool_figure(&self, op: &'static str, which: sys::CUmemPool_attribute) -> Result<u64> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(0);
         };
         let mut bytes = 0_u64;
-        // SAFETY: the pool is the device's own, and the attribute is a 64-bit integer.
+        // SAFETY: the pool belongs to the device, and the attribute is a 64-bit integer.
         unsafe { result::mem_pool::get_attribute(pool, which, (&raw mut bytes).cast()) }.checked(op)?;
         Ok(bytes)
     }
@@ -100,7 +100,7 @@ impl Device {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(());
         };
-        // SAFETY: the pool is the device's own.
+        // SAFETY: the pool belongs to the device.
         unsafe { result::mem_pool::trim_to(pool, 0) }.checked(op)
     }
 
@@ -144,7 +144,7 @@ impl Device {
     }
 
     /// Called by an op after each piece of work that it puts on the stream. Waits for the work if `BACKENDS_CUDA_SYNC`
-    /// is 1: a GPU reports an error to a later call, which then belongs to the same op.
+    /// is 1: a GPU reports an error to a later call, and this wait is a call of the same op.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }

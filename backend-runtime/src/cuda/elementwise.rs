@@ -104,7 +104,8 @@ pub(super) fn over<F: EachSource>(
     Some(moving_into(b, &program, f.params().as_slice().into(), &inputs, F::MOVED, out))
 }
 
-/// The result of an expression. Where elements are only moved, one kernel serves all dtypes of the same size.
+/// Evaluates an expression. `moved` has the positions of the inputs whose elements are only moved; for these, one
+/// kernel serves all dtypes of the same size.
 fn moving(
     b: &Cuda,
     program: &Program,
@@ -116,7 +117,7 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    // before further handles of the operands exist
+    // this check comes first, because an array with several handles cannot be overwritten
     if let Some(given) = given(program.name, inputs, dtype)? {
         moving_into(b, program, params, inputs, moved, &given)?;
         return Ok(given);
@@ -126,7 +127,7 @@ fn moving(
     Ok(RawArray { dtype, ..out })
 }
 
-/// [`moving`] into an existing array of the result's shape.
+/// Like [`moving`], but writes into an existing array of the result's shape.
 fn moving_into(
     b: &Cuda,
     program: &Program,
@@ -147,7 +148,7 @@ fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The inputs; those at the positions `moved` get the dtypes of kernels that only move elements.
+/// The inputs. Inputs at the positions `moved` get the dtypes of kernels that only move elements.
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

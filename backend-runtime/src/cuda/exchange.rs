@@ -16,20 +16,20 @@ use std::borrow::Cow;
 const TO: &str = "to_dlpack";
 const FROM: &str = "from_dlpack";
 
-/// The owner in an exported DLPack tensor: an array's handle. When the consumer returns the tensor, the consumer's work
-/// on other streams may still be running.
+/// The owner of an exported DLPack tensor's memory: an array's handle. When the consumer returns the tensor, the
+/// consumer's work on other streams may still be running.
 struct Exported(Option<RawArray>);
 
 impl Drop for Exported {
     fn drop(&mut self) {
         if let Some(raw) = self.0.take() {
-            // the next call on the device reports an error
+            // an error is ignored here; the next call on the device reports it
             let _ = raw.memory.device().synchronize_all("free");
         }
     }
 }
 
-/// Exports an array, once computed, as a DLPack tensor over the same memory.
+/// Waits until an array is computed, and exports it as a DLPack tensor over the same memory.
 pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
     b.check(TO, &x.raw)?;
     let (raw, flags) = match copy.of_tensor(&x.raw.shape, &x.raw.strides) {
@@ -48,7 +48,7 @@ pub(super) fn export<T: Element>(b: &Cuda, x: Cow<'_, CudaArray<T>>, copy: CopyM
     let (shape, strides, device) = (raw.shape.clone(), raw.strides.clone(), DLDevice::cuda(b.device.ordinal() as i32));
     let parts = Parts { first, dtype: T::DTYPE, device, shape: &shape, strides: &strides, flags };
     // SAFETY: the memory holds the array's elements at its strides and stays alive; the handle in the tensor prevents
-    // writes over it.
+    // other ops from overwriting it.
     unsafe { ManagedTensor::new(&parts, Exported(Some(raw))) }.map_err(|why| why.within(TO))
 }
 

@@ -1,4 +1,4 @@
-//! Whole formulas in one kernel: that of an `each` row, with the formula as its expression.
+//! Evaluates a whole formula in one kernel: the kernel of an `each` row, with the formula as its expression.
 
 use super::{
     Cuda, CudaArray,
@@ -21,8 +21,8 @@ use std::{
     sync::{LazyLock, RwLock},
 };
 
-/// Evaluates a formula over its arrays, in order; `None` if an array is not of this backend, or if the formula has more
-/// numbers than a kernel takes.
+/// Evaluates a formula over its arrays, given in order; `None` if an array is not of this backend, or if the formula
+/// has more numbers than a kernel takes.
 pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
@@ -125,7 +125,7 @@ impl Written {
     }
 }
 
-/// The texts of formulas by type, with the number of members that each takes. Like the kernels, they live until the
+/// The text of each formula type, with the number of members of its struct. Like the kernels, they live until the
 /// process ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
@@ -188,7 +188,7 @@ mod tests {
         let of = |s: f64, by: f64, literal: f64| {
             let (x, s, y) = (leaf(&b, &x), leaf(&b, &s), leaf(&b, &y));
             let at = (place(&b, Head, &x), place(&b, Tail::new(Head), &s), place(&b, Tail::new(Tail::new(Head)), &y));
-            // s * by + 2 is computed on the host, in its dtype
+            // s * by + 2 is computed on the host, in the dtype of `s`
             let scalar = op2(Scaled(by), at.1, Whole(2));
             let e = op2(Scaled(by), op2(Scaled(1.0), at.0, scalar), op2(Scaled(by), at.2, Literal(literal)));
             written(e, &(x, (s, (y, ()))))

@@ -17,9 +17,9 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
         .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
     let gpu = result::device::get(number).checked(OP)?;
     let mut info = DeviceInfo::new(backend, device, DeviceKind::Gpu, result::device::get_name(gpu).checked(OP)?);
-    // SAFETY: the driver returned the device.
+    // SAFETY: the driver returned the handle `gpu`, so it is valid.
     let attribute = |which| unsafe { result::device::get_attribute(gpu, which) }.checked(OP);
-    // SAFETY: as above.
+    // SAFETY: the driver returned the handle `gpu`, so it is valid.
     info.memory = Some(unsafe { result::device::total_mem(gpu) }.checked(OP)? as u64);
     info.processors = usize::try_from(attribute(Of::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?).ok();
     let major = attribute(Of::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32;

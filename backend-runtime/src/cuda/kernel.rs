@@ -43,7 +43,7 @@ impl Device {
         match unsafe { result::module::get_function(module, name) }.checked(op) {
             Ok(function) => Ok(Kernel::new(function, module, self.context_and_stream())),
             Err(error) => {
-                // SAFETY: nothing uses the module.
+                // SAFETY: the module is loaded, and nothing uses it.
                 let _ = unsafe { result::module::unload(module) };
                 Err(error)
             }
@@ -66,11 +66,12 @@ impl Grid {
     /// Threads per block of the elementwise kernels.
     pub(crate) const THREADS: u32 = 256;
 
-    /// Maximum number of blocks for elements: beyond it, each thread takes further elements in strides of the whole
-    /// grid.
+    /// Maximum number of blocks. If there are more elements than threads, each thread takes several, one grid size
+    /// apart.
     const MOST: usize = 1 << 20;
 
-    /// One thread for each of `n` items, up to a limit beyond which threads take several.
+    /// A grid with one thread for each of `n` items; beyond the maximum number of blocks, each thread takes several
+    /// items.
     pub(crate) fn over(n: usize) -> Grid {
         let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);
         Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
@@ -96,10 +97,11 @@ macro_rules! arguments {
 }
 // `u64` also stands for every pointer, `bool` is C++'s `bool`, and an array is a struct of its elements.
 arguments!(bool i32 u32 i64 u64 f32 f64 usize isize);
-// SAFETY: a C++ struct of `N` elements of `T`.
+// SAFETY: an array of `N` elements has the same layout as a C++ struct of `N` members of type `T`.
 unsafe impl<T: Argument, const N: usize> Argument for [T; N] {}
 
-/// The bytes of an element, padded with zeros; as a kernel argument, the element itself.
+/// The bytes of an element, padded with zeros. Passed to a kernel, they are the argument for a parameter of the
+/// element's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub(crate) struct Bytes([u8; 16]);
@@ -155,7 +157,7 @@ impl Cuda {
         pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.pointer());
         self.device.bind(op)?;
         let blocks = (grid.blocks[0], grid.blocks[1], grid.blocks[2]);
-        // SAFETY: the function and the stream are alive; the caller promises the rest.
+        // SAFETY: the function and the stream are alive, and the caller guarantees that the arguments match the kernel.
         unsafe {
             result::launch_kernel(
                 kernel.borrow().function(),

@@ -116,8 +116,8 @@ impl Library {
 
     /// File name prefixes of the libraries to open first, in this order, and the file names of this library.
     ///
-    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries: these must
-    /// already be in the process if their folder is not on the search path.
+    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries: these
+    /// libraries must already be loaded if their folder is not on the search path.
     fn files(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Library::Driver => (&[], &[]),
@@ -133,7 +133,7 @@ impl Library {
     }
 
     /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has
-    /// the library; an error if it does but is not trusted, or if loading fails.
+    /// the library. It is an error if the folder has it but is not trusted, or if loading fails.
     fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
         if !names.iter().any(|name| folder.join(name).is_file()) {
@@ -191,7 +191,7 @@ impl Library {
         }
     }
 
-    /// The functions of each library that this crate and the used parts of cudarc call.
+    /// Names of the library's functions that this crate calls, directly or through cudarc.
     fn symbols(self) -> &'static [&'static str] {
         match self {
             Library::Driver => &[
@@ -356,7 +356,7 @@ fn open(path: &Path) -> std::result::Result<(), String> {
 /// A function that returns folders that may hold the toolkit's libraries.
 type Folders = fn() -> Vec<PathBuf>;
 
-/// The search order of folders for libraries; a library is taken from the first folder that has it.
+/// The folders to search for libraries, in order; a library is taken from the first folder that has it.
 const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
 
 /// The toolkit's folders that the user named, in `CUDA_HOME` and `CUDA_PATH`.
@@ -443,7 +443,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = Private::new().unwrap();
         let library = folder.path().join("libnvrtc.so.13");
-        // this test program stands in for a library: the loader refuses it too, but with an error message
+        // this test program stands in for a library: cut in half, it is damaged, and whole, the loader refuses it with
+        // an error message
         let whole = fs::read(env::current_exe().unwrap()).unwrap();
         fs::write(&library, &whole[..whole.len() / 2]).unwrap();
         let why = Library::Nvrtc.preload(folder.path(), Trust::Named).unwrap_err();

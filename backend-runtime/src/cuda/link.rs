@@ -108,13 +108,12 @@ fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[us
     receives.retain(is_sent);
     b.device.bind(op)?;
     if own.bytes > 0 {
-        // SAFETY: both arrays have as many bytes, as checked above.
+        // SAFETY: both arrays have the same number of bytes, as checked above.
         unsafe { result::memcpy_dtod_async(own.address, send[me].pointer(), own.bytes, b.device.stream()) }
             .checked(op)?;
     }
     if !(sends.is_empty() && receives.is_empty()) {
-        // SAFETY: the arrays are alive and have these bytes; work that later frees or changes them comes after this on
-        // the stream.
+        // SAFETY: the arrays are alive and have these bytes; work that frees or changes them comes later on the stream.
         unsafe { communicator.exchange(op, &sends, &receives)? };
     }
     Ok(out)

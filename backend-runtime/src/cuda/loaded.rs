@@ -26,7 +26,7 @@ struct Loaded {
 // SAFETY: the fields are handles of a module that only its last owner unloads; the driver functions that take them are
 // thread-safe.
 unsafe impl Send for Loaded {}
-// SAFETY: as above.
+// SAFETY: the driver functions that take these handles are thread-safe.
 unsafe impl Sync for Loaded {}
 
 impl Kernel {
@@ -53,8 +53,9 @@ impl Drop for Loaded {
         if threads::refuse_forked("cuda").is_err() || self.context.bind_to_thread().is_err() {
             return;
         }
-        // SAFETY: the stream is alive. Nobody launches the kernel any more, and all launches have finished once the
-        // stream has been waited for. If the wait fails, so has the context, and with it everything on it.
+        // SAFETY: the stream is alive. Nobody launches the kernel any more, and all launches have finished after the
+        // wait for the stream. If the wait fails, the context has failed with all that it holds, and the module is not
+        // unloaded.
         unsafe {
             if result::stream::synchronize(self.stream.cu_stream()).is_ok() {
                 let _ = result::module::unload(self.module);

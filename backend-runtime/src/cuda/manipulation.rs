@@ -44,7 +44,7 @@ fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     }
     let mut strides = vec![0; to.len()];
     let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
-    // elements left in the current run of mergeable axes of `x`, and the stride within it
+    // number of elements left in the current run of mergeable axes of `x`, and the stride within that run
     let (mut left, mut stride) = (1, 1);
     for (place, &len) in to.iter().enumerate().rev() {
         if len == 1 {
@@ -145,7 +145,7 @@ pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: Option<isize>) -
     joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
 }
 
-/// Joins the parts along the axis. Together they fill the result of shape `shape`, and match it along the other axes.
+/// Joins the parts along the axis. The result has the shape `shape`, which the parts match along the other axes.
 fn joined(
     b: &Cuda,
     op: &'static str,
@@ -187,7 +187,7 @@ pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Re
     const OP: &str = "tile";
     let Repeats { shape, target, .. } = rules::tiled(OP, &x.raw.shape, repetitions, size_of::<T>())?;
     let (ndim, out) = (shape.len(), b.uninit_raw(OP, T::DTYPE, &shape)?);
-    // each axis is read as two: one repeats, and one runs along the array's axis
+    // each axis of the result is read as two axes: one repeats, and one runs along the array's axis
     let mut part = (0..ndim - x.raw.shape.len()).fold(x.raw.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
@@ -232,7 +232,8 @@ pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes)
 pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;
-    // a roll splits each axis into two parts: one copy per combination of parts, for up to three axes at a time
+    // a roll splits each axis into two parts, and each combination of parts needs one copy; up to three axes are rolled
+    // at a time
     for some in moved.chunks(3) {
         let out = b.uninit_raw(op, x.dtype, &x.shape)?;
         for corner in 0..1_usize << some.len() {
@@ -288,13 +289,13 @@ pub fn pad<T: Element>(
 
 static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&BORDERED, || {
     let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
     ["u32", "u64"].into_iter().flat_map(of).collect()
 });
 
-/// `Border` in the kernels.
+/// Counterpart of the struct `Border` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Border {
@@ -343,7 +344,7 @@ fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: Pa
     }
     let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
-    // SAFETY: the arguments are those of `bordered`; every index that it computes is within `x`, and `out` has `n`
-    // elements.
+    // SAFETY: the arguments are those of `bordered`; every index that the kernel computes is within `x`, and `out` has
+    // `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }
 }

@@ -1,4 +1,5 @@
-//! Evaluation of a scalar expression over arrays, by one of two kernels: for contiguous and for strided operands.
+//! Evaluation of a scalar expression over arrays, by one of two kernels: one for contiguous operands, and one for
+//! strided operands.
 
 use super::{
     Cuda, Operand,
@@ -10,7 +11,7 @@ use super::{
 use crate::{DType, Element, Error, Result, rules};
 use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
-/// The template arguments of a row's kernels before the dtypes: for strided operands the number of axes, then the
+/// The template arguments of a row's kernels before the dtypes: the number of axes (only for strided operands), and the
 /// struct of the expression.
 pub(super) const FLAT: &str = "k_row";
 const STRIDED: [(usize, &str); 5] =
@@ -28,14 +29,14 @@ impl Members<'_> {
     pub(crate) const NONE: Members<'static> = Members(&[0]);
 }
 
-// SAFETY: a struct with exactly these bytes.
+// SAFETY: the kernel's parameter is a struct with exactly these bytes.
 unsafe impl Argument for Members<'_> {
     fn pointer(&self) -> *mut c_void {
         self.0.as_ptr().cast_mut().cast()
     }
 }
 
-/// Conversion from a slice of numbers.
+/// Implements the conversion from slices of these numbers.
 macro_rules! members {
     ($($t:ty)*) => {$(
         impl<'a> From<&'a [$t]> for Members<'a> {
@@ -108,7 +109,7 @@ impl<'a> Input<'a> {
 }
 
 impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
-    /// An operand that owns its array is not used again.
+    /// An operand that owns its array becomes `Input::Given`, because nobody uses the array again.
     fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
             Operand::Array(Cow::Owned(array)) => Input::Given(&array.raw),
@@ -118,7 +119,7 @@ impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
     }
 }
 
-/// `Input` in the kernels.
+/// Counterpart of the struct `Input` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct KernelInput {
@@ -144,7 +145,7 @@ pub(crate) fn map(
     dtype: DType,
 ) -> Result<RawArray> {
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
-    // the most frequent case: arrays of one shape, in C order
+    // the most frequent case: all arrays are single elements, or have the result's shape and are in C order
     let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
     let given = overwritable(inputs, dtype, &shape);
     if inputs.iter().filter_map(Input::array).all(plain) {
@@ -179,7 +180,7 @@ fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
 }
 
-/// The strides for a result of the inputs.
+/// The strides of the result, which follow the memory order of the inputs.
 pub(super) fn result_strides(shape: &[usize], inputs: &[Input]) -> Vec<isize> {
     let order = memory_order(shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -204,8 +205,8 @@ fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     order
 }
 
-/// Like [`map`], into an existing array, to whose shape the inputs broadcast. It must not overlap an input, unless each
-/// element coincides with the input's element at the same index.
+/// Like [`map`], but writes into the existing array `out`, to whose shape the inputs broadcast. `out` must not overlap
+/// an input, unless each element coincides with the input's element at the same index.
 pub(crate) fn map_into(
     b: &Cuda,
     op: &'static str,
@@ -220,7 +221,7 @@ pub(crate) fn map_into(
     for input in inputs {
         views.push(match input.array() {
             Some(x) => x.broadcast(op, &out.shape)?.permuted(&order),
-            // the strides are all 0, and the address is never read
+            // a value has no memory: its strides are all 0, and the kernel never reads the address
             None => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }

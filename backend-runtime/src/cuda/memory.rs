@@ -33,7 +33,7 @@ impl fmt::Debug for Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if let Some(tensor) = self.foreign.take() {
-            // the owner may reuse the memory at once, and work that still reads it may be on the stream
+            // wait, because the owner may reuse the memory at once, while work on the stream still reads it
             let _ = self.notes.device().synchronize("free");
             drop(tensor);
         } else if self.size > 0 {
@@ -129,14 +129,15 @@ impl Device {
         unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
-    /// Takes back memory whose last use is already on the stream.
+    /// Takes back memory; the work that last uses it is already on the stream.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);
         }
     }
 
-    /// Returns memory to the driver. `drop` cannot return an error; the next call on the device reports it.
+    /// Returns memory to the driver. Errors are ignored here, because `drop` cannot return them; the next call on the
+    /// device reports them.
     fn driver_free(&self, pointer: sys::CUdeviceptr) {
         let _ = self.bind("free");
         // SAFETY: the pointer came from `driver_allocate` of this device and is not used again. `free_async` is ordered
@@ -154,7 +155,7 @@ impl Device {
         self.trim_pool(op)
     }
 
-    /// Memory use: blocks by this crate's own counts, the rest according to the driver.
+    /// Memory use: blocks as counted by this crate, and all else as reported by the driver.
     pub(crate) fn memory_info(&self, op: &'static str) -> Result<MemoryInfo> {
         self.bind(op)?;
         let (free, total) = result::mem_get_info().checked(op)?;
@@ -164,7 +165,7 @@ impl Device {
         Ok(MemoryInfo::new(counts.in_use as u64, counts.peak as u64, cached, available, total as u64))
     }
 
-    /// Bytes that the driver's pool keeps of the memory returned to it.
+    /// Number of bytes that were returned to the driver's pool, and that the pool keeps.
     fn kept_by_driver(&self, op: &'static str) -> Result<usize> {
         use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
         let reserved = self.pool_figure(op, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;

@@ -1,21 +1,22 @@
 //! NVIDIA GPUs, through cudarc: kernels generated from the rows and compiled at run time, cuBLAS and cuFFT.
 //!
-//! One file per group of the table, and the files below, each of which uses only those before it. `library` finds
-//! NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded` hold a device's
-//! memory and kernels. `device` is a GPU and its stream, `info` its description by the driver, `outside` its notes of
-//! out-of-range indices, `memory` its allocations. `backend` is the backend, `array` has the arrays, and `exchange`
-//! shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of several ranks; `pinned`,
-//! `buffer` and `staging` transfer through the host. [`kernel`] loads and launches kernels, `map` has the kernels
-//! around scalar expressions, `text` translates formulas to C++, and `copy` copies between layouts. [`check`] lists all
-//! kernels, to be compiled on a machine without a GPU. No part of CUDA is needed to build this backend.
+//! Each group of the table has one file. The other files are listed here; each uses only the files listed before it.
+//! `library` finds NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded`
+//! hold a device's memory and kernels. `device` has a GPU and its stream, `info` the driver's description of the GPU,
+//! `outside` the notes of out-of-range indices, and `memory` the allocations. `backend` has the backend, `array` has
+//! the arrays, and `exchange` shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of
+//! several ranks; `pinned`, `buffer` and `staging` transfer through the host. [`kernel`] loads and launches kernels,
+//! `map` has the kernels around scalar expressions, `text` translates formulas to C++, and `copy` copies between
+//! layouts. [`check`] lists all kernels, to be compiled on a machine without a GPU. No part of CUDA is needed to build
+//! this backend.
 //!
 //! Libraries are located at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL
 //! in `$CUDA_HOME`, in the folder `cuda` of the program's cargo project, in Python's packages, or in the toolkit's
-//! usual folder; never in a place where another user may have put them. Compiled kernels are kept in `$BACKENDS_CACHE`,
-//! else in the user's cache folder, if there is one. `BACKENDS_CUDA_CACHE=0` turns off the reuse of freed memory. With
-//! `BACKENDS_CUDA_SYNC=1` each op waits for its work on the stream, so that a kernel's fault is reported by the op that
-//! launched the kernel, and not by a later one. `BACKENDS_CUDA_KERNELS=FOLDER` records the requested kernels
-//! ([`asked`]).
+//! usual folder. Files that another user may have put there are refused. Compiled kernels are kept in
+//! `$BACKENDS_CACHE`, else in the user's cache folder, if there is one. `BACKENDS_CUDA_CACHE=0` turns off the reuse of
+//! freed memory. With `BACKENDS_CUDA_SYNC=1` each op waits for its work on the stream, so that a kernel's fault is
+//! reported by the op that launched the kernel, and not by a later one. `BACKENDS_CUDA_KERNELS=FOLDER` records the
+//! requested kernels ([`asked`]).
 
 pub mod ahead;
 mod array;

@@ -1,6 +1,6 @@
-//! NCCL's functions, with cudarc's types but not its loading: cudarc looks for `libnccl.so`, which only developer
-//! packages have, and panics if it is missing. Result codes are plain numbers here, because a newer library may have
-//! more of them than an enum.
+//! NCCL's functions, with cudarc's types but loaded here: cudarc looks for `libnccl.so`, which only developer packages
+//! have, and panics if that file is missing. Result codes are plain numbers here, because a newer library may have
+//! codes that an enum lacks.
 
 use super::library::Library;
 use crate::{Error, Result};
@@ -49,7 +49,7 @@ pub(super) fn load() -> Result<&'static Nccl> {
 }
 
 impl Nccl {
-    /// Looks up the functions in the library, which has been checked to have them.
+    /// Looks up the functions in the library; an earlier check has found all of them there.
     fn find() -> std::result::Result<Nccl, libloading::Error> {
         // SAFETY: NCCL's initialisers have no requirements. The types are those of `nccl.h` since 2.7, and the library
         // is never unloaded, so the functions stay valid.
@@ -79,12 +79,12 @@ impl Nccl {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: both return NUL-terminated texts that stay valid until the next error; the second accepts a null
-        // communicator.
+        // SAFETY: both functions return NUL-terminated texts that stay valid until the next error; the second accepts a
+        // null communicator.
         let (words, last) = unsafe { ((self.get_error_string)(code), (self.get_last_error)(std::ptr::null_mut())) };
         let text = |text: *const c_char| match text.is_null() {
             true => String::new(),
-            // SAFETY: as above.
+            // SAFETY: the text is NUL-terminated, and stays valid until the next error.
             false => unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned(),
         };
         let (words, last) = (text(words), text(last));
@@ -95,7 +95,7 @@ impl Nccl {
     /// The version: 10000 times the major version plus 100 times the minor version plus the patch level.
     pub(super) fn version(&self) -> Result<u32> {
         let mut version = 0;
-        // SAFETY: the pointer is to an integer.
+        // SAFETY: the pointer is to an integer, which the function writes.
         self.checked("link", "ncclGetVersion", unsafe { (self.get_version)(&mut version) })?;
         Ok(version.unsigned_abs())
     }
@@ -103,7 +103,7 @@ impl Nccl {
     /// A new id, by which the ranks of a communicator find each other.
     pub(super) fn unique_id(&self, op: &'static str) -> Result<ncclUniqueId> {
         let mut id = ncclUniqueId { internal: [0; 128] };
-        // SAFETY: the pointer is to an id.
+        // SAFETY: the pointer is to an id, which the function writes.
         self.checked(op, "ncclGetUniqueId", unsafe { (self.get_unique_id)(&mut id) })?;
         Ok(id)
     }
@@ -114,7 +114,7 @@ impl Nccl {
             c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
         };
         let mut comm = std::ptr::null_mut();
-        // SAFETY: the pointer is to a handle; the library refuses invalid numbers.
+        // SAFETY: the pointer is to a handle, which the function writes; the library refuses invalid numbers.
         let code = unsafe { (self.comm_init_rank)(&mut comm, int(size)?, id, int(rank)?) };
         self.checked(op, "ncclCommInitRank", code)?;
         Ok(comm)
@@ -125,16 +125,16 @@ impl Nccl {
     /// # Safety
     /// The communicator is alive, and is not used again.
     pub(super) unsafe fn destroy(&self, comm: ncclComm_t) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the communicator is alive, and is not used again.
         self.checked("link", "ncclCommDestroy", unsafe { (self.comm_destroy)(comm) })
     }
 
     /// Closes a communicator at once, whatever is in progress.
     ///
     /// # Safety
-    /// Like [`Nccl::destroy`].
+    /// The communicator is alive, and is not used again.
     pub(super) unsafe fn abort(&self, comm: ncclComm_t) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the communicator is alive, and is not used again.
         self.checked("link", "ncclCommAbort", unsafe { (self.comm_abort)(comm) })
     }
 
@@ -144,7 +144,8 @@ impl Nccl {
     /// The communicator is alive.
     pub(super) unsafe fn async_error(&self, op: &'static str, comm: ncclComm_t) -> Result<()> {
         let mut error = 0;
-        // SAFETY: the caller's promise; the pointer is to a code.
+        // SAFETY: the caller guarantees that the communicator is alive; the pointer is to a code, which the function
+        // writes.
         self.checked(op, "ncclCommGetAsyncError", unsafe { (self.comm_get_async_error)(comm, &mut error) })?;
         self.checked(op, "NCCL", error)
     }
@@ -176,14 +177,15 @@ impl Nccl {
         stream: cudaStream_t,
     ) -> Result<()> {
         let from = std::ptr::without_provenance(from as usize);
-        // SAFETY: the caller's promise; the library refuses an invalid rank.
+        // SAFETY: the caller guarantees that the handles are alive and that the memory has `bytes` bytes; the library
+        // refuses an invalid rank.
         self.checked(op, "ncclSend", unsafe { (self.send)(from, bytes, BYTES, to as c_int, comm, stream) })
     }
 
     /// Receives bytes from a rank into device memory.
     ///
     /// # Safety
-    /// Like [`Nccl::send`]; in addition, nothing else reads the bytes.
+    /// The conditions of [`Nccl::send`] hold, and nothing else reads the bytes.
     pub(super) unsafe fn recv(
         &self,
         op: &'static str,
@@ -194,7 +196,8 @@ impl Nccl {
         stream: cudaStream_t,
     ) -> Result<()> {
         let to = std::ptr::without_provenance_mut(to as usize);
-        // SAFETY: the caller's promise; the library refuses an invalid rank.
+        // SAFETY: the caller guarantees that the handles are alive and that the memory has `bytes` bytes; the library
+        // refuses an invalid rank.
         self.checked(op, "ncclRecv", unsafe { (self.recv)(to, bytes, BYTES, from as c_int, comm, stream) })
     }
 }

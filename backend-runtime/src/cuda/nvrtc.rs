@@ -13,8 +13,8 @@ use std::{
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
     pub arch: String,
-    /// Whether to compile quickly to slow code, for checks of the source. Use it in a separate process, because the
-    /// compiler may then also produce slow code for other threads.
+    /// Whether to compile quickly, but to slow code, for checks of the source. Set this only in a separate process,
+    /// because the compiler may then also produce slow code for other threads.
     pub quick: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     Library::Nvrtc.load()?;
     let (major, minor) = *VERSION.get_or_init(|| {
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the library is loaded, and both pointers are to integers. On failure the zeros remain.
+        // SAFETY: the library is loaded, and both pointers are to integers, which stay 0 on failure.
         unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
         (major, minor)
     });
@@ -78,7 +78,7 @@ fn known_archs() -> Result<Vec<u32>> {
     // SAFETY: the library is loaded, and the pointer is to an integer.
     unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }.result().checked("compile")?;
     let mut archs = vec![0_i32; count.max(0) as usize];
-    // SAFETY: the array has as many integers as the library asked for.
+    // SAFETY: the array has room for as many integers as the library reported.
     unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }.result().checked("compile")?;
     Ok(archs.into_iter().map(|arch| arch as u32).collect())
 }
@@ -100,7 +100,7 @@ pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Comp
     let quick: &[&CStr] = if target.quick { &[c"--Ofast-compile=max"] } else { &[] };
     let options = OPTIONS.iter().chain(quick).copied().chain([&*arch]);
     let options: Vec<*const c_char> = options.map(CStr::as_ptr).collect();
-    // SAFETY: the program is alive; the array has that many option strings, and they outlive the call.
+    // SAFETY: the program is alive; `options` has as many strings as the call says, and they outlive the call.
     let result = unsafe { sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr()) }.result();
     result
         .map_err(|error| Error::library("compile", "cuda", format!("{error}\n{}", program.log())).caused_by(error))?;

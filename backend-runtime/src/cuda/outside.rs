@@ -2,8 +2,8 @@
 //! that waits for the device anyway. No op waits only to check.
 //!
 //! Each thread has its own note, so that it does not get the errors of other threads. Memory refers to the notes of the
-//! thread that allocated it: a thread that takes another thread's array waits for the notes due there, so that the
-//! result of an out-of-range index is not mistaken for a correct one.
+//! thread that allocated it. A thread that uses another thread's array first waits for that thread's unreported notes,
+//! so that the result of an out-of-range index is not mistaken for a correct one.
 
 use super::{device::Device, error::Checked};
 use crate::{Earlier, Error, Result, rules};
@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-/// `Outside` in the kernels: an out-of-range index.
+/// Counterpart of the struct `Outside` in the kernels: an out-of-range index.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Outside {
@@ -74,8 +74,7 @@ impl Outside {
 #[derive(Debug)]
 pub(crate) struct Notes {
     device: Arc<Device>,
-    /// Address of an [`Outside`] on the device and the size of its block, once an op has checked indices; before that,
-    /// 0.
+    /// Address of an [`Outside`] on the device, and the size of its block; 0 until an op checks indices.
     place: Mutex<(sys::CUdeviceptr, usize)>,
     /// Whether an unreported note may exist.
     due: AtomicBool,
@@ -118,8 +117,8 @@ impl Notes {
         self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Lets `launch` put a kernel that notes an index on the stream; `launch` gets the address of the note and its
-    /// content.
+    /// Calls `launch` to put a kernel that notes an index on the stream. `launch` gets the address of the note, and the
+    /// content that the kernel completes and writes there.
     pub(super) fn note(
         &self,
         op: &'static str,
@@ -146,7 +145,7 @@ impl Notes {
     /// `place` has room for an [`Outside`].
     unsafe fn clear(&self, op: &'static str, place: sys::CUdeviceptr) -> Result<()> {
         self.device.bind(op)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `place` has room for an `Outside`.
         unsafe { result::memset_d8_async(place, 0, size_of::<Outside>(), self.device.stream()) }.checked(op)
     }
 
@@ -161,8 +160,8 @@ impl Notes {
         let place = self.place();
         self.device.bind(op)?;
         let mut outside = Outside::default();
-        // SAFETY: notes that are due have an `Outside` on the device, and `outside` is one on the host; the stream is
-        // waited for before `outside` is read or dropped.
+        // SAFETY: if notes are due, `place` is the address of an `Outside` on the device, and `outside` is one on the
+        // host. The host waits for the stream before it reads or drops `outside`.
         let copied = unsafe {
             let to = (&raw mut outside).cast();
             sys::cuMemcpyDtoHAsync_v2(to, place.0, size_of::<Outside>(), self.device.stream()).result()
@@ -173,7 +172,7 @@ impl Notes {
         match outside.error() {
             None => Ok(()),
             Some(error) => {
-                // SAFETY: as above, the place has an `Outside`.
+                // SAFETY: notes are due, so `place` is the address of an `Outside`.
                 unsafe { self.clear(op, place.0)? };
                 Err(error)
             }

@@ -1,7 +1,9 @@
-//! Pinned host memory: the driver copies from and to it directly, several times faster than other host memory.
+//! Pinned host memory: the driver copies from and to it directly, several times faster than from and to other host
+//! memory.
 //!
-//! Allocating it is slow, so a device keeps some. A block can be reused while a copy from it is still queued: copies
-//! into it come later on the stream, and the host writes to it only after waiting for the stream.
+//! Allocating pinned memory is slow, so a device keeps freed blocks. A block can be reused while a copy from it is
+//! still queued, because copies into the block come later on the stream, and the host writes to it only after waiting
+//! for the stream.
 
 use std::{
     mem,

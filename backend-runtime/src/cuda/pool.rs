@@ -1,7 +1,7 @@
 //! Counts of a device's memory in use, and the freed memory kept for reuse.
 //!
 //! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read
-//! it run before those that will write to it.
+//! it run before kernels that will write to it.
 
 use cudarc::driver::sys;
 use std::{

@@ -14,7 +14,8 @@ pub const PRELUDE: &str = concat!(
 /// The special functions, which few expressions use; they take longer to compile than the rest.
 const SPECIAL: [&str; 2] = [include_str!("kernels/polynomials.cuh"), include_str!("kernels/special_words.cuh")];
 
-/// The text of the special functions, to follow the prelude, if the expressions in `text` use any; otherwise empty.
+/// The text of the special functions, which follows the prelude; empty unless the expressions in `text` use one of
+/// them.
 pub(super) fn special_words(text: &str) -> String {
     let mut calls = text.split("op_").skip(1);
     let is_special = |call: &str| {
@@ -65,7 +66,7 @@ pub enum ProgramSource {
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
-    /// Reductions of a formula's values: those built into the kernels, or that of a row.
+    /// A reduction of a formula's values: the ones built into the kernels, or that of a row.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
@@ -99,21 +100,21 @@ impl Expression {
         Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
     }
 
-    /// The same, for a row as data.
+    /// The expression of a row that is given as data, for this dtype of its first operand.
     pub(super) fn of_row(row: &RowSource, dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
         Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
-    /// The expression of an operand's gradient, which the row has, as a function of the operands, the result and the
-    /// result's gradient.
+    /// The expression of the gradient with respect to an operand, as a function of the operands, the result and the
+    /// result's gradient. The row must have this expression.
     pub(super) fn of_gradient(row: &RowSource, operand: usize) -> Expression {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
         let (text, inputs) = (row.cuda_pulls[operand], &NAMES[..row.inputs.len() + 2]);
         Expression { text, inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
-    /// The struct that the kernels around an expression take; its members are the parameters.
+    /// The C++ struct of the expression, which the kernels take; its members are the parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =
             |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");

@@ -19,7 +19,7 @@ use crate::{DType, DTypeKind, Element, Float, Integer, Real, Result, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |kind: fn(DTypeKind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
     let real = || of(|kind| kind == DTypeKind::Real);
@@ -72,7 +72,7 @@ pub fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>
     sorting::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
 }
 
-/// An array of random reals; a complex element takes two.
+/// An array of random reals; a complex element takes two reals.
 fn reals<T: Float>(
     b: &Cuda,
     op: &'static str,
@@ -87,7 +87,7 @@ fn reals<T: Float>(
     Ok(CudaArray::of(out))
 }
 
-/// Fills the memory of `out` with `n` numbers, and advances the random stream by as many blocks as they need.
+/// Fills the memory of `out` with `n` numbers, and advances the random stream by the number of blocks that they need.
 fn make(
     b: &Cuda,
     op: &'static str,
@@ -106,8 +106,8 @@ fn make(
     let (pointer, count, from) = (out.pointer(), n as u64, [key, first]);
     let arguments: Vec<&dyn Argument> =
         [&pointer as &dyn Argument, &count, &from].into_iter().chain(rest.iter().copied()).collect();
-    // SAFETY: the arguments are those of the kernel, where the callers give `rest`. `out` has `n` numbers, and is new,
-    // and therefore aligned for whole blocks.
+    // SAFETY: the arguments are those of the kernel; the callers pass its last ones in `rest`. `out` has `n` numbers,
+    // and is a new array, so it is aligned for whole blocks.
     unsafe { b.launch(op, kernel, Grid::over(blocks), &arguments) }
 }
 

@@ -1,5 +1,5 @@
 //! Exchange of arrays through the host, for GPUs without a link: arrays are packed on the device and copied once to
-//! pinned host memory, and received data takes the same way back.
+//! pinned host memory, and received data is copied back in the same way.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -12,8 +12,8 @@ use super::{
 use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
-/// Exchanges the bytes of the arrays in `send`, one after the other, by calling `through`; the `total` elements that it
-/// receives become a new array. `None` if no pinned memory is available; nothing has been sent then.
+/// Exchanges the bytes of the arrays in `send`, one after the other, by calling `through`. The `total` elements that
+/// `through` receives become a new array. If no pinned memory is available, returns `None` before anything is sent.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -44,18 +44,20 @@ fn exchange_raw(
     let out = b.uninit_raw(op, dtype, &[total])?;
     b.device.bind(op)?;
     if own.len() > 0 {
-        // SAFETY: both have as many bytes, and the buffer is not read before the stream has been waited for.
+        // SAFETY: the array and the buffer have the same number of bytes, and the host reads the buffer only after
+        // waiting for the stream.
         let copy = unsafe { sys::cuMemcpyDtoHAsync_v2(own.pointer(), packed.pointer(), own.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }
-    // needed even if nothing is sent: earlier copies from the receive buffer must be finished
+    // wait even if nothing is sent, because earlier copies from the receive buffer must be finished
     Notes::of_this_thread(&b.device).wait(op)?;
     through(own.bytes(), come.bytes_mut())?;
     if dtype == DType::Bool && come.bytes().iter().any(|&byte| byte > 1) {
         return Err(Error::argument(op, "a byte of a bool must be 0 or 1"));
     }
     if come.len() > 0 {
-        // SAFETY: both have as many bytes; the buffer's next user comes later on the stream, or has waited for it.
+        // SAFETY: the buffer and the array have the same number of bytes. The next use of the buffer comes later on the
+        // stream, or waits for the stream.
         let copy = unsafe { sys::cuMemcpyHtoDAsync_v2(out.pointer(), come.pointer(), come.len(), b.device.stream()) };
         copy.result().checked(op)?;
     }

@@ -18,7 +18,7 @@ static PROGRAM: Program =
 /// The dtypes that histograms support.
 const REAL: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = ["histogram", "find_fall"].into_iter().flat_map(|name| REAL.map(|d| Instance::new(name, "", &[d])));
     real.chain([Instance::new("bincount", "", &[])]).collect()
@@ -76,7 +76,8 @@ pub fn histogram<T: Real>(
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("histogram", "", &[T::DTYPE]))?;
         let pointers = [&counts, &elements, &from].map(RawArray::pointer);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &(bins as u64), &pointers[1], &(n as u64), &pointers[2]];
-        // SAFETY: the arguments are those of `histogram`: a count for each bin, `n` elements, one edge more than bins.
+        // SAFETY: the arguments are those of `histogram`: a count for each bin, `n` elements, and one edge more than
+        // there are bins.
         unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
     }
     Ok((CudaArray::of(counts), edges))
@@ -89,13 +90,13 @@ fn zeros(b: &Cuda, op: &'static str, places: usize) -> Result<RawArray> {
     Ok(counts)
 }
 
-/// Refuses edges that do not ascend.
+/// Returns an error if the edges do not ascend.
 fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     b.check(op, edges)?;
     let (edges, found) = (contiguous(b, op, edges)?, b.uninit_raw(op, DType::UInt64, &[1])?);
     b.set_bytes(op, &found, 0)?;
     let (n, kernel) = (edges.size(), b.kernel(op, &PROGRAM, Instance::new("find_fall", "", &[edges.dtype]))?);
-    // SAFETY: the arguments are those of `find_fall`: one flag, `n` edges.
+    // SAFETY: the arguments are those of `find_fall`: one flag, and `n` edges.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&found.pointer(), &edges.pointer(), &(n as u64)])? };
     if b.download::<u64>(op, &found)?[0] == 0 { Ok(()) } else { Err(rules::not_ascending(op)) }
 }

@@ -22,7 +22,7 @@ fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
 fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T>) {
     let got = b.to_ndarray(got).unwrap();
     assert_eq!(got.shape(), want.shape(), "{what} of {}", T::DTYPE);
-    // compared by bits: NaN equals NaN, and -0.0 differs from 0.0
+    // the comparison is of texts: NaN equals NaN, and -0.0 differs from 0.0
     let bits = |x: &HostArray<T>| x.iter().map(|e| format!("{e:?}")).collect::<Vec<_>>();
     assert_eq!(bits(&got), bits(want), "{what} of {}", T::DTYPE);
 }

@@ -11,8 +11,8 @@ use std::fmt::Write;
 /// The name of the struct that the kernels take.
 pub(super) const STRUCT: &str = "k_row";
 
-/// The C++ text of a formula, while it is written: each of its rows becomes a struct, and each use a call of that
-/// struct.
+/// The C++ text of a formula while it is written. Each row of the formula becomes a struct, and each use of the row a
+/// call of that struct.
 #[derive(Debug, Default)]
 struct Text {
     /// The text of each row's struct, without the name.
@@ -79,7 +79,7 @@ pub(super) fn written(steps: &Steps, arrays: usize) -> (String, usize) {
         };
         parts.push(part);
     }
-    // never empty: a formula has at least one array, so it is not a mere number
+    // the text is never empty, because a formula has at least one array and is not a mere number
     let value = steps.value.map(|value| parts.swap_remove(value)).unwrap_or_default();
     (text.structs(&value, arrays), text.numbers.len())
 }

@@ -18,8 +18,8 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Merges axes of the operands, which must have the same shape; the axes of the first one are in the order of
-    /// traversal.
+    /// Merges axes of the operands, which must have the same shape; they are traversed in the axis order of the first
+    /// operand.
     pub(crate) fn new(operands: &[&RawArray]) -> Merged {
         let shape = operands.first().map_or(&[][..], |operand| &operand.shape);
         let mut merged = Merged {
@@ -64,7 +64,7 @@ impl Merged {
         &self.strides[k]
     }
 
-    /// The same walk without some of the axes.
+    /// The same traversal without some of the axes.
     pub(crate) fn without(&self, axes: &[usize]) -> Merged {
         let kept: Vec<usize> = (0..self.shape.len()).filter(|axis| !axes.contains(axis)).collect();
         let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
@@ -124,7 +124,7 @@ impl Merged {
     }
 }
 
-/// `Walk` in the kernels.
+/// Counterpart of the struct `Walk` in the kernels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Walk<const K: usize> {
@@ -138,7 +138,7 @@ pub(crate) struct Walk<const K: usize> {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl<const K: usize> Argument for Walk<K> {}
 
-/// `Divisor` in the kernels: division of numbers below 2^31, as `(high(x * magic) + x) >> shift`.
+/// Counterpart of the struct `Divisor` in the kernels: division of numbers below 2^31, as `(high(x * magic) + x) >> shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divisor {

@@ -42,7 +42,7 @@ const MOST: usize = 64;
 /// The cached plans, most recently used last.
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
-/// Transforms `from` into `to`, which does not overlap it. The layout describes both arrays.
+/// Transforms `from` and writes the result to `to`, which must not overlap `from`. The layout describes both arrays.
 pub(super) fn run(
     b: &Cuda,
     op: &'static str,
@@ -80,7 +80,7 @@ pub(super) fn run(
     b.device.after_put(op)
 }
 
-/// Destroys the plans of a device, after their work.
+/// Destroys the plans of a device after their work has finished.
 pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     if !plans.iter().any(|plan| Arc::ptr_eq(&plan.device, device)) {
@@ -129,7 +129,8 @@ impl Plan {
         let Layout { points, batches, from, to } = &self.key.layout;
         let mut points = points.clone();
         let [mut from_embed, mut to_embed] = [from, to].map(|side: &Side| side.embed.clone());
-        // SAFETY: the caller's promise; each list has one length per axis.
+        // SAFETY: the caller guarantees that the plan is created and the stream is alive; each list has one length per
+        // axis.
         unsafe {
             sys::cufftSetAutoAllocation(self.raw, 0).result()?;
             sys::cufftMakePlanMany64(
@@ -158,7 +159,8 @@ unsafe fn execute(plan: sys::cufftHandle, kind: TransformKind, double: bool, fro
     const FORWARD: i32 = -1;
     const INVERSE: i32 = 1;
     let direction = if kind == TransformKind::Forward { FORWARD } else { INVERSE };
-    // SAFETY: the caller's promise; the element types are those of the plan.
+    // SAFETY: the caller guarantees that all accesses stay within device memory; the element types are those of the
+    // plan.
     unsafe {
         match (kind, double) {
             (TransformKind::Forward | TransformKind::Inverse, false) => {

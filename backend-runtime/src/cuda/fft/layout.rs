@@ -1,5 +1,5 @@
-//! Transforms in the terms of cuFFT's advanced data layout: element (i, j, k) of batch `b` is at
-//! `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
+//! Describes transforms by cuFFT's advanced data layout, in which element (i, j, k) of batch `b` is at `b * distance +
+//! ((i * embed[1] + j) * embed[2] + k) * stride`.
 
 /// Shape and strides of an array.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ impl Layout {
     /// Maximum number of axes of one transform.
     pub(super) const MOST: usize = 3;
 
-    /// The layout of transforms of `points` along `axes`; a real transform halves the last of them. `None` if cuFFT
-    /// cannot address the arrays in their present layout.
+    /// The layout of transforms of `points` along `axes`; a real transform halves the last axis. `None` if cuFFT cannot
+    /// address the arrays in their present layout.
     pub(super) fn of(axes: &[usize], points: &[usize], from: Strided, to: Strided) -> Option<Layout> {
         let (batches, distances) = batches(axes, from, to)?;
         let side = |array: Strided, distance| {
@@ -46,7 +46,7 @@ impl Layout {
     }
 }
 
-/// Merges the axes that are not transformed into one: its length, and its strides in both arrays.
+/// Merges the axes that are not transformed into one axis; returns its length and its strides in both arrays.
 fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])> {
     let mut one: Option<(usize, [isize; 2])> = None;
     for axis in (0..from.shape.len()).filter(|axis| !axes.contains(axis) && from.shape[*axis] != 1) {
@@ -63,7 +63,7 @@ fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])
     strides.iter().all(|&stride| stride > 0).then_some((len as i64, strides.map(|stride| stride as i64)))
 }
 
-/// The embedding lengths of the transformed axes, and the stride of the last one.
+/// The lengths `embed` of the transformed axes, and the stride of the last of these axes.
 fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
     let mut embed = vec![1; axes.len()];
     // the stride and the length of the next inner axis

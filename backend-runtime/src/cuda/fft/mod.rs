@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 
 static PROGRAM: Program = Program { name: "fft", source: ProgramSource::File(include_str!("../kernels/fft.cuh")) };
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
     let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
@@ -58,7 +58,7 @@ impl Transform {
         })
     }
 
-    /// Transforms distinct axes, each with its number of points; a real transform uses the last one.
+    /// Transforms distinct axes, each given with its number of points. A real transform is real along the last of them.
     fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
             return self.as_complex(b, x);
@@ -77,8 +77,8 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // the last axis is transformed alone and last: the input is a half spectrum of real numbers only after the
-            // others
+            // the last axis is transformed alone, after the others: only then is its input a half spectrum of real
+            // numbers
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -140,7 +140,8 @@ impl Transform {
             let kept = x.shape[axis].min(before[axis]);
             x.sliced(axis, 0, kept, 1)
         });
-        // transforms to real numbers use their input as a work area; transforms of real numbers read aligned pairs
+        // a copy is needed for transforms to real numbers, which overwrite their input, and for transforms of unaligned
+        // real numbers, which are read in aligned pairs
         let aligned = x.pointer().is_multiple_of(complex.size() as u64);
         if part.dtype == from && part.shape == before && half != Half::Input && aligned {
             for out in [&out, &turned] {

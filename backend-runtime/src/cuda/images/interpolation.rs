@@ -18,17 +18,17 @@ use crate::{
     rules::{self, MOST_SAMPLED, SPLINE_BORDER},
 };
 
-/// The template arguments of the kernel, by number of axes (1, 2, 3, more) and of coefficients along each (2, 4,
-/// others).
+/// The template arguments of the kernel, by the number of axes (1, 2, 3, more) and the number of coefficients along
+/// each axis (2, 4, others).
 const TAGS: [[&str; 3]; 4] =
     [["1, 2", "1, 4", "1, 6"], ["2, 2", "2, 4", "2, 6"], ["3, 2", "3, 4", "3, 6"], ["8, 2", "8, 4", "8, 6"]];
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) fn kernels() -> impl Iterator<Item = Instance> {
     TAGS.into_iter().flatten().flat_map(|tag| FLOATS.map(|dtype| Instance::new("sampled", tag, &[dtype])))
 }
 
-/// `SampledAxis` in the kernel.
+/// Counterpart of the struct `SampledAxis` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct SampledAxis {
@@ -39,7 +39,7 @@ struct SampledAxis {
     by_to: Divisor,
 }
 
-/// `Sampling` in the kernel.
+/// Counterpart of the struct `Sampling` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sampling {
@@ -62,7 +62,7 @@ struct Sampling {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Sampling {}
 
-/// `Places` in the kernel.
+/// Counterpart of the struct `Places` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Places {

@@ -26,7 +26,7 @@ static PROGRAM: Program = Program {
 /// The dtypes of parent indices, narrow first.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let runs = PARENTS.into_iter().flat_map(|p| DType::ALL.map(|x| Instance::new("label_runs", "", &[p, x])));
     let rest = ["label_join", "label_roots", "label_numbers", "label_spread"];
@@ -37,10 +37,10 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     runs.chain(rest).chain(alone).chain(roots).collect()
 });
 
-/// Elements per block, in the kernels that count.
+/// Number of elements per block in the kernels that count.
 const TILE: usize = 4096;
 
-/// `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit fields.
+/// Counterpart of the struct `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit fields.
 fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
     let axes = |wanted: isize| {
@@ -50,7 +50,7 @@ fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     [apart as i64, i64::from(axes(-1)) | i64::from(axes(1)) << 32]
 }
 
-/// `Lattice` in the kernels.
+/// Counterpart of the struct `Lattice` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Lattice {
@@ -153,7 +153,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     Ok((out, count))
 }
 
-/// `Steps` in the kernel.
+/// Counterpart of the struct `Steps` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Steps {
@@ -166,8 +166,8 @@ struct Steps {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Steps {}
 
-/// Longest axis along which each element searches for the nearest background itself: there are many elements at once,
-/// and most find it close by.
+/// Maximum length of an axis along which each element searches for the nearest background by itself: all elements
+/// search in parallel, and most find it close by.
 const LONGEST_SEARCHED: usize = 1024;
 
 /// The Euclidean distance of each true element to the nearest false one.
@@ -218,7 +218,7 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
             let (at, start) = (b.scratch(op, n, size_of::<u64>())?, b.scratch(op, n, size_of::<f64>())?);
             let arguments: [&dyn Argument; 6] = [&to, &from, &at.pointer(), &start.pointer(), &lanes, &step];
             // SAFETY: the arguments are those of `distance_lanes`; the arrays have the lanes that `lanes` describes,
-            // and the two scratch buffers are as large.
+            // and the two scratch buffers have as many items.
             unsafe { b.launch(op, kernel("distance_lanes")?, Grid::over(n / lengths[axis]), &arguments)? };
         }
         squares = next;

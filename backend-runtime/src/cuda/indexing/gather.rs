@@ -1,7 +1,7 @@
 //! Indexing by lists of indices: one kernel gathers elements, and one writes values.
 //!
-//! The index arrays and masks of a list become one array of offsets into the array. An offset is the smallest number if
-//! its index is out of range, or if a later value goes to the same element; the kernels skip such offsets.
+//! The index arrays and masks of a list become one array of offsets into the array. The smallest `i64` marks an offset
+//! whose index is out of range, or whose element receives a later value; the kernels skip such offsets.
 
 use super::RANKS;
 use crate::cuda::{
@@ -28,7 +28,7 @@ const TEXT: &str = concat!(
 
 static PROGRAM: Program = Program { name: "gather", source: ProgramSource::File(TEXT) };
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |name, dtypes: &[DType]| -> Vec<Instance> {
         let dtypes = dtypes.iter().map(|&dtype| [dtype]);
@@ -44,7 +44,7 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// The part that a list of indices selects: a view if the list has only slices, numbers and new axes.
+/// The part of an array that a list of indices selects; a view if the list has only slices, numbers and new axes.
 pub fn get<T: Element>(b: &Cuda, x: &CudaArray<T>, index: Indices<'_, Cuda>) -> Result<CudaArray<T>> {
     got(b, "get", &x.raw, index).map(CudaArray::of)
 }
@@ -58,7 +58,7 @@ fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Re
     let picked = Picked::new(b, op, &selection, index, x.dtype.size())?;
     let (offsets, bounds) = picked.offsets(b, op, x, false)?;
     if picked.along.iter().any(|along| x.shape[along.axis] == 0) {
-        // every index is out of range; report that before allocating the result, however large it is
+        // every index is out of range; report that before allocating the result, which may be large
         bounds.result(b, op)?;
     }
     let out = b.uninit_raw(op, x.dtype, &picked.shape)?;
@@ -164,14 +164,14 @@ fn put_raw(
     }
 }
 
-/// A view with the axes that the index arrays do not produce, at index 0 of the axes that the arrays index.
+/// A view of the axes to which no index array applies, at index 0 of the axes to which index arrays apply.
 fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     let (start, strides) = selection.begin(&x.strides);
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
-/// Runs a kernel over operands of one shape: the first is written, and the last has the offsets. `any` is the address
-/// of the flag for an out-of-range index, for the kernels that read it.
+/// Runs a kernel over operands of one shape. The kernel writes the first operand, and the last one has the offsets.
+/// `any` is the address of the flag for an out-of-range index, for the kernels that read it.
 fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
@@ -238,8 +238,8 @@ impl Picked {
         Ok(Picked { along, shape, arrays })
     }
 
-    /// The offsets into `x` that the index arrays select, contiguous. With `with_places`, also each element's flat
-    /// number among the elements that the arrays choose from.
+    /// The offsets in `x` of the elements that the index arrays select, as a contiguous array. With `with_places`, also
+    /// the flat number of each selected element among all elements that the index arrays can select.
     fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
         let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
         let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
@@ -275,13 +275,13 @@ impl Picked {
         Ok((offsets, bounds))
     }
 
-    /// Number of elements that the arrays choose from.
+    /// Number of elements that the index arrays can select.
     fn chosen_from(&self, op: &'static str, x: &RawArray) -> Result<usize> {
         let lengths: Vec<usize> = self.along.iter().map(|along| x.shape[along.axis]).collect();
         rules::count(op, &lengths, size_of::<i64>())
     }
 
-    /// `kept`, broadcast to the shape of the result: index 0 along the axes of the index arrays.
+    /// `kept`, broadcast to the shape of the result; it is repeated along the axes of the index arrays.
     fn spread(&self, op: &'static str, kept: &RawArray, selection: &Selection) -> Result<RawArray> {
         let wide = (0..self.arrays.len()).fold(kept.clone(), |kept, _| kept.expanded(selection.before));
         wide.broadcast(op, &self.shape)
@@ -297,12 +297,12 @@ impl Picked {
 
 /// A bounds check of index arrays that is running on the device.
 struct Bounds {
-    /// For each indexed axis, the position of the first out-of-range index, or all bits set; then one entry for all
-    /// axes together.
+    /// For each indexed axis, the position of the first out-of-range index, or all bits set if there is none; then one
+    /// such entry for all axes together.
     found: RawArray,
-    /// For each offset, its flat number among the elements that the arrays choose from.
+    /// For each offset, the flat number of its element among the elements that the index arrays can select.
     places: RawArray,
-    /// Entry of `found`, axis, length of the axis, and the indices.
+    /// For each check, the entry of `found`, the axis, the length of the axis, and the indices.
     checks: Vec<(usize, usize, usize, RawArray)>,
 }
 
@@ -330,20 +330,19 @@ impl Bounds {
             .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
-    /// The offsets without those that a later offset to the same element overrides; there are `len` elements to choose
-    /// from.
+    /// Marks the offsets that a later offset to the same element overrides; `len` elements can be selected.
     fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
         let n = offsets.size();
         if n < 2 {
             return Ok(offsets);
         }
-        // for each element the last offset that leads to it
+        // for each element, the position of the last offset to it
         let last = b.uninit_raw(op, DType::Int64, &[len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [n as u64, len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &self.places.pointer(), &lengths];
-        // SAFETY: the arguments are those of `last_of`: `len` elements, and `n` indices of them.
+        // SAFETY: the arguments are those of `last_of`: an entry for each of `len` elements, and `n` element numbers.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("drop_earlier", "", &[]))?;
         let pointers = [offsets.pointer(), self.places.pointer(), last.pointer()];

@@ -26,13 +26,13 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/index.cuh"))),
 };
 
-/// The kernels for lists of indices, listed for the check.
+/// The kernels for lists of indices, listed for the check that all kernels compile.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
 
 /// The one dtype that is too wide for an atomic operation on a whole element.
 const WIDEST: DType = DType::Complex128;
 
-/// The kernels of this file, listed for the check.
+/// The kernels of this file, listed for the check that all kernels compile.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
@@ -68,7 +68,7 @@ fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
 /// A bounds check of indices that is running on the device. The kernels that use the indices skip those out of range,
 /// so that they can be launched without waiting for the check.
 struct BoundsCheck {
-    /// Position of the first out-of-range index, or all bits set.
+    /// Position of the first out-of-range index, or all bits set if there is none.
     found: RawArray,
     indices: RawArray,
     axis: usize,
@@ -84,7 +84,8 @@ impl BoundsCheck {
         if n > 0 {
             let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
             let arguments: [&dyn Argument; 4] = [&found.pointer(), &indices.pointer(), &(n as u64), &(len as i64)];
-            // SAFETY: the arguments are those of `find_outside`: one result, `n` indices, their number, the length.
+            // SAFETY: the arguments are those of `find_outside`: one result, `n` indices, their number, and the length
+            // of the axis.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
         Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
@@ -103,8 +104,8 @@ pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, a
     noted(b, op, outside, found, indices)
 }
 
-/// Leaves row pointers that do not ascend from 0 to `stored` to be reported by the next call that waits for the device;
-/// address `found` has the position of the first wrong one.
+/// Leaves an error about row pointers that do not ascend from 0 to `stored` for the next call that waits for the
+/// device; the kernel wrote the position of the first wrong pointer at address `found`.
 pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
     noted(b, op, Outside::pointers(op, stored), found, indptr)
 }
@@ -124,7 +125,7 @@ fn noted(b: &Cuda, op: &'static str, outside: Outside, found: u64, indices: &Raw
     })
 }
 
-/// Waits for the device; an error with the out-of-range index whose position is in `found`, if there is one.
+/// Waits for the device; returns an error with the out-of-range index if `found` has the position of one.
 fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let place = b.download::<u64>(op, found)?[0];
     if place == u64::MAX {
@@ -144,7 +145,8 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// The elements behind an axis, merged into fewer, wider elements if alignment allows: their dtype and number.
+/// Merges the `inner` elements after an axis into fewer, wider elements if alignment allows; returns their dtype and
+/// number.
 fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     let bytes = inner * dtype.size();
     let fits = |wide: &&DType| {
@@ -204,7 +206,8 @@ fn gathered(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
         let sizes = [n, x.shape[axis], many, inner].map(|size| size as u64);
         let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
-        // SAFETY: the arguments are those of `take`: from (outer, len, inner) elements it gathers (outer, many, inner).
+        // SAFETY: the arguments are those of `take`: the source has (outer, len, inner) elements, and the result
+        // (outer, many, inner).
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
     }
     Ok(out)
@@ -239,7 +242,7 @@ pub fn take_along_axis<T: Element>(
         let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
         let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
         // SAFETY: the arguments are those of `take_along`. The walk stays within all three arrays, and an index within
-        // the length, times the axis's stride, stays within the second one.
+        // the length, times the axis's stride, stays within the second array.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
     }
     bounds.note(b, OP)?;
@@ -343,7 +346,7 @@ pub fn scatter<T: Element>(
     const OP: &str = "scatter";
     let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
     if given.n > 0 {
-        // for each element the last index that writes to it; -1 if none does
+        // for each index of the axis, the number of the last value written there, or -1
         let last = b.uninit_raw(OP, DType::Int64, &[given.len])?;
         b.set_bytes(OP, &last, u8::MAX)?;
         let many = given.indices.size();
@@ -394,7 +397,7 @@ impl Scatter {
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
     }
 
-    /// `Sizes` in the kernels, with `inner` elements behind the axis.
+    /// Counterpart of the struct `Sizes` in the kernels, with `inner` elements after the axis.
     fn sizes(&self, inner: usize) -> [u64; 4] {
         let n = self.n / self.inner.max(1) * inner;
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)

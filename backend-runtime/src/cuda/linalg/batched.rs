@@ -1,5 +1,5 @@
-//! Calls with one function per dtype: those of cuBLAS and cuSOLVER for many small matrices, and others that exist in no
-//! generic form.
+//! Calls of cuBLAS and cuSOLVER functions that exist once per dtype: functions for many small matrices, and functions
+//! without a generic form.
 
 use super::{
     blas,
@@ -34,7 +34,7 @@ fn part(x: &RawArray, i: usize, of_each: usize) -> u64 {
     x.pointer() + (i * of_each * x.dtype.size()) as u64
 }
 
-/// Cholesky factorization in place of the triangle.
+/// Overwrites one triangle of each matrix with the Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
@@ -60,7 +60,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes
     })
 }
 
-/// LU factorization in place of square matrices; `pivots` are 32-bit integers.
+/// Overwrites square matrices with their LU factors; `pivots` are 32-bit integers.
 pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) -> Result<()> {
     use cublas::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
@@ -100,7 +100,8 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
             let (pivot, as_is, mut wrong) = (part(pivots, first, a.rows), cublasOperation_t::CUBLAS_OP_N, 0_i32);
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices have
-            // n rows and n pivots each. The last pointer but one is to the host, and written before the call returns.
+            // n rows and n pivots each. The last argument but one is a pointer to host memory, which the library writes
+            // before the call returns.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -125,11 +126,11 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// The triangle of a matrix that is read, as the matrix is stored.
+/// The triangle that is read of a stored, column-major matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
-    /// Whether the diagonal is taken as 1, whatever the matrix has there.
+    /// Whether the diagonal is taken as 1, whatever elements the matrix has there.
     pub(super) unit: bool,
 }
 
@@ -192,7 +193,8 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
     blas::with_handle(b, op, |handle| {
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
-            // SAFETY: as for the single matrix, with arrays of the matrices' addresses.
+            // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices have
+            // m rows, and the arrays `a_at` and `x_at` have their addresses.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,

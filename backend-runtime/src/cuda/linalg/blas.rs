@@ -63,7 +63,7 @@ pub(super) fn with_handle<V>(
     unsafe {
         sys::cublasCreate_v2(&mut raw).result().checked(op)?;
         let stream = sys::cublasSetStream_v2(raw, b.device.stream().cast());
-        // sums of 16-bit floats are not rounded in between
+        // the partial sums of 16-bit floats must not be rounded to 16 bits
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
         let ready = stream.result().and_then(|()| sys::cublasSetMathMode(raw, mode).result());
         if ready.is_err() {
@@ -118,7 +118,8 @@ unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64
         true => sys::cublasOperation_t::CUBLAS_OP_T,
         false => sys::cublasOperation_t::CUBLAS_OP_N,
     };
-    // SAFETY: the caller's promise; `alpha` and `beta` point to numbers of the computation's type.
+    // SAFETY: the caller guarantees that all matrices lie within device memory; `alpha` and `beta` point to numbers of
+    // the computation's type.
     let status = unsafe {
         sys::cublasGemmStridedBatchedEx_64(
             handle,

@@ -58,7 +58,7 @@ fn right_sides(b: &Cuda, op: &'static str, x: &RawArray, system: &System) -> Res
 
 /// The solution, reshaped to the result's shape.
 fn solution(x: Stack, system: &System) -> RawArray {
-    // the columns of vectors fill the memory
+    // solutions that are vectors are single columns, one after another without gaps
     let shape = system.shape();
     if system.is_vector { x.array.view(shape.clone(), rules::c_strides(&shape), x.array.offset) } else { x.matrices() }
 }
@@ -87,7 +87,7 @@ impl Factorized {
         if self.pivots.dtype == DType::Int32 {
             return batched::getrs(b, &self.factors, &self.pivots, x);
         }
-        // the codes of the factorization have not been checked yet, so these need their own array
+        // the codes of the factorization have not been checked yet, so the codes of this call need their own array
         let codes = x.numbers(b, DType::Int32, 1)?;
         solver::getrs(b, &self.factors, &self.pivots, x, &codes)
     }
@@ -188,7 +188,7 @@ fn qr_of(b: &Cuda, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
     let (tau, codes) = (a.numbers(b, x.dtype, reflections)?, a.numbers(b, DType::Int32, 1)?);
     solver::geqrf(b, &a, &tau, &codes)?;
     let q = Stack::new(b, OP, x.dtype, outer, [m, inner])?;
-    // the library fills the columns beyond the reflections
+    // only the columns with reflections are copied; the library fills the other columns
     let columns = outer.len();
     let given = |x: &Stack| x.array.sliced(columns, 0, reflections, 1);
     copy_into(b, OP, &given(&a), &given(&q))?;

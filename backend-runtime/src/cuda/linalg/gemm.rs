@@ -55,7 +55,7 @@ pub(crate) struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// The batch axis of a call: the longest axis.
+    /// The axis whose batches one call computes: the longest one.
     fn inside(&self) -> Option<usize> {
         (0..self.shape.len()).max_by_key(|&axis| (self.shape[axis], axis))
     }
@@ -80,8 +80,8 @@ impl Batches<'_> {
             Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
-        // in column-major order, the C-order result is its transpose: the transpose of right times the transpose of
-        // left
+        // read in column-major order, the C-order result is transposed, so the call multiplies the transpose of right
+        // by the transpose of left
         Some(Call {
             transpose_first: !right.by_rows,
             transpose_second: !left.by_rows,

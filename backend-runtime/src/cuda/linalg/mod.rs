@@ -59,7 +59,7 @@ pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Res
     Ok(CudaArray::of(out))
 }
 
-/// The diagonals of the matrices that two axes form, along a new last axis: a view.
+/// A view of the diagonals of the matrices that two axes form; it has the diagonals along a new last axis.
 pub fn diagonal<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,

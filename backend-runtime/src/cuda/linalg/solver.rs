@@ -1,5 +1,5 @@
-//! Calls of cuSOLVER for one matrix at a time, or for a whole batch if there is a function for that. The calls allocate
-//! the work areas that the library asks for, and leave one error code per matrix.
+//! Calls of cuSOLVER for one matrix at a time, or for a whole batch if cuSOLVER has a batched function. The calls
+//! allocate the work areas that the library asks for, and leave one error code per matrix.
 
 use super::stack::Stack;
 use crate::{
@@ -115,7 +115,7 @@ impl Room {
         Ok(Room { device: b.scratch(op, device, 1)?, host })
     }
 
-    /// The arguments of a call: address and size in bytes on the device, then on the host.
+    /// The work areas as arguments of a call: address and size in bytes on the device, then on the host.
     fn arguments(&mut self) -> (*mut c_void, usize, *mut c_void, usize) {
         let host = if self.host.is_empty() { null_mut() } else { self.host.as_mut_ptr().cast() };
         (self.device.pointer() as _, self.device.size(), host, self.host.len())
@@ -127,7 +127,7 @@ fn part(x: &RawArray, i: usize, of_each: usize) -> *mut c_void {
     (x.pointer() + (i * of_each * x.dtype.size()) as u64) as _
 }
 
-/// Cholesky factorization in place of the triangle.
+/// Overwrites one triangle of each matrix with the Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
@@ -150,7 +150,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result
     })
 }
 
-/// LU factorization in place of square matrices; `pivots` are 64-bit integers.
+/// Overwrites square matrices with their LU factors; `pivots` are 64-bit integers.
 pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
@@ -193,8 +193,8 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &R
     })
 }
 
-/// QR factorization in place of matrices: Householder reflections and, above the diagonal, the triangular factor. `tau`
-/// has one scalar per reflection.
+/// Overwrites matrices with their QR factorization: the triangular factor on and above the diagonal, and Householder
+/// reflections below it. `tau` gets one scalar per reflection.
 pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Result<()> {
     let (op, m, n, lda) = (a.op, a.rows as i64, a.columns as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
@@ -332,14 +332,15 @@ fn mode(vectors: bool) -> Mode {
 /// manual does not mention.
 const MOST: usize = 1 << 14;
 
-/// Splits a batch into parts that one call can take: the first matrix and the number of matrices of each.
+/// Splits a batch into parts that one call can take; yields the first matrix and the number of matrices of each part.
 pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item = (usize, usize)> {
     // some functions also count the elements of a call in 32 bits
     let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MOST);
     (0..batch).step_by(most).map(move |first| (first, most.min(batch - first)))
 }
 
-/// Eigenvalues of Hermitian matrices, of which only the lower triangle is read; eigenvectors overwrite the matrices.
+/// Computes eigenvalues of Hermitian matrices, of which only the lower triangle is read. If `vectors`, the eigenvectors
+/// overwrite the matrices.
 pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);
@@ -393,7 +394,8 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
         }
         parts(a.batch, a.rows * a.columns).try_for_each(|(first, batch)| {
             let batch = batch as i64;
-            // SAFETY: as for the single matrix, for `batch` matrices starting with the first of this part.
+            // SAFETY: the library is loaded, and the handle is alive. This part has `batch` matrices, which are n by n,
+            // with n values and one code each.
             unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevBatched_bufferSize(

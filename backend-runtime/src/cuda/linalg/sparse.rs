@@ -1,8 +1,8 @@
 //! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE checks no indices and has no
 //! integers.
 //!
-//! The kernels check the pointers and indices that they use. As with all index arrays, the next call that waits for the
-//! device reports an error.
+//! The kernels check the pointers and indices that they use. As for all index arrays, the next call that waits for the
+//! device reports an invalid one.
 
 use crate::{
     DType, Numeric, Result,
@@ -25,7 +25,7 @@ static PROGRAM: Program = Program {
 /// Numbers of threads that can share a row, with the kernels' template arguments.
 const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
     let shared = |name| {
@@ -102,7 +102,7 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
 }
 
-/// Number of positions that the checks report: of a wrong pointer, and of a wrong index.
+/// Number of positions that the checks report: one of a wrong pointer, and one of a wrong index.
 const FOUND: usize = 2;
 
 /// Runs the kernel of a product. `before` has the matrix's values or the first dense factor, and `behind` the last
@@ -129,17 +129,18 @@ fn product(
     if p.rows == 0 {
         let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
         let arguments: [&dyn Argument; 3] = [&pointers, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, room for the reported positions.
+        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, and room for the reported
+        // positions.
         unsafe { b.launch(op, kernel(Instance::new("check_no_rows", "", &[]))?, one, &arguments)? };
     } else if out.size() == 0 || threads == 0 {
         let arguments: [&dyn Argument; 4] = [&pointers, &columns, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, room for the reported
+        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, and room for the reported
         // positions.
         unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
     } else {
         let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
-        // SAFETY: the arguments are those of the products: arrays of these sizes, as the rule has checked. The kernels
-        // use no pointer and no index that is out of range.
+        // SAFETY: the arguments are those of the products, and the arrays have these sizes, as the row's rule has
+        // checked. The kernels skip pointers and indices that are out of range.
         unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
     }
     note_pointers(b, op, wrong, &indptr, p.stored)?;

@@ -80,7 +80,7 @@ fn jacobi(
     let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
     batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
     notes.note(b, op, &codes)?;
-    // the columns of `v`, stored one after the other, are the rows of its transpose
+    // `v` stores its columns one after the other, and these are the rows of its transpose
     if x.dtype != x.dtype.to_real() {
         v.conjugate(b)?;
     }
@@ -88,7 +88,7 @@ fn jacobi(
     Ok([u.matrices().sliced(axis + 1, 0, of_u, 1), v.array.sliced(axis, 0, of_v, 1)])
 }
 
-/// Empty arrays in place of vectors.
+/// Two empty arrays, to return if no vectors are requested.
 fn none(b: &Cuda, op: &'static str, dtype: DType) -> Result<[RawArray; 2]> {
     let none = b.uninit_raw(op, dtype, &[0])?;
     Ok([none.clone(), none])
@@ -105,7 +105,8 @@ fn one_by_one(
 ) -> Result<[RawArray; 2]> {
     let outer = leading(&x.shape);
     let (m, n) = rules::matrix(op, &x.shape)?;
-    // the library takes no matrix with more columns than rows; its transpose has the same singular values
+    // the library takes no matrix with more columns than rows, so the transpose is decomposed, which has the same
+    // singular values
     let tall = m >= n;
     let a = if tall { Stack::of(b, op, x, outer)? } else { Stack::of_transposes(b, op, x, outer)? };
     a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
@@ -120,7 +121,7 @@ fn one_by_one(
     let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
     solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
     notes.note(b, op, &codes)?;
-    // for a transpose, the transposed vectors change places: they are stored as the rows of the result
+    // for a transpose, left and right vectors change places; their columns in memory are the rows of the result
     Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
 }
 

@@ -18,7 +18,7 @@ static PROGRAM: Program =
 /// The dtypes that can be factorized.
 const DTYPES: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let alone = ["addresses", "note_codes"].map(|name| Instance::new(name, "", &[]));
     let in_place = ["tidy", "conjugates"].map(|name| DTYPES.map(|dtype| Instance::new(name, "", &[dtype])));
@@ -105,7 +105,7 @@ impl Stack {
         Ok(out)
     }
 
-    /// `of_each` numbers for each matrix, with undefined content.
+    /// A new array with `of_each` numbers for each matrix; its content is undefined.
     pub(super) fn numbers(&self, b: &Cuda, dtype: DType, of_each: usize) -> Result<RawArray> {
         b.uninit_raw(self.op, dtype, &[self.batch, of_each])
     }
@@ -139,7 +139,7 @@ pub(super) fn swapped(x: &RawArray) -> RawArray {
     x.permuted(&order)
 }
 
-/// The elements of a matrix that are used, as the kernel numbers them, for column-major matrices.
+/// The part of a column-major matrix that is used; the values are those in the kernel.
 #[derive(Clone, Copy)]
 pub(super) enum Kept {
     All = 0,
@@ -161,7 +161,7 @@ pub(super) mod tidying {
     pub(in super::super) const REFUSE_ZERO_DIAGONAL: u32 = 8;
 }
 
-/// Flags that kernels set during a call: an element was not finite; a matrix has no result.
+/// Two flags that kernels set during a call: one if an element is not finite, and one if a matrix has no result.
 pub(super) struct Notes(RawArray);
 
 impl Notes {
@@ -179,7 +179,8 @@ impl Notes {
         unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
     }
 
-    /// Waits for the device, which a call does only once. `failed` is the error if a matrix has no result.
+    /// Waits for the device, and returns the error that the flags report. A call does this only once. `failed` is the
+    /// error if a matrix has no result.
     pub(super) fn wait(self, b: &Cuda, op: &'static str, failed: fn(&'static str) -> Error) -> Result<()> {
         match b.download::<u32>(op, &self.0)?[..] {
             [0, 0] => Ok(()),

@@ -19,7 +19,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels, listed for the check.
+/// The kernels, listed for the check that all kernels compile.
 pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     const COUNTS: [Distribution; 2] = [Distribution::Poisson, Distribution::Binomial];
     const REALS: [Distribution; 4] =
@@ -151,7 +151,7 @@ impl<'a> Own<'a> {
     }
 }
 
-/// `Own` in the kernel.
+/// Counterpart of the struct `Own` in the kernel.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct KernelOwn {
@@ -162,8 +162,8 @@ struct KernelOwn {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelOwn {}
 
-/// Numbers of a distribution. `dtypes` are the dtypes of the parameters and of the numbers. `own` has up to two
-/// per-element parameters, which broadcast to the shape.
+/// Random numbers of a distribution. `dtypes` has the dtype of the parameters and the dtype of the numbers. `own` has
+/// up to two per-element parameters, which broadcast to the shape.
 fn sampled(
     b: &Cuda,
     op: &'static str,
@@ -173,7 +173,7 @@ fn sampled(
     own: &[Own<'_>],
     shared: [f64; 2],
 ) -> Result<RawArray> {
-    // all shapes are checked before a result that is too large is refused
+    // all shapes are checked first, before a result that is too large is refused
     for own in own {
         if let Own::Array(x) = own {
             rules::check_broadcast_to(op, &x.shape, shape)?;
@@ -198,7 +198,7 @@ fn sampled(
     for (address, array) in given.array.iter_mut().zip(&arrays) {
         *address = array.as_ref().map_or(0, RawArray::pointer);
     }
-    // without an array, `out` stands in: the kernel reads nothing there
+    // without an array, `out` is passed instead, and the kernel does not read it
     let [first, second] = arrays.each_ref().map(|array| array.as_ref().unwrap_or(&out));
     let walk = Merged::new(&[first, second]).walk::<2>(op)?;
     let kernel = b.kernel(op, &PROGRAM, instance(distribution, dtypes[0], dtypes[1]))?;
@@ -233,7 +233,7 @@ mod tests {
                     cpu::$f::<$t>(&c, $shape, $($n,)? $(crate::Operand::array(&$name),)* $($arg),*).unwrap();
                 $(let $name = b.from_ndarray($name).unwrap();)*
                 let got = $f::<$t>(&b, $shape, $($n,)? $(Operand::array(&$name),)* $($arg),*).unwrap();
-                // compared as text, where NaN equals NaN, and other numbers with different bits differ
+                // the comparison is of texts, in which NaN equals NaN, and other numbers differ if their bits differ
                 let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
                 let got = b.to_ndarray(&got).unwrap().mapv(|x| text(&x));
                 assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));

@@ -139,7 +139,7 @@ pub(super) static REDUCE: Program = Program {
     )),
 };
 
-/// The instances of these kernels, listed for the check that all of them compile.
+/// The instances of these kernels, listed for the check that all kernels compile.
 pub(crate) const FOLDS: KernelList = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {

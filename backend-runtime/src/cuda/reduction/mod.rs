@@ -122,7 +122,8 @@ fn along_axis<T: Element, U: Element>(
     reduced(b, op, &x.raw, None, axes, keepdims, fold).map(CudaArray::of)
 }
 
-/// `fold` of `x` over axes; with `values`, of a formula's values, whose layout is that of `x`.
+/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead, whose layout is that of
+/// `x`.
 fn reduced(
     b: &Cuda,
     op: &'static str,

@@ -30,7 +30,7 @@ impl Values<'_> {
     /// Maximum size of the members in bytes: the limit on kernel arguments, less the other arguments.
     pub(crate) const MOST: usize = 1024;
 
-    /// A walk of the inputs along these axes.
+    /// A common traversal of the inputs along these axes.
     fn along(&self, axes: &[usize]) -> Merged {
         let part = |x: &RawArray| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -124,9 +124,9 @@ impl Plan {
                 let kernel = b.kernel(op, program, Instance::new("reduce", names.fold, &[x.dtype]))?;
                 let from = x.pointer();
                 let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
-                // SAFETY: the arguments are those of `reduce`. Both walks stay within `x`. There is a result, and a
-                // given value if there are any, for each step of `outer`, and with several parts an accumulator for
-                // each part of each result.
+                // SAFETY: the arguments are those of `reduce`. Both walks stay within `x`. For each step of `outer`
+                // there is a result, and a given value if values are given. With several parts, there is an accumulator
+                // for each part of each result.
                 unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
             }
             Some(values) => {
@@ -146,7 +146,7 @@ impl Plan {
                                 let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
                                 let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
                                 // SAFETY: the arguments are those of `reduce_formula`. Both walks stay within every
-                                // input; the rest is as for `reduce`.
+                                // input; results, given values and accumulators are those of `reduce`.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
                             more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
@@ -174,8 +174,8 @@ impl Plan {
         self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
     }
 
-    /// Number of elements that can be loaded at once, as 16 bytes; 1 unless elements are contiguous and those of every
-    /// result begin at a multiple of 16 bytes.
+    /// Number of elements that can be loaded at once, as 16 bytes; 1 unless elements are contiguous and the elements of
+    /// every result begin at a multiple of 16 bytes.
     fn elements_per_pack(&self) -> usize {
         let per_pack = 16 / self.x.dtype.size();
         let aligned = self.x.pointer().is_multiple_of(16)
@@ -208,8 +208,8 @@ fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes
 }
 
-/// The split of the work into blocks and threads. It depends only on sizes, never on the device, and so the results do
-/// too.
+/// The split of the work into blocks and threads. It depends only on sizes and never on the device, so that the results
+/// do not depend on the device either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {
     /// Binary logarithm of the number of results per block.
@@ -230,10 +230,11 @@ impl Split {
     /// Number of blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    /// `columns` tells that adjacent results are closer in memory than adjacent elements of one result. `per_pack` is
+    /// `columns` says whether adjacent results are closer in memory than adjacent elements of one result. `per_pack` is
     /// the number of elements loaded at once, or 1.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
-        // threads per result: each gets a few elements, and adjacent threads of a warp read adjacent memory
+        // number of threads per result: each thread gets a few elements, and adjacent threads of a warp read adjacent
+        // memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
             256
@@ -270,7 +271,7 @@ impl Split {
     }
 }
 
-/// `Split` in the kernels.
+/// Counterpart of the struct `Split` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct KernelSplit {

@@ -50,7 +50,7 @@ pub fn quantile<T: Real>(
         &(q.size() as u64),
         &number(method),
     ];
-    // SAFETY: the arguments are those of `quantiles`; there are sorted keys of all rows, and the result has an element
+    // SAFETY: the arguments are those of `quantiles`; the keys of all rows are sorted, and the result has an element
     // for each `q` and row.
     unsafe { b.launch(OP, kernel, Grid::over(out.size()), &arguments)? };
     Ok(CudaArray::of(out))

@@ -26,7 +26,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels of running folds, listed for the check.
+/// The kernels of running folds, listed for the check that all kernels compile.
 pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
@@ -36,10 +36,10 @@ pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     of(Fold::Sum).chain(of(Fold::Product)).collect()
 });
 
-/// The difference of two neighbouring elements.
+/// The program for the difference of two neighbouring elements.
 static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
-/// The kernels of differences, listed for the check.
+/// The kernels of differences, listed for the check that all kernels compile.
 pub(crate) const DIFFS: KernelList = (&DIFF, || {
     let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
@@ -161,11 +161,13 @@ fn scan(
             b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
         }
     }
-    // SAFETY: as above; the result has room for each element, and with `initial` for one more in each lane.
+    // SAFETY: the arguments are those of the kernel; there is an accumulator for each chunk of each lane, and the
+    // result has room for each element, and with `initial` for one more in each lane.
     unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 
-/// The split of the work. It depends only on sizes, never on the device, and so the results do too.
+/// The split of the work. It depends only on sizes and never on the device, so that the results do not depend on the
+/// device either.
 struct Split {
     /// Whether each thread has its own lane, so that adjacent threads have adjacent lanes.
     columns: bool,
@@ -193,7 +195,7 @@ impl Split {
     }
 }
 
-/// `Scan` in the kernels.
+/// Counterpart of the struct `Scan` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct KernelScan {

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, by integer keys in the same order as the elements.
+//! Sorting, searching and sets, by integer keys that have the same order as the elements.
 
 mod rows;
 mod unique;
@@ -21,7 +21,8 @@ use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
 pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
     let op = "sort";
     let axis = rules::axis(op, axis, x.raw.shape.len())?;
-    // floats are moved, so that zeros and NaN keep their bits; the values of other dtypes are recovered from their keys
+    // floats are moved to their new positions, so that zeros and NaN keep their bits; elements of other dtypes are
+    // recovered from their keys
     let wanted = if T::DTYPE.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
     along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
 }
@@ -42,7 +43,8 @@ pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -
     Ok(order.view(vec![order.size()], vec![1], 0))
 }
 
-/// Sorts rows along an axis, and arranges the array that `result` makes from the sorted rows like `x`.
+/// Sorts `x` along an axis. `result` makes an array of shape (rows, length) from the sorted rows, which is returned
+/// with the axes of `x`.
 fn along(
     b: &Cuda,
     op: &'static str,

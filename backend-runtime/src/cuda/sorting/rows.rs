@@ -22,7 +22,7 @@ pub(crate) static PROGRAM: Program = Program {
     )),
 };
 
-/// The instances of these kernels, listed for the check that all of them compile.
+/// The instances of these kernels, listed for the check that all kernels compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
@@ -50,7 +50,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     all
 });
 
-/// A kernel for keys, alone or with the elements' positions.
+/// A kernel for keys; with `pairs`, each key has its element's position.
 fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     let tag = match (key, pairs) {
         (DType::UInt32, true) => "u32, true",
@@ -83,7 +83,7 @@ pub(crate) struct Rows {
     order: Option<RawArray>,
 }
 
-/// Whether to keep track of the elements' positions.
+/// The information that is wanted about the sorted elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Only values, without the sign of a zero or the bits of a NaN.
@@ -161,7 +161,7 @@ impl Rows {
         let grid = Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         let (keys, order, rows) = (self.keys.pointer(), self.order_pointer(), self.rows as u64);
         let (length, padded) = (self.length as u32, padded as u32);
-        // SAFETY: the arguments are those of `sort_short`; a row fits in its shared memory.
+        // SAFETY: the arguments are those of `sort_short`; a row fits in a block's shared memory.
         unsafe { b.launch(self.op, kernel, grid, &[&keys, &order, &rows, &length, &padded]) }
     }
 
@@ -217,7 +217,7 @@ impl Rows {
         Ok(out)
     }
 
-    /// Writes elements, which `walk` traverses in C order, in the order of the keys.
+    /// Writes the elements of `x` to `out` in the order of the keys; `walk` traverses `x` in C order.
     fn gather(&self, b: &Cuda, x: &RawArray, walk: &Walk<1>, out: &RawArray) -> Result<()> {
         let (from, order, to) = (moved(x).pointer(), self.order_pointer(), out.pointer());
         let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(x.dtype)]))?;

@@ -1,4 +1,4 @@
-//! Distinct elements: sorted elements, with a mark where each value begins.
+//! Distinct elements: the elements are sorted, and the first element of each value is marked.
 
 use super::rows::{PROGRAM, Rows, Wanted};
 use crate::{
@@ -107,8 +107,8 @@ impl Distinct {
 }
 
 /// Sorts complex numbers in NumPy's order; returns them and their original indices. They are ordered by real part, then
-/// by imaginary part; after them come those with a NaN imaginary part, then a NaN real part, then both. Sorts stably by
-/// one key after another, the least important first.
+/// by imaginary part; after them come numbers with a NaN imaginary part, then with a NaN real part, then with both.
+/// Sorts stably by one key after another, the least important first.
 fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
     let n = x.size();
     let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);
@@ -130,8 +130,8 @@ fn part(x: &RawArray, which: usize) -> RawArray {
     RawArray { dtype: x.dtype.to_real(), ..parts }
 }
 
-/// Runs a kernel with one thread for each of `n` items. The arguments must be those of the kernel, with pointers to as
-/// many elements.
+/// Runs a kernel with one thread for each of `n` items. The arguments must be those of the kernel, with pointers to
+/// arrays of `n` items.
 fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());
