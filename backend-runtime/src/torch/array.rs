@@ -32,7 +32,7 @@ impl<T> Clone for TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
-    /// Wraps a tensor; an error if it has another dtype than `T`.
+    /// Wraps a tensor; returns an error if its dtype is not `T`.
     #[inline]
     pub fn new(op: &'static str, tensor: Tensor) -> Result<TorchArray<T>> {
         if tensor.code() == code(T::DTYPE) {
@@ -52,7 +52,8 @@ impl<T: Element> TorchArray<T> {
         self.tensor.shape()
     }
 
-    /// A view of the elements without a copy, with any strides; an error if the array is not on the host.
+    /// A view of the elements, which may have any strides; nothing is copied. Returns an error if the array is not on
+    /// the host.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = device_name(self.tensor.device());
@@ -65,7 +66,8 @@ impl<T: Element> TorchArray<T> {
         }
         let layout = IxDyn(shape).strides(IxDyn(self.tensor.strides()));
         if T::DTYPE == DType::Bool {
-            // SAFETY: as below; every byte is a valid `u8`.
+            // SAFETY: the tensor has elements at these strides, each of the size of a byte, and every byte is a valid
+            // `u8`.
             let bytes = unsafe { ArrayViewD::from_shape_ptr(layout.clone(), self.tensor.data().cast::<u8>()) };
             check_bools("view", bytes.iter())?;
         }
@@ -76,12 +78,12 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
-    /// Whether a result may overwrite the memory: it is on the host, large enough to be worth reusing, and this is its
-    /// only handle.
+    /// Whether a result may overwrite the memory. This requires that the memory is on the host and large enough to be
+    /// worth reusing, and that this is its only handle.
     pub(super) fn is_alone(&self) -> bool {
         let bytes = self.tensor.size().saturating_mul(size_of::<T>());
         let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
-        // orders reads by threads that have dropped their handles before the coming writes
+        // the fence orders reads by threads that have dropped their handles before the writes that follow
         fence(Ordering::Acquire);
         alone
     }
@@ -93,7 +95,7 @@ impl<T: Element> TorchArray<T> {
             return None;
         }
         let strides = self.tensor.strides();
-        // SAFETY: libtorch's strides are never negative, so they are equal as either type.
+        // SAFETY: libtorch's strides are never negative, so they have the same values as `usize` and as `isize`.
         let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
         let start = if self.tensor.size() == 0 { std::ptr::dangling() } else { self.tensor.data().cast_const().cast() };
         // SAFETY: the tensor has elements of this dtype (`new` checked it) at these strides, and they neither change
@@ -154,7 +156,8 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     let mut elements = Vec::<T>::new();
     elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
     if count > 0 {
-        // SAFETY: there is room for `count` elements of the tensor's dtype, and on success all are written.
+        // SAFETY: `elements` has room for `count` elements of the tensor's dtype, and on success all of them are
+        // written.
         let status = unsafe { (shim().to_host)(tensor.as_ptr(), elements.as_mut_ptr().cast()) };
         if status != status::DONE {
             return Err(shim().error(OP, status, &""));
@@ -182,8 +185,8 @@ pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<Torc
     let (data, owner) = (x.as_ptr(), Box::into_raw(Box::new(x)));
     let mut result = std::ptr::null_mut();
     // SAFETY: `owner` keeps the elements at `data` alive and unchanged until the shim drops it, once: a shared ndarray
-    // is copied before it is changed, and a given one belongs to the tensor alone. Elements are `Send`, so any thread
-    // may drop them.
+    // is copied before it is changed, and an ndarray passed by value belongs to the tensor alone. Elements are `Send`,
+    // so any thread may drop them.
     let status = unsafe {
         (shim.from_host)(
             data.cast_mut().cast(),

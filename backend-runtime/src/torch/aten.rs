@@ -24,8 +24,9 @@ impl Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
 
-    /// Checks the mapping against libtorch's own schema: the op exists, writes to none of its arguments, takes at least
-    /// `args` arguments, has defaults for the rest, and returns only what [`FromTensors`] reads.
+    /// Checks the mapping against libtorch's own schema: the op must exist, write to none of its arguments, take at
+    /// least `args` arguments, have defaults for the other arguments, and return only values that [`FromTensors`]
+    /// reads.
     pub fn check_schema(&self, args: usize) -> Result<()> {
         let text = self.schema.text(self.op)?;
         match schema::mismatch(&text, args) {
@@ -35,13 +36,13 @@ impl Aten {
     }
 }
 
-/// Conversion of an op's results to a row's result: an array, a list, a tuple.
+/// Conversion of an op's results to a row's result: an array, a list or a tuple.
 pub trait FromTensors: Sized {
     /// Takes the results in order; `back` undoes the row's dtype detour.
     fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
 }
 
-/// The reverse of the dtype detour that a call's arguments took.
+/// Converts results back from the dtype to which a call's arguments were converted.
 pub struct Back<'b> {
     on: OpContext<'b>,
     detour: Detour,
@@ -121,8 +122,8 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     }
 }
 
-/// The arguments with out-of-range numbers replaced by infinity, if libtorch computes in float32, because it refuses
-/// numbers beyond float32's range. `None` if all numbers are in range.
+/// The arguments, with numbers beyond float32's range replaced by infinity if libtorch computes in float32, because
+/// libtorch refuses such numbers. `None` if all numbers are in range.
 fn infinite_beyond_float32<'a>(dtype: DType, args: &[Arg<'a>]) -> Option<Vec<Arg<'a>>> {
     let narrow = matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64);
     let beyond = |arg: &Arg<'_>| matches!(arg, Arg::Real(x) if x.abs() > f64::from(f32::MAX));

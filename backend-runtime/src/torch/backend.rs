@@ -50,8 +50,8 @@ impl Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
     }
 
-    /// The same device, with its tensors treated like a GPU's: CPU loops copy to and from their memory and never access
-    /// it in place. For tests of these copies on machines without a GPU.
+    /// The same device, with its tensors treated like those of a GPU: CPU loops copy tensors to and from the host, and
+    /// never access them in place. This is for tests of these copies on machines without a GPU.
     #[doc(hidden)]
     #[must_use]
     pub fn copying(self) -> Torch {
@@ -119,7 +119,7 @@ impl Arrays for Torch {
         copy: CopyMode,
     ) -> Result<ManagedTensor> {
         let tensor = exchange::export(self.index, x.into_array(), copy)?;
-        // the copy was only just queued
+        // wait, because the copy was only queued
         self.synchronize().map_err(|why| why.within("to_dlpack"))?;
         Ok(tensor)
     }
@@ -158,7 +158,7 @@ impl Arrays for Torch {
     }
 
     fn free_cache(&self) -> Result<()> {
-        // the CPU backend computes the ops that libtorch lacks
+        // the CPU backend has a cache too, because it computes the ops that libtorch lacks
         self.host.free_cache()?;
         memory::free_cache(self.index)
     }

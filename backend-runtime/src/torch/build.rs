@@ -34,10 +34,12 @@ impl Built {
     }
 }
 
-/// The path of the shim for this libtorch (its folder `torch`), compiled unless the cache has it.
+/// Returns the path of the shim for the libtorch in the folder `libtorch`, and compiles the shim unless the cache has
+/// it.
 ///
-/// The first use of the backend does this too; an earlier call moves the wait to a set-up step. Without a cache folder
-/// this function fails, whereas the first use compiles the shim for that run only, with a message on stderr.
+/// The first use of the backend does this too; a call of this function moves the compilation to a set-up step. Without
+/// a cache folder this function returns an error, whereas the first use compiles the shim for that run only, and prints
+/// a message on stderr.
 pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     let torch = check::path(libtorch, Trust::Named)
         .map_err(|why| unavailable(format!("{} cannot be used: {why}", libtorch.display())))?;
@@ -58,7 +60,7 @@ pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     if let Some(path) = kept(&folder, &prefix) {
         return Ok(Built { path, unkept: None });
     }
-    // in the same folder, because a finished file can be moved only within one file system
+    // the work folder is in the cache folder, because a finished file can be moved only within one file system
     let work = match Private::new_in(&folder) {
         Ok(work) => work,
         Err(why) => return for_this_run(libtorch, why),
@@ -85,7 +87,8 @@ fn prefix(libtorch: &Path) -> Result<String> {
     Ok(format!("backends-torch-{version}-{:032x}-", key(libtorch)))
 }
 
-/// File name of a shim in the cache: the hash of its sources and the hash of its content, which reveals damage.
+/// File name of a shim in the cache. It has the hash of the shim's sources, and the hash of its content, which reveals
+/// damage.
 fn name(prefix: &str, content: &[u8]) -> String {
     format!("{prefix}{:032x}{}", cache::hash(&[content]), env::consts::DLL_SUFFIX)
 }
@@ -220,7 +223,7 @@ mod tests {
             assert_eq!(kept(folder, "shim-"), None, "{damaged}");
             assert!(!path.exists());
         }
-        // renamed to the name of another shim
+        // the file is renamed to the name of another shim
         keep(&source, folder, "shim-").unwrap();
         fs::rename(&path, folder.join(path.file_name().unwrap().to_str().unwrap().replace("shim-", "shim-0"))).unwrap();
         assert_eq!(kept(folder, "shim-"), None);

@@ -39,7 +39,7 @@ struct Handle(NonNull<c_void>);
 
 // SAFETY: an operator handle is immutable, and libtorch calls it from any thread.
 unsafe impl Send for Handle {}
-// SAFETY: as for `Send`.
+// SAFETY: an operator handle is immutable, and libtorch calls it from any thread.
 unsafe impl Sync for Handle {}
 
 impl Schema {
@@ -63,7 +63,7 @@ impl Schema {
             |s: &str| CString::new(s).map_err(|_| Error::argument(op, format!("`{s}` must be the name of an op")));
         let (name, overload) = (text(self.name)?, text(self.overload)?);
         let mut handle = std::ptr::null_mut();
-        // SAFETY: both strings live through the call, and on success `handle` is written.
+        // SAFETY: both strings outlive the call, and on success the shim writes `handle`.
         let status = unsafe { (shim.find)(name.as_ptr(), overload.as_ptr(), &mut handle) };
         let Some(handle) = NonNull::new(handle).map(Handle) else {
             return Err(shim.error(op, status, &""));
@@ -100,7 +100,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// The results of a call, taken in order. Those not taken are dropped.
+/// The results of a call, taken in order. Results that are not taken are dropped.
 pub struct Results {
     op: &'static str,
     values: [Value; MOST_RESULTS],
@@ -141,7 +141,8 @@ fn undefined(op: &'static str) -> Error {
 /// Takes the tensors of a list that the shim returned, and frees the list.
 fn tensors(value: &Value) -> Vec<Tensor> {
     let list = value.word as *mut *mut super::ffi::Impl;
-    // SAFETY: the shim returned `count` pointers with one reference each, and the list itself, which are taken once.
+    // SAFETY: the shim returned a list of `count` pointers with one reference each; this function takes each reference
+    // and the list once.
     unsafe {
         let tensors = (0..value.count as usize).filter_map(|i| Tensor::owning(*list.add(i))).collect();
         (shim().drop_list)(list.cast());
@@ -153,7 +154,7 @@ impl Drop for Results {
     fn drop(&mut self) {
         for value in &self.values[self.next.min(MOST_RESULTS)..] {
             match value.tag {
-                // SAFETY: this reference was not taken.
+                // SAFETY: the value owns one reference, which was not taken.
                 tag::TENSOR => drop(unsafe { Tensor::owning(value.word as *mut _) }),
                 tag::TENSORS => drop(tensors(value)),
                 _ => {}

@@ -28,8 +28,8 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
         }
         (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
         (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
-        // libtorch converts by way of float32, which holds all 16-bit integers exactly, and all integers in the range
-        // of float16
+        // libtorch converts through float32, which represents all 16-bit integers exactly, and all integers in the
+        // range of float16
         (DTypeKind::Signed | DTypeKind::Unsigned, _) if to == DType::BFloat16 && from.size() > 2 => {
             to_bfloat16(on, x, from)
         }
@@ -37,7 +37,7 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
     }
 }
 
-/// Converts integers to bfloat16 with a single rounding: by way of float64, whose last bit is set if digits were lost.
+/// Converts integers to bfloat16 with a single rounding, through float64, whose last bit is set if digits were lost.
 fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     let to = DType::BFloat16;
     if from.size() < 8 {
@@ -70,8 +70,8 @@ fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     }
 }
 
-/// Converts float64 to integers: truncated toward 0 and saturated; NaN becomes 0. C leaves out-of-range values and NaN
-/// undefined.
+/// Converts float64 to integers: numbers are truncated toward 0 and saturated, and NaN becomes 0. In C, the conversion
+/// of out-of-range values and NaN is undefined.
 fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     let zero = Number::of(0_f64);
     let nan = on.call(&ops::ISNAN, args![x])?;
@@ -81,7 +81,7 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
         (_, bits) => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1), bits),
     };
     if bits < 64 {
-        // max - 1 is exact in float64 here
+        // `max - 1` is exact in float64 for these dtypes
         let limited = on.call(&ops::CLAMP, args![&x, min, max - 1.0])?;
         return on.cast(&on.cast(&limited, DType::Int64)?, to);
     }
@@ -90,7 +90,8 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if to == DType::Int64 {
         return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
     }
-    // uint64 in the bits of int64: the upper half is the excess over 2^63 with the first bit set
+    // uint64 is computed in the bits of int64: a number in the upper half is its excess over 2^63, with the first bit
+    // set
     let half = Number::of(2_f64.powi(63));
     let upper = on.call(&ops::GE, args![&safe, half])?;
     let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;
@@ -101,7 +102,7 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
 }
 
 /// Converts reals and complex numbers to another precision with a single rounding. libtorch converts float64 to 16 bits
-/// by way of float32, which would round twice; here the intermediate float32 is rounded to odd, which preserves the
+/// through float32, which would round twice. Here the intermediate float32 is rounded to odd, which preserves the
 /// information for the second rounding.
 pub fn narrow(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if !x.is(DType::Float64) || computed_in(to) == to {

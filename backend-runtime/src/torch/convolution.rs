@@ -1,4 +1,4 @@
-//! Convolutions and pooling: by libtorch, and for integers, which libtorch does not support, by the loops of
+//! Convolutions and pooling by libtorch. Integers, which libtorch does not support, are computed by the loops of
 //! [`Numpyish`](crate::numpyish::Numpyish).
 
 use super::{
@@ -160,7 +160,7 @@ fn mean_of_padded<T: Real>(
         let arguments = args![&padded, &taps[..], &stride[..], &[0_usize; 3][..], false, true, 1_i64];
         on.call(&ops::AVG_POOL3D, arguments)
     };
-    // in the dtype in which the pooling computes
+    // the border has the dtype in which the pooling computes
     let full = |shape: &[usize], value: f64| match T::DTYPE {
         DType::Float64 => on.full(shape, value),
         _ => on.full(shape, value as f32),

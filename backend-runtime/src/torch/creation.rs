@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// An array from a host array; on the CPU without a copy.
+/// An array with the elements of a host array; on the CPU nothing is copied.
 pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> {
     b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
@@ -87,7 +87,7 @@ pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<T
         let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
         let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
         let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, T::DTYPE)?;
-        // the first element is `start`, even if the step is infinite and times 0 gives NaN
+        // the first element is `start`, even if the step is infinite, so that 0 times the step is NaN
         let first = on.call(&ops::EQ, args![&index, Number::of(0_i64)])?;
         return on.array(on.select(&first, &on.number(Number::of(start))?, &sum)?);
     }
@@ -108,7 +108,7 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
     let part = |start: f64, end: f64| -> Result<Tensor> {
         let (start, stop) = (start / double, end / double);
         let (difference, step) = (stop - start, (stop - start) / intervals);
-        // if the step underflows, dividing by the intervals comes first
+        // if the step underflows to 0, the index is divided by the number of intervals first
         let scaled = match step {
             0.0 => on.call(
                 &ops::MUL,

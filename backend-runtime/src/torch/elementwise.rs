@@ -1,5 +1,5 @@
-//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Rows with only an expression
-//! run as loops over host memory.
+//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Rows that have only an
+//! expression run as loops over host memory.
 
 pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 
@@ -32,7 +32,7 @@ pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, 
     let on = b.on("remainder");
     if T::DTYPE.kind() == DTypeKind::Real {
         let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
-        // C's remainder is exact and has the sign of x; a zero takes the sign of y, as in NumPy
+        // C's remainder is exact and has the sign of x; a remainder of zero gets the sign of y, as in NumPy
         let rest = real_fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
@@ -113,7 +113,7 @@ fn from_integers<T: RealNumeric>(on: OpContext<'_>, x: Tensor) -> Result<TorchAr
 }
 
 /// The integer quotient, for operands from [`integers`]. Divisors 0 and -1 are replaced first, because the processor
-/// traps on division by 0 and of the smallest number by -1.
+/// traps on a division by 0, and on a division of the smallest number by -1.
 fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     let one = on.call(&ops::ONES_LIKE, args![y])?;
@@ -138,7 +138,7 @@ fn unsigned_quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor
         let [x, y] = [flip_first(on, x)?, flip_first(on, y)?];
         on.cast(&on.call(&ops::GE, args![&x, &y])?, DType::Int64)
     };
-    // half of x fits in int64; twice its quotient is exact or one too small
+    // half of x fits in int64; twice the quotient of that half is exact or one too small
     let huge = on.call(&ops::LT, args![y, Number::of(ZERO)])?;
     let small = on.select(&huge, &on.call(&ops::ONES_LIKE, args![y])?, y)?;
     let half = on.call(&ops::FLOOR_DIVIDE, args![&half(on, x)?, &small])?;
@@ -168,7 +168,7 @@ pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> 
     on.array(on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)?)
 }
 
-/// The cube root: the power 1/3, corrected for the rounding error of 1/3.
+/// The cube root, computed as the power 1/3 and corrected for the rounding error of 1/3.
 pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("cbrt");
     let via = DtypeStrategy::Float32;
@@ -234,7 +234,7 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
     match T::DTYPE {
         DType::UInt64 => {
             let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
-            // split the exponent into twice a half that fits in int64, and the last bit
+            // the exponent is split into its last bit, and twice a half that fits in int64
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
             on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
@@ -258,8 +258,8 @@ pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Res
     }
 }
 
-/// The complex power, with NumPy's powers of 0: exponent 0 gives 1, an exponent with a positive real part gives 0, any
-/// other NaN.
+/// The complex power, with NumPy's powers of 0: exponent 0 gives 1, an exponent with a positive real part gives 0, and
+/// any other exponent gives NaN.
 fn powers_of_zero(on: OpContext<'_>, x: &Tensor, y: &Tensor, power: &Tensor) -> Result<Tensor> {
     let number = |x: f64, y: f64| on.number(Number::of(Complex::new(x, y)));
     let zero = |x: &Tensor| on.call(&ops::EQ, args![x, Number::of(ZERO)]);
@@ -300,13 +300,13 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
     let scaled = on.call(&ops::MUL, args![&real, &scale])?;
     let square = on.call(&ops::SUM, args![&on.call(&ops::MUL, args![&scaled, &scaled])?, last, true])?;
     let quotient = on.call(&ops::MUL, args![&on.call(&ops::DIV, args![&scaled, &square])?, &scale])?;
-    // the reciprocal of infinity is 0, with signs
+    // the reciprocal of infinity is 0, whose parts keep their signs
     let zeros = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&real])?, &real])?;
     let limited = on.select(&on.call(&ops::ISINF, args![&larger])?, &zeros, &quotient)?;
     on.array(on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])?)
 }
 
-/// `exp(x) - 1`. For complex numbers at the limits, where libtorch returns NaN, the result is corrected.
+/// `exp(x) - 1`. For complex numbers with an infinite real part, the result is corrected, because libtorch returns NaN.
 pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("expm1");
     let value = on.call(&ops::EXPM1, args![x])?;
@@ -316,7 +316,7 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
     let no_angle = on.call(&ops::EQ, args![&angle, Number::of(ZERO)])?;
     let known = on.call(&ops::ISFINITE, args![&angle])?;
-    // an infinite or NaN angle does not change the limits -1 and infinity
+    // for an infinite real part, the limit is -1 or infinity, even if the angle is infinite or NaN
     let infinite = on.call(&ops::ISINF, args![&x])?;
     let lost = on.call(&ops::GT, args![&infinite, &known])?;
     let re = on.select(&on.call(&ops::BITWISE_OR, args![&no_angle, &lost])?, &on.call(&ops::EXPM1, args![&x])?, &re)?;
@@ -367,8 +367,8 @@ pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operan
     if T::DTYPE != DType::UInt64 {
         return from_integers(on, on.call(&ops::SHIFT_RIGHT, args![&x, &by])?);
     }
-    // shifts by one bit first, so that the sign bit is 0; a shift of 2^63 or more is negative here, and acts like one
-    // of 64
+    // the number is first shifted by one bit, so that its sign bit is 0; a shift of 2^63 or more is negative here, and
+    // acts like a shift of 64
     let less = on.call(&ops::SUB, args![&by, Number::of(1_i64)])?;
     let shifted = on.call(&ops::SHIFT_RIGHT, args![&half(on, &x)?, &less])?;
     let none = on.call(&ops::EQ, args![&by, Number::of(ZERO)])?;
@@ -395,12 +395,13 @@ pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     })
 }
 
-/// NumPy's sign of complex numbers: a number with one infinite part points along that axis; with two, the sign is NaN.
+/// NumPy's sign of complex numbers: with one infinite part, the sign points along the axis of that part; with two
+/// infinite parts, the sign is NaN.
 fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let parts = on.call(&ops::VIEW_AS_REAL, args![x])?;
     let radius = on.call(&ops::UNSQUEEZE, args![&on.call(&ops::ABS, args![x])?, -1_i64])?;
     let quotient = on.call(&ops::DIV, args![&parts, &radius])?;
-    // 1 along an infinite part, 0 along a finite one, with the sign of the part
+    // an infinite part becomes 1 with its sign, and a finite part becomes 0 with its sign
     let infinite = on.call(&ops::ISINF, args![&parts])?;
     let direction = on.call(&ops::MUL, args![&infinite, &on.call(&ops::SGN, args![&parts])?])?;
     let both = on.call(&ops::ALL_DIM, args![&infinite, -1_i64, true])?;
@@ -410,7 +411,7 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     join_parts(on, on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&parts])?, &sign)?)
 }
 
-/// Rounds to the nearest integer, and halves to even; complex numbers by parts.
+/// Rounds to the nearest integer, and halves to even; the parts of complex numbers are rounded separately.
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("round");
     match T::DTYPE.kind() {
@@ -465,7 +466,8 @@ pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Re
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
-/// `log(1 + x)`; for complex numbers by the real logarithm of `|1 + x|`, which is accurate near 0.
+/// `log(1 + x)`. For complex numbers, the real part is the real logarithm of `|1 + x|`, computed so that it is accurate
+/// near 0.
 pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let on = b.on("log1p");
     if T::DTYPE.kind() != DTypeKind::Complex {
@@ -476,7 +478,7 @@ pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let shifted = on.call(&ops::ADD, args![&re, one])?;
     let angle = on.call(&ops::ATAN2, args![&im, &shifted])?;
     let far = on.call(&ops::LOG, args![&on.call(&ops::HYPOT, args![&shifted, &im])?])?;
-    // |1 + x|^2 - 1 = re (2 + re) + im^2, which is small if x is
+    // |1 + x|^2 - 1 = re (2 + re) + im^2, which is small if x is small
     let product = on.call(&ops::MUL, args![&re, &on.call(&ops::ADD, args![&re, Number::of(2_i64)])?])?;
     let excess = on.call(&ops::ADD, args![&product, &on.call(&ops::MUL, args![&im, &im])?])?;
     let near = on.call(&ops::MUL, args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)])?;

@@ -22,8 +22,8 @@ fn signed(strides: &[usize]) -> Vec<isize> {
     strides.iter().map(|&stride| stride as isize).collect()
 }
 
-/// A host tensor as an ndarray that shares its memory; `None` if the tensor is on a GPU, too small to be worth sharing,
-/// or in a layout or with bools that an ndarray cannot have.
+/// A host tensor as an ndarray that shares its memory. `None` if the tensor is on a GPU or too small to be worth
+/// sharing, or if an ndarray cannot have its layout or its bools.
 pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let tensor = x.tensor();
     if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {
@@ -32,13 +32,13 @@ pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let strides = signed(tensor.strides());
     let first = tensor.data().cast_const().cast::<T>();
     let fits = first.is_aligned() && !rules::overlaps(tensor.shape(), &strides);
-    // the copy then reports invalid bools as an error
+    // the copy that is made instead reports invalid bools as an error
     if !fits || T::DTYPE == DType::Bool && x.view().is_err() {
         return None;
     }
     let of = if tensor.is_owned() { Owner::Library } else { Owner::Foreign };
-    // SAFETY: the tensor has elements of this dtype at these strides, and lives as long as the array; because of this
-    // second handle nobody writes to it.
+    // SAFETY: the tensor has elements of this dtype at these strides, and lives as long as the array. Nobody writes to
+    // it, because the array holds a second handle.
     Some(unsafe { foreign::array(first, tensor.shape(), &strides, Box::new(tensor.clone()), of) })
 }
 
@@ -55,12 +55,12 @@ pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: Co
         _ => READ_ONLY,
     };
     let mut made = std::ptr::null_mut();
-    // SAFETY: the tensor is alive; on success the result is written.
+    // SAFETY: the tensor is alive, and on success the shim writes `made`.
     let status = unsafe { (shim().to_dlpack)(tensor.as_ptr(), (copy == CopyMode::Always).into(), &mut made) };
     if status != status::DONE {
         return Err(shim().error(TO, status, &""));
     }
-    // SAFETY: libtorch returned a tensor with a handle that keeps the elements alive; because of that handle nobody
+    // SAFETY: libtorch returned a tensor with a handle that keeps the elements alive, and because of which nobody
     // writes to them. Lazy conjugation and negation are resolved in all tensors of this backend.
     unsafe { ManagedTensor::from_legacy(made, flags) }.map_err(|why| why.within(TO))
 }
@@ -97,13 +97,13 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
         return Err(Error::argument(FROM, why));
     }
     if index < 0 && T::DTYPE == DType::Bool {
-        // SAFETY: the tensor's elements are on the host and stay alive as long as it does.
+        // SAFETY: the tensor's elements are on the host, and stay alive as long as the tensor.
         unsafe { dlpack::check_bools(layout)? };
     }
     let (source, reversed) = tensor.into_raw_upward();
     let mut result = std::ptr::null_mut();
     // SAFETY: the shim takes ownership of the tensor, and calls its deleter once, even on failure; the memory is valid
-    // until then, and nobody writes to it. On success the result is written.
+    // until then, and nobody writes to it. On success the shim writes `result`.
     let status = unsafe {
         (shim.from_dlpack)(
             source,

@@ -37,7 +37,7 @@ pub mod tag {
     pub const TEXT: i32 = 9;
 }
 
-/// The status codes of the shim's functions, numbered as in its `Status`.
+/// The status codes of the shim's functions, numbered as in the shim's `Status`.
 pub mod status {
     #![allow(missing_docs)]
     use std::ffi::c_int;
@@ -57,7 +57,7 @@ pub struct Value {
     pub aux: i32,
     /// An integer, the bits of a double, or a pointer.
     pub word: u64,
-    /// Number of elements behind the pointer.
+    /// Number of elements at the pointer.
     pub count: u64,
 }
 
@@ -78,8 +78,8 @@ macro_rules! shim {
         impl Shim {
             /// Looks up the functions in an open library.
             fn of(library: &libloading::os::unix::Library) -> std::result::Result<Shim, libloading::Error> {
-                // SAFETY: the types are those of the functions with these names in shim.cpp, which this crate contains
-                // and compiled.
+                // SAFETY: the types are those of the functions with these names in shim.cpp, from which this crate
+                // compiled the library.
                 unsafe { Ok(Shim { $($name: *library.get(concat!("backends_", stringify!($name)).as_bytes())?,)* }) }
             }
         }
@@ -162,8 +162,8 @@ pub fn load() -> Result<&'static Shim> {
     SHIM.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
-/// The loaded shim; panics if it is not loaded. Call it only where a tensor exists, which proves that the shim was
-/// loaded.
+/// The loaded shim; panics if it is not loaded. Call it only if a tensor exists, because the tensor proves that the
+/// shim was loaded.
 #[inline(always)]
 pub fn shim() -> &'static Shim {
     match SHIM.get() {
@@ -195,7 +195,8 @@ fn open(place: &Place) -> Result<Shim> {
     if let Some(why) = built.unkept() {
         cache::say_once(why);
     }
-    // a libtorch without CUDA, or with missing CUDA libraries, still serves the CPU; a damaged one does not
+    // a libtorch without CUDA, or with missing CUDA libraries, can still be used for the CPU, but a damaged one is
+    // refused
     let cuda = locate::library(&place.torch, "torch_cuda");
     let cuda = if cuda.is_file() { dlopen(&examine(&cuda)?, RTLD_GLOBAL).ok() } else { None };
     let load = |path: &Path| {
@@ -206,7 +207,7 @@ fn open(place: &Place) -> Result<Shim> {
         Ok((library, functions))
     };
     let (library, functions) = match load(&built.path) {
-        // a cached shim may belong to another build of this version, or lack functions
+        // the cached shim is removed: it may belong to another build of this version, or lack functions
         Err(_) if built.unkept().is_none() => {
             std::fs::remove_file(&built.path)
                 .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())).caused_by(e))?;
@@ -224,11 +225,11 @@ fn open(place: &Place) -> Result<Shim> {
 /// version, and is accepted.
 #[cfg(unix)]
 fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()> {
-    // SAFETY: the function has always had this type, and no side effects.
+    // SAFETY: the function has had this type in all versions, and has no side effects.
     let Ok(version) = (unsafe { cpu.get::<unsafe extern "C" fn() -> u64>(b"aoti_torch_abi_version") }) else {
         return Ok(());
     };
-    // SAFETY: as above.
+    // SAFETY: `version` has no side effects and returns a number, and so does `built_for`.
     let (loaded, built) = unsafe { (version() >> 48, (shim.built_for)()) };
     let built = u64::from(built >> 16) << 8 | u64::from(built & 0xff);
     if loaded == built {

@@ -26,7 +26,7 @@ macro_rules! along_one_axis {
             let on = b.on(stringify!($name));
             let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
             if x.tensor().size() == 0 {
-                // libtorch refuses empty input; NumPy pads it with zeros, whose transform is zero
+                // libtorch refuses empty input; NumPy pads empty input with zeros, whose transform is zero
                 return on.array(on.full(&shape, <T::$out>::ZERO)?);
             }
             let (axis, n) = axes[0];
@@ -49,7 +49,8 @@ along_one_axis! {
     ihfft<Real> -> Complex = IHFFT, half: Result;
 }
 
-/// Transforms along one axis after another: `along` for the axis with the half spectrum, `complex` for the other axes.
+/// Transforms along one axis after another, with the op `along` for the axis with the half spectrum, and the op
+/// `complex` for the other axes.
 fn one_by_one(
     on: OpContext<'_>,
     x: Tensor,
@@ -116,7 +117,7 @@ fn centred<T: Element>(
     on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
 }
 
-/// `count` integers divided by `n * d`.
+/// Sample frequencies: `count` integers divided by `n * d`.
 fn frequencies<T: Real>(
     on: OpContext<'_>,
     n: usize,

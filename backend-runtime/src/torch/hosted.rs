@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A tensor's elements on the host: its own memory, or a copy from a GPU.
+/// A tensor's elements on the host: in the tensor's own memory, or in a copy from a GPU.
 pub(super) enum Hosted<'a, T: Element> {
     Here(View<'a>),
     Copied(HostArray<T>),

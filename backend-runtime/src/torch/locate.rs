@@ -32,9 +32,9 @@ pub struct Place {
     pub trust: Trust,
 }
 
-/// The folders with the libraries that one of libtorch's libraries is linked to: its own folder, and NVIDIA's packages
-/// that libtorch's wheel depends on. The path must have no symbolic links, because the loader starts from the real
-/// path.
+/// The folders with the libraries to which one of libtorch's libraries is linked: the library's own folder, and
+/// NVIDIA's packages, on which libtorch's wheel depends. The path must have no symbolic links, because the loader
+/// starts from the real path.
 pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     let Some(beside) = library.parent() else { return Vec::new() };
     let packages = beside.ancestors().nth(2).map(|above| fs::read_dir(above.join("nvidia")));
@@ -49,7 +49,7 @@ pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// Like [`libtorch`], with how the folder was found.
+/// Like [`libtorch`], but the result also says how the folder was found.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);
@@ -81,7 +81,8 @@ fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) 
     })
 }
 
-/// The folder itself, or `torch` in it, if it contains libtorch; an error if it does but is not trusted.
+/// Returns the folder itself, or the folder `torch` in it, if it contains libtorch; returns an error if that folder is
+/// not trusted.
 fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
     let folders = [folder.to_path_buf(), folder.join("torch")];
     let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };

@@ -1,7 +1,7 @@
-//! Rows with expressions that no op of libtorch computes: the loops of [`Numpyish`](crate::numpyish::Numpyish) run on
-//! host memory. The result overwrites a tensor that was passed by value if nothing else uses its memory; otherwise it
-//! is a new array, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is
-//! copied back.
+//! Rows whose expressions no op of libtorch computes: the loops of [`Numpyish`](crate::numpyish::Numpyish) run on host
+//! memory. The result overwrites a tensor that was passed by value if nothing else uses its memory; otherwise it is a
+//! new array, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied
+//! back.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -136,7 +136,7 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
         match x.host_view() {
             Some(view) => Ok(OnHost::InPlace(view.view(), is_given.then_some(x))),
-            // a tensor of bools with a byte that is neither 0 nor 1
+            // the tensor is on the host, so one of its bools has a byte that is neither 0 nor 1
             None => Err(x.view().err().map_or_else(|| Error::unsupported(op, "torch"), |why| why.within(op))),
         }
     }
@@ -150,7 +150,7 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    /// The operand of an op whose result has the dtype `U`.
+    /// This operand for an op whose result has the dtype `U`.
     fn given<U: Element>(&self) -> Given<'_> {
         let over = match self {
             OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),
@@ -168,7 +168,7 @@ struct Given<'a> {
 }
 
 /// # Safety
-/// As for [`numpyish_run`](crate::numpyish::typed::Typed::numpyish_run).
+/// The conditions of [`numpyish_run`](crate::numpyish::typed::Typed::numpyish_run) hold.
 unsafe fn run<U: Element, const N: usize>(
     b: &Torch,
     kernel: &'static Kernel,
@@ -178,12 +178,13 @@ unsafe fn run<U: Element, const N: usize>(
     let views = operands.each_ref().map(|operand| operand.view);
     for Given { view, over } in operands {
         if let Some(tensor) = over
-            // SAFETY: the caller's promise; the tensor has the dtype of the result, and nothing else uses its memory.
+            // SAFETY: the caller guarantees that the kernel fits the op and the views. The tensor has the dtype of the
+            // result, and nothing else uses its memory.
             && unsafe { run_over(kernel, op, &views, view) }
         {
             return TorchArray::new(kernel.name(), tensor.clone());
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the conditions of `numpyish_run`.
     from_host(unsafe { U::numpyish_run(kernel, op, &views)? }, b.index()).map_err(|why| why.within(kernel.name()))
 }

@@ -106,7 +106,7 @@ pub fn stack<T: Element>(b: &Torch, xs: &[&TorchArray<T>], axis: isize) -> Resul
 pub fn unstack<T: Element>(b: &Torch, x: &TorchArray<T>, axis: isize) -> Result<Vec<TorchArray<T>>> {
     let on = b.on("unstack");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
-    // libtorch would create every slice before the limit on their number is checked
+    // the number of slices is checked first, because libtorch would create every slice
     rules::list::<TorchArray<T>>(on.op, x.shape()[axis])?;
     on.list(&ops::UNBIND, args![x, axis])?.into_iter().map(|t| on.array(t)).collect()
 }
@@ -202,7 +202,7 @@ pub fn pad<T: Element>(
 fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
-    // for a period that runs forth and back: an index `i` beyond the end becomes `last - i`
+    // within one period the indices run forth and back: an index `i` beyond the end becomes `last - i`
     let mirrored = |period: i64, last: i64| {
         let there = modulo(period)?;
         let back = on.call(&ops::SUB, args![&on.number(Number::of(last))?, &there])?;

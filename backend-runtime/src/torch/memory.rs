@@ -1,5 +1,5 @@
-//! Description and memory use of libtorch's devices: for the CPU the host's, for a GPU as counted by libtorch's
-//! allocator. Devices are numbers here: -1 is the CPU.
+//! Description and memory use of libtorch's devices. The memory use of the CPU is that of the host, and libtorch's
+//! allocator counts that of a GPU. A device is a number here; -1 is the CPU.
 
 use super::{ffi, tensor::device_name};
 #[cfg(feature = "cuda")]
@@ -41,16 +41,16 @@ pub(super) fn reset_peak(backend: &'static str, index: i32) -> Result<()> {
     if index < 0 {
         return host::reset_peak(backend);
     }
-    // SAFETY: the function accepts any number, and refuses one that is not a GPU's.
+    // SAFETY: the function accepts any number, and returns an error if it is not the number of a GPU.
     on_gpu("reset_peak_memory", index, |shim| unsafe { (shim.reset_peak)(index) })
 }
 
-/// Frees GPU memory that libtorch caches. On the CPU it caches nothing.
+/// Frees GPU memory that libtorch caches. On the CPU libtorch caches nothing.
 pub(super) fn free_cache(index: i32) -> Result<()> {
     if index < 0 {
         return Ok(());
     }
-    // SAFETY: as above.
+    // SAFETY: the function accepts any number, and returns an error if it is not the number of a GPU.
     on_gpu("free_cache", index, |shim| unsafe { (shim.free_cache)(index) })
 }
 

@@ -1,4 +1,4 @@
-//! libtorch, loaded at run time: any of its ops by name, on the CPU and on GPUs.
+//! libtorch, loaded at run time. Any of its ops can be called by name, on the CPU and on GPUs.
 //!
 //! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` calls the function
 //! `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no equivalent op.
@@ -7,10 +7,10 @@
 //!
 //! No part of libtorch is needed to build this crate. The first [`Torch::new`] looks for it in `$LIBTORCH` (its folder
 //! `torch`, which has `lib` and `include`), in `libtorch/torch` of the program's cargo project, and in `python3`'s
-//! packages; never in a place where another user may have put it. A shim of some hundred lines is then compiled against
-//! its headers, with `$CXX`, `g++`, `c++` or `clang++`, and kept for later runs in `$BACKENDS_CACHE`, else in
-//! `backends` of the user's cache folder, if there is one. If something is missing, [`Torch::new`] returns
-//! [`Error::Unavailable`](crate::Error::Unavailable), whose message says what to do.
+//! packages. It refuses a libtorch that another user may have put there. Then it compiles a shim of some hundred lines
+//! against libtorch's headers, with `$CXX`, `g++`, `c++` or `clang++`, and keeps the shim for later runs in
+//! `$BACKENDS_CACHE`, else in `backends` of the user's cache folder, if there is one. If something is missing,
+//! [`Torch::new`] returns [`Error::Unavailable`](crate::Error::Unavailable), whose message says what to do.
 
 mod array;
 pub mod aten;

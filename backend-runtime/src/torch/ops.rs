@@ -168,7 +168,7 @@ ops! {
     ZEROS_LIKE = "zeros_like";
 }
 
-/// `copy_`, which writes to its argument: only for tensors without another handle.
+/// `copy_`, which writes to its argument, so it may be used only for tensors without another handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");
 
 /// `index_put_`, which also writes to its argument.

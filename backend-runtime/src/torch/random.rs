@@ -1,6 +1,6 @@
-//! Random numbers, generated as described in [`crate::random`], the same on every backend: on the CPU by the same code,
-//! and on a GPU by libtorch's integer ops, where the logarithms and sines of normal numbers may differ in the last
-//! digits.
+//! Random numbers, generated as described in [`crate::random`], so that they are the same on every backend. On the CPU
+//! they come from the same code as those of the other backends, and on a GPU from libtorch's integer ops; there, normal
+//! numbers may differ in the last digits, because they take logarithms and sines.
 
 mod distributions;
 
@@ -92,7 +92,7 @@ impl Words {
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
-            // each product is used by the other row
+            // the product of each row goes to the other row
             let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
             even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
             odd = and(&product)?;
@@ -101,13 +101,13 @@ impl Words {
         Ok(Words { even, odd })
     }
 
-    /// Pairs of words as 64 bits, with the even word high: two per block.
+    /// Pairs of words as numbers of 64 bits, with the even word in the high half; there are two per block.
     fn bits(&self, on: OpContext<'_>) -> Result<Tensor> {
         let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
         on.call(&ops::BITWISE_OR, args![&high, &self.odd])
     }
 
-    /// float64 in [0, 1) from the high 53 bits of two words: two per block.
+    /// float64 numbers in [0, 1) from the high 53 bits of two words; there are two per block.
     fn units64(&self, on: OpContext<'_>) -> Result<Tensor> {
         let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
         let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
@@ -115,7 +115,7 @@ impl Words {
     }
 }
 
-/// float32 in [0, 1) from the high 24 bits of each word.
+/// float32 numbers in [0, 1) from the high 24 bits of each word.
 fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     let bits = on.call(&ops::SHIFT_RIGHT, args![words, Number::of(8_i64)])?;
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
@@ -127,12 +127,12 @@ fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
 }
 
-/// Number of reals in an array of this dtype; checks its size.
+/// Number of reals in an array of this dtype and shape; checks the array's size.
 fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
     Ok(rules::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
 }
 
-/// An array from reals in order; each complex number takes two.
+/// An array of the reals in their order; each complex number takes two of them.
 fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.reshape(reals, shape)?);
@@ -165,7 +165,7 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
 
 fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
     let n = reals::<T>(on, shape)?;
-    // the Box-Muller transform: 1 - u is in (0, 1], so its logarithm is finite
+    // this is the Box-Muller transform: 1 - u is in (0, 1], so its logarithm is finite
     let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
         let rest = on.call(&ops::ADD, args![&on.call(&ops::NEG, args![u])?, one])?;
         let squared = on.call(&ops::MUL, args![&on.call(&ops::LOG, args![&rest])?, minus_two])?;
@@ -203,7 +203,8 @@ fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, hi
     let add = |x: &Tensor, y: &Tensor| on.call(&ops::ADD, args![x, y]);
     let word = |x: &Tensor| on.call(&ops::BITWISE_AND, args![x, Number::of(WORD)]);
     let high = |x: &Tensor| word(&on.call(&ops::SHIFT_RIGHT, args![x, Number::of(32_i64)])?);
-    // the high 64 bits of the product of 64 random bits and the distance, from products of 32-bit words
+    // computes the high 64 bits of the product of 64 random bits and the distance `high - low`, from products of 32-bit
+    // words
     let (left, right) = (times(&odd, upper)?, times(&even, lower)?);
     let middle = add(&add(&word(&left)?, &word(&right)?)?, &high(&times(&odd, lower)?)?)?;
     let carried = add(&add(&high(&left)?, &high(&right)?)?, &high(&middle)?)?;
@@ -214,7 +215,7 @@ fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, hi
 
 fn permutation_on_device<T: Integer>(on: OpContext<'_>, n: usize) -> Result<TorchArray<T>> {
     let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
-    // flip the first bit, since the keys are unsigned
+    // the sort is signed and the keys are unsigned, so their first bit is flipped
     let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
     let (_, order) = on.pair(&ops::SORT, args![&keys, true, 0_i64, false])?;
     on.array(convert(on, &order, DType::Int64, T::DTYPE)?)

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Axes, DType, DTypeKind, Element, Float, Interpolation, Numeric, Ordered, Real, Result, rules};
 
-/// The axes of a reduction, adapted for libtorch, which takes an empty list for all axes.
+/// The axes of a reduction, adapted for libtorch, to which an empty list means all axes.
 struct ReductionAxes {
     x: Tensor,
     axes: Vec<usize>,
@@ -26,7 +26,7 @@ impl ReductionAxes {
         if !axes.is_empty() {
             return Ok(ReductionAxes { x, axes, keepdims });
         }
-        // reduction over no axis: each element is reduced alone, along a new axis of length 1
+        // a reduction over no axis reduces each element alone, along a new axis of length 1
         let ndim = x.ndim();
         Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
@@ -229,7 +229,7 @@ fn scan<T: Element>(
     };
     let mut first = scanned.shape().to_vec();
     first[axis] = 1;
-    // the initial element is a tensor that libtorch fills; the scan may be empty, so a slice of it would not do
+    // the initial element is a new tensor, because the scan may be empty and then has no slice of length 1
     let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }
@@ -342,8 +342,8 @@ fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> 
     }
 }
 
-/// Fractional positions of the quantiles among `n` sorted elements, rounded as in NumPy: to the dtype, if it can
-/// represent all indices.
+/// Fractional positions of the quantiles among `n` sorted elements. As in NumPy, they are rounded to the dtype if it
+/// can represent all indices.
 fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
     let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
     if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
@@ -364,7 +364,7 @@ fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpol
             on.call(&ops::MUL, args![&apart, Number::of(0.5_f64)])?
         }
     };
-    // the dtype is that of the lanes; `part` is rounded to it, as in NumPy
+    // `part` is rounded to the dtype of the elements, as in NumPy
     let (low, high) = (at(&floor)?, at(&ceil)?);
     let part = on.call(&ops::TO_OTHER, args![&part, &low])?;
     let step = on.call(&ops::SUB, args![&high, &low])?;
@@ -373,7 +373,8 @@ fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpol
     let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
     let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
     let found = on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)?;
-    // if the step is infinite, use weights: one end is infinite, or both are large with opposite signs
+    // if the step is infinite, the result is the weighted sum of both ends, which are infinite, or large with opposite
+    // signs
     let shares = |x: &Tensor, share: &Tensor| on.call(&ops::MUL, args![x, share]);
     let weighted = on.call(&ops::ADD, args![&shares(&low, &left)?, &shares(&high, &part)?])?;
     let weighted = on.select(&on.call(&ops::EQ, args![&part, Number::of(1.0_f32)])?, &high, &weighted)?;

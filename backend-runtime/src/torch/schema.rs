@@ -5,7 +5,7 @@
 /// may call it.
 ///
 /// `(a!)` marks an argument that is written, as in `out`, `zero_`, `set_` and `resize_`. `(a)` marks an argument that
-/// shares memory with the result, as in views: this is safe, because no op writes to its arguments.
+/// shares memory with the result, as in views: this is safe, because rows call no op that writes to its arguments.
 pub fn written(text: &str) -> Option<String> {
     if !text.starts_with("aten::") {
         return Some("is none of libtorch's own ops, whose schemas say what is written".into());
@@ -17,8 +17,8 @@ pub fn written(text: &str) -> Option<String> {
     })
 }
 
-/// Arguments that are written without a mark in the schema: the statistics that training updates, and the noise that
-/// `rrelu_with_noise` stores.
+/// Arguments that ops write although the schema does not mark them: the statistics that training updates, and the noise
+/// that `rrelu_with_noise` stores.
 const WRITTEN_UNSAID: [&str; 3] = ["running_mean", "running_var", "noise"];
 
 /// The reason why a call with this many arguments does not fit the schema; `None` if it does.

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, all built on one stable sort.
+//! Sorting, searching and sets, all by one stable sort.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -21,7 +21,7 @@ fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<
     if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
-/// Sorted elements and their indices; stable, with NaN last.
+/// Sorted elements and their original indices. The sort is stable, and puts NaN last.
 fn ordered<T: Element>(
     on: OpContext<'_>,
     x: &TorchArray<T>,
@@ -30,7 +30,8 @@ fn ordered<T: Element>(
 ) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // libtorch loops over all lanes even if they have no elements, and there may be 2^60 lanes
+        // no call is made, because libtorch loops over all lanes even if they have no elements, and there may be 2^60
+        // lanes
         let indices = on.full(x.shape(), 0_i64)?;
         return Ok((x, indices));
     }
@@ -86,7 +87,7 @@ fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     if T::DTYPE.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
-    // the sum turns -0 into 0; the bits of negative numbers run in the opposite order, so all except the sign are
+    // the sum turns -0 into 0; the bits of negative numbers have the opposite order, so all bits except the sign are
     // inverted
     let integer = signed(T::DTYPE);
     let plus_zero = on.call(&ops::ADD, args![x, Number::of(0_i64)])?;
@@ -100,11 +101,12 @@ fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
 }
 
 /// Sorts complex numbers along one axis in NumPy's order; returns them and their original indices. They are ordered by
-/// real part, then by imaginary part; after them come those with a NaN imaginary part, then a NaN real part, then both.
+/// real part, then by imaginary part; after them come numbers with a NaN imaginary part, then with a NaN real part,
+/// then with both.
 fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let order_of = |key: &Tensor| Ok(on.pair(&ops::SORT, args![key, true, 0_i64, false])?.1);
     let unknown = |part: &Tensor| on.cast(&on.call(&ops::ISNAN, args![part])?, DType::UInt8);
-    // stable sorts by one key after another, the least important first
+    // the array is sorted stably by one key after another, the least important first
     let mut order = order_of(&on.call(&ops::IMAG, args![x])?)?;
     let mut sorted = on.pick(x, 0, &order)?;
     for step in 0..2 {
@@ -122,7 +124,7 @@ fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((sorted, order))
 }
 
-/// The sorted elements of an array, and the positions of the distinct ones.
+/// The sorted elements of an array, and the positions of the distinct elements.
 struct Distinct {
     /// The flattened elements, sorted.
     sorted: Tensor,
@@ -130,7 +132,7 @@ struct Distinct {
     order: Tensor,
     /// For each sorted element, whether it is the first of its value.
     is_first: Tensor,
-    /// Indices of the first elements, among the sorted ones.
+    /// Positions of these first elements among the sorted elements.
     firsts: Tensor,
 }
 
@@ -166,7 +168,7 @@ impl Distinct {
         on.array(on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])?)
     }
 
-    /// The index of each element's value among the distinct ones, in the shape of the array.
+    /// The index of each element's value among the distinct values, in the shape of the array.
     fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<TorchArray<i64>> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;

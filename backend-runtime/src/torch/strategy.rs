@@ -1,4 +1,4 @@
-//! Computation of dtypes that libtorch lacks for an op, without leaving the device.
+//! Computes dtypes that libtorch does not support for an op, without leaving the device.
 
 use super::{
     call::{OpContext, args},
@@ -12,14 +12,15 @@ use crate::{DType, Result, bf16, f16};
 pub enum DtypeStrategy {
     /// libtorch supports every dtype of the row.
     Direct,
-    /// Computes uint16, uint32 and uint64 as the signed integers with the same bits: for ops that only move bits, or
-    /// wrap.
+    /// Computes uint16, uint32 and uint64 as the signed integers with the same bits; for ops that only move bits, or
+    /// whose results wrap.
     Wrap,
     /// Maps uint16, uint32 and uint64 to signed integers in the same order, by flipping the first bit.
     Order,
     /// Computes 16-bit floats in float32, with a single rounding at the end.
     Float32,
-    /// Like `Wrap`, and complex numbers become pairs of reals: libtorch's own complex sum makes NaN of an infinite part.
+    /// Like `Wrap`, and complex numbers become pairs of reals, because libtorch's own complex sum turns an infinite
+    /// part into NaN.
     Parts,
 }
 
@@ -65,7 +66,7 @@ pub fn signed(dtype: DType) -> DType {
     }
 }
 
-/// An argument after a detour; it owns its tensors, if it has new ones.
+/// An argument after the conversion by a detour; it owns the tensors that the conversion made.
 pub enum Entered {
     /// The original argument.
     Same,
@@ -99,7 +100,7 @@ impl Detour {
         }
     }
 
-    /// Converts the tensor `x` for the op; a tensor of another dtype than the detour's stays unchanged.
+    /// Converts the tensor `x` for the op; a tensor of another dtype than that of the detour stays unchanged.
     pub fn enter(self, on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
         match self {
             Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),

@@ -10,7 +10,8 @@ pub struct Tensor(NonNull<Impl>);
 
 // SAFETY: the reference count is atomic, and no function of this crate changes a shared tensor.
 unsafe impl Send for Tensor {}
-// SAFETY: as for `Send`; reading lengths, strides and elements changes nothing.
+// SAFETY: the reference count is atomic, no function of this crate changes a shared tensor, and reading lengths,
+// strides and elements changes nothing.
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
@@ -33,8 +34,8 @@ impl Tensor {
     pub fn shape(&self) -> &[usize] {
         const { assert!(size_of::<usize>() == size_of::<i64>(), "libtorch's lengths are 64-bit") };
         let mut ndim = 0;
-        // SAFETY: lengths are never negative, and live as long as the tensor, which nobody resizes. The pointer of an
-        // empty list may be null, which a slice does not allow.
+        // SAFETY: lengths are never negative, and their list lives as long as the tensor, which nobody resizes. The
+        // pointer of an empty list may be null, which a slice does not allow.
         unsafe {
             let lengths = (shim().lengths)(self.as_ptr(), &mut ndim);
             if ndim == 0 { &[] } else { std::slice::from_raw_parts(lengths.cast(), ndim) }
@@ -44,7 +45,8 @@ impl Tensor {
     /// Strides of the axes, in elements; libtorch has no negative strides.
     pub fn strides(&self) -> &[usize] {
         let ndim = self.shape().len();
-        // SAFETY: as for `shape`.
+        // SAFETY: strides are never negative, and their list lives as long as the tensor, which nobody resizes. The
+        // pointer of an empty list may be null, which a slice does not allow.
         unsafe {
             if ndim == 0 { &[] } else { std::slice::from_raw_parts((shim().strides)(self.as_ptr()).cast(), ndim) }
         }
@@ -117,7 +119,7 @@ impl Clone for Tensor {
 impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this reference is owned, and is not used again.
+        // SAFETY: `self` owns one reference, and does not use it again.
         unsafe { (shim().drop)(self.as_ptr()) };
     }
 }
@@ -195,7 +197,7 @@ impl<'a> Tensors<'a> {
     /// Iterates over the tensors, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&Tensor>> {
         let tensor = |pointer: &NonNull<Impl>| {
-            // SAFETY: `Tensor` is a transparent wrapper of its pointer, and the tensor behind this one lives for `'a`.
+            // SAFETY: `Tensor` is a transparent wrapper of its pointer, and the tensor at this pointer lives for `'a`.
             unsafe { &*std::ptr::from_ref(pointer).cast::<Tensor>() }
         };
         self.0.iter().map(move |t| t.as_ref().map(tensor))
@@ -249,7 +251,7 @@ impl<'a, A: Into<Arg<'a>>> From<Option<A>> for Arg<'a> {
     }
 }
 
-/// Converts a length or an index. Values over `i64::MAX` become `i64::MAX`, which fits no array.
+/// Converts a length or an index. Values over `i64::MAX` become `i64::MAX`, which is too large for any array.
 fn int(x: usize) -> i64 {
     i64::try_from(x).unwrap_or(i64::MAX)
 }

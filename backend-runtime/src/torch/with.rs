@@ -10,7 +10,7 @@ use super::{
 use crate::{DType, Element, Error, Result, rules};
 
 impl OpContext<'_> {
-    /// Converts the array for an op, by the detour of its dtype.
+    /// Converts the array for an op, by the detour of the array's dtype.
     pub fn enter<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
         via.detour(T::DTYPE).enter(self, x.tensor())
     }
@@ -20,7 +20,8 @@ impl OpContext<'_> {
         self.array(via.detour(T::DTYPE).leave(self, x)?)
     }
 
-    /// Operands that broadcast to each other, as tensors of this device, each converted by the detour of its dtype.
+    /// Checks that the operands broadcast to each other, and returns them as tensors of this device, each converted by
+    /// the detour of its dtype.
     pub fn operands<T: Element, const N: usize>(
         self,
         via: DtypeStrategy,
@@ -44,8 +45,8 @@ impl OpContext<'_> {
         self.call(&ops::ALIAS, args![x])
     }
 
-    /// `x` times a number, in the dtype of `x`, which must be float32 or float64: a 0-dimensional `x` would otherwise
-    /// take the dtype of the number.
+    /// `x` times a number, in the dtype of `x`, which must be float32 or float64. The number is given in this dtype,
+    /// because the product of a 0-dimensional `x` would otherwise get the dtype of the number.
     pub fn scaled(self, x: &Tensor, by: f64) -> Result<Tensor> {
         let by = if x.is(DType::Float64) { Number::of(by) } else { Number::of(by as f32) };
         self.call(&ops::MUL, args![x, by])
@@ -64,8 +65,8 @@ impl OpContext<'_> {
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
-    /// 0, 1 .. n - 1 as int64. If these do not fit in memory, the error is about them, even if the result has smaller
-    /// elements and would fit.
+    /// The numbers 0, 1 .. n - 1 as int64. If they do not fit in memory, this is an error even if the final result has
+    /// smaller elements and would fit.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
         let refused = |_| Error::Memory { op: self.op, bytes: isize::MAX as usize };
         rules::count(self.op, &[n], size_of::<i64>()).map_err(refused)?;

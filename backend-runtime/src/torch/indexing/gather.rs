@@ -1,5 +1,5 @@
-//! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in where
-//! it puts the axes of index arrays, and in how it treats numbers among them.
+//! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in the
+//! position of the axes of index arrays, and in the treatment of numbers among index arrays.
 
 use super::from_zero;
 use crate::torch::{
@@ -72,7 +72,7 @@ fn put<T: Element>(
     }
     let detour = via.detour(T::DTYPE);
     let mut target = x.tensor().clone();
-    // 2, because `target` itself is a second handle
+    // the limit is 2, because `target` itself is a second handle
     if !target.is_alone(2) || rules::overlaps(target.shape(), &signed(target.strides())) {
         let copy = on.call(&ops::CLONE, args![&DtypeStrategy::Wrap.detour(T::DTYPE).enter(on, &target)?])?;
         target = DtypeStrategy::Wrap.detour(T::DTYPE).leave(on, copy)?;
@@ -82,7 +82,7 @@ fn put<T: Element>(
     let part = Part::of(on, &entered, &selection, &picked, has_parts)?;
     let more: &[usize] = if has_parts { &[2] } else { &[] };
     let values = detour.enter(on, &on.reshape(&values, &kept)?)?;
-    // new axes in front, so that the axis of complex parts stays last
+    // new axes are added in front, so that the axis of complex parts stays last
     let full = [&vec![1; picked.shape.len() - kept.len()], values.shape()].concat();
     let values = on.call(&ops::EXPAND, args![&on.reshape(&values, &full)?, &[&picked.shape, more].concat()])?;
     let behind = |axis: &usize| if *axis < selection.before { *axis } else { axis - part.chosen + picked.arrays.len() };
@@ -146,20 +146,20 @@ impl Picked {
         Ok(Picked { along, shape, arrays })
     }
 
-    /// The indices, checked and made non-negative, for an array of this shape. If the index arrays are empty after
+    /// The indices into an array of this shape, checked and made non-negative. If the index arrays are empty after
     /// broadcasting, no index is checked.
     fn checked(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Vec<Tensor>> {
         let none = self.arrays.contains(&0);
         let one = |(axis, indices, may_miss): &(Option<usize>, Tensor, bool)| match axis {
             Some(axis) if *may_miss && !none => from_zero(on, indices, *axis, shape[*axis]),
-            // an empty list of indices has none out of range
+            // empty index arrays have no index that is out of range
             _ if none => on.full(&self.arrays, 0_i64),
             _ => Ok(indices.clone()),
         };
         self.along.iter().map(one).collect()
     }
 
-    /// The values to write, where each is replaced by the last value for the same element, so that libtorch's order of
+    /// The values to write. Each value is replaced by the last value for the same element, so that libtorch's order of
     /// writes does not matter.
     fn last(
         &self,
@@ -191,11 +191,11 @@ impl Picked {
     }
 }
 
-/// A view of the part of an array that a list of indices selects from: the result's axes before those of the index
-/// arrays, then the indexed axes, then the remaining axes.
+/// A view of the part of an array that a list of indices selects from. Its axes are the result's axes before those of
+/// the index arrays, then the indexed axes, then the remaining axes.
 struct Part {
     view: Tensor,
-    /// Numbers of axes: `before` the indexed ones, and the indexed ones, which are `chosen`.
+    /// `before` is the number of axes before the indexed axes, and `chosen` the number of indexed axes.
     before: usize,
     chosen: usize,
     /// The axes of the view that run backwards in the result.
@@ -203,7 +203,7 @@ struct Part {
 }
 
 impl Part {
-    /// `has_parts` says that `x` has a last axis of length 2 for the parts of complex numbers.
+    /// `has_parts` says whether `x` has a last axis of length 2 for the parts of complex numbers.
     fn of(on: OpContext<'_>, x: &Tensor, selection: &Selection, picked: &Picked, has_parts: bool) -> Result<Part> {
         let (spans, strides) = (&selection.spans, x.strides());
         let mut offset = x.offset();
@@ -249,7 +249,8 @@ mod tests {
     use super::*;
     use crate::{Arrays, DType, Slice, available};
 
-    /// An array that is the only handle of libtorch's own memory is changed in place; other handles never see a change.
+    /// An array is changed in place if it is the only handle of memory that libtorch owns; other handles never see a
+    /// change.
     #[test]
     fn in_place_where_nobody_else_looks() {
         let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -265,7 +266,7 @@ mod tests {
         let view = get(&b, &x, Indices::Slices(&part)).unwrap();
         set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(3.0)).unwrap();
         assert!(x.tensor().data() != start && b.to_ndarray(&view).unwrap().as_slice() == Some(&[2.0, 2.0]));
-        // memory allocated by the host belongs to its owner
+        // memory that the host allocated belongs to its owner, and is not changed in place
         let host = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
         let mut x = b.from_ndarray(host.clone()).unwrap();
         set(&b, &mut x, Indices::Slices(&[]), Operand::Scalar(0.0)).unwrap();

@@ -26,14 +26,14 @@ pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Re
     on.array(on.reverse(&part, &backwards)?)
 }
 
-/// The view of these spans with all axes forward, and those of its axes that must be reversed.
+/// A view of these spans in which all axes run forward, and the axes of the view that must be reversed.
 fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
     let empty = spans.iter().any(|s| s.len == 0);
     for (span, &stride) in spans.iter().zip(x.strides()) {
         let step = span.step.unsigned_abs();
-        // a step beyond the axis has no second element to go to; an empty span has no element at all
+        // the step of a span with at most one element does not matter, and may be longer than the axis
         let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
         if !empty {
             let back = if span.step < 0 { (len - 1) * step } else { 0 };
@@ -51,7 +51,7 @@ fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor
     Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
 }
 
-/// Checks the bounds of indices, and returns them made non-negative; negative ones count from the end of an axis of
+/// Checks the bounds of indices, and returns non-negative indices; negative indices count from the end of an axis of
 /// length `len`.
 fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
@@ -80,7 +80,7 @@ pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, 
 }
 
 /// The error for the first index in C order that is smaller than `least` or at least `len`; the caller must know that
-/// there is one.
+/// there is such an index.
 #[cold]
 fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;

@@ -1,6 +1,7 @@
-//! Factorizations with libtorch's `linalg`. It loops over all matrices of a stack even if they have no elements, and
-//! there may be 2^45 of them, so the results for such stacks are made here. libtorch words its errors differently, so
-//! invalid input is checked before a call, and failed factorizations are read from a tensor of codes, one per matrix.
+//! Factorizations with libtorch's `linalg`. libtorch loops over all matrices of a stack even if they have no elements,
+//! and there may be 2^45 such matrices, so the results for such stacks are made here. libtorch's error texts differ
+//! from those of this crate, so invalid input is refused before a call, and failed factorizations are read from a
+//! tensor with one code per matrix.
 
 use crate::{
     Axes, Float, Numeric, QrMode, Result, WideFloat,
@@ -47,8 +48,8 @@ pub fn cholesky<T: WideFloat>(b: &Torch, x: &TorchArray<T>, upper: bool) -> Resu
     if unknown { Err(rules::not_positive_definite(on.op)) } else { on.array(factor) }
 }
 
-/// The right-hand sides of a system, as one matrix for each left-hand matrix: libtorch would take some shapes for
-/// stacks of vectors.
+/// The right-hand sides of a system, as one matrix for each left-hand matrix, because libtorch would treat some shapes
+/// as stacks of vectors.
 fn right_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> {
     let x = if system.is_vector { on.reshape(x, &[system.rows, 1])? } else { x.clone() };
     let shape = [&system.batches[..], &[system.rows, system.columns]].concat();

@@ -1,4 +1,4 @@
-//! Linear algebra: matrix products here, factorizations in `factor`, sparse products in `sparse`.
+//! Linear algebra. This file has the matrix products, `factor` the factorizations, and `sparse` the sparse products.
 
 mod factor;
 mod sparse;
@@ -29,7 +29,7 @@ pub fn diagonal<T: Element>(
     let on = b.on("diagonal");
     let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
     let [rows, columns] = diagonal.axes;
-    // a diagonal beyond the matrix is empty; libtorch does not accept offsets that far
+    // a diagonal beyond the matrix is empty; the offset is clamped, because libtorch refuses larger offsets
     let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
     on.array(on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])?)
 }
@@ -47,14 +47,14 @@ pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> 
     on.leave(DtypeStrategy::Wrap, product)
 }
 
-/// Bits per limb: sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
+/// Number of bits per limb, so that sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
 const LIMB: i64 = 16;
 
 /// Maximum number of products of limbs whose sum fits in 53 bits.
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
-/// The integer product, which wraps, on devices where libtorch multiplies only float matrices: as sums of exact
-/// products of 16-bit limbs.
+/// The integer product, which wraps, on devices on which libtorch multiplies only float matrices. It is computed from
+/// exact products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let code = x.code();
     let dtype = DType::ALL.into_iter().find(|d| crate::torch::ffi::code(*d) == code).unwrap_or(DType::Int64);

@@ -1,5 +1,5 @@
-//! Products with sparse matrices: by the loops of the host for tensors on the host, by libtorch's gathers and scatters
-//! on GPUs.
+//! Products with sparse matrices. For tensors on the host they are computed by the host's loops, and on GPUs by
+//! libtorch's gathers and scatters.
 
 use crate::{
     DType, DTypeKind, Numeric, Result,
@@ -134,7 +134,7 @@ fn carrier<T: Numeric>() -> DType {
     computed::<T>().detour(T::DTYPE).carrier(T::DTYPE)
 }
 
-/// Each value times its row.
+/// Each stored value times its row of the dense factor.
 fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor> {
     if rows.shape().len() == 1 {
         return on.call(&ops::MUL, args![values, rows]);
@@ -146,7 +146,7 @@ fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor>
 fn summed<T: Numeric>(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     let via = computed::<T>();
     let zeros = via.detour(T::DTYPE).enter(on, &on.full::<T>(shape, T::ZERO)?)?;
-    // libtorch's own complex sum makes NaN of an infinite part
+    // libtorch's own complex sum turns an infinite part into NaN
     let parts = DtypeStrategy::Parts.detour(carrier::<T>());
     let (zeros, terms) = (parts.enter(on, &zeros)?, parts.enter(on, terms)?);
     let sum = on.call(&ops::INDEX_ADD, args![&zeros, 0_usize, rows, &terms])?;

@@ -1,6 +1,7 @@
 //! Distributions whose numbers take a varying number of draws, computed by the code of the CPU
-//! ([`samplers`](crate::random::samplers)). This holds for GPUs too, because libtorch has no loop that can end
-//! separately for each element: the result is copied to the GPU, and array parameters on a GPU are copied to the host.
+//! ([`samplers`](crate::random::samplers)). For a GPU they are computed on the host too, because libtorch has no loop
+//! that can end separately for each element: the result is copied to the GPU, and array parameters on a GPU are copied
+//! to the host.
 
 use super::super::{Operand, Torch, TorchArray, array::from_host, loops::OnHost};
 use crate::{

@@ -1,4 +1,4 @@
-//! Integers and reals of all bit patterns, compared with the scalar functions.
+//! Compares ops on integers and reals of all bit patterns with the scalar functions.
 
 use super::{array, host, torch};
 use crate::{
@@ -41,7 +41,7 @@ fn check2<T: Element>(b: &Torch, name: &str, f: Binary<T>, values: &[T], word: f
         let want = word(x, y);
         assert!(same(g, want), "{name} of {x:?} and {y:?} in {}: {g:?} instead of {want:?}", T::DTYPE);
     }
-    // a number instead of an array
+    // the second operand is a number instead of an array
     let number = values[0];
     let got = host(b, &f(b, Operand::array(&tx), Operand::Scalar(number)).unwrap());
     assert!(x.iter().zip(&got).all(|(&x, &g)| same(g, word(x, number))), "{name} with a number in {}", T::DTYPE);
@@ -72,7 +72,8 @@ fn clip<T: Ordered>(b: &Torch, values: &[T]) {
     }
 }
 
-/// Tests `astype` to every dtype. NumPy has no bfloat16, so wide integers may be rounded by way of float32 there.
+/// Tests `astype` to every dtype. NumPy has no bfloat16, so conversions of wide integers to it may be rounded through
+/// float32.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
         let got = host(b, &casting::astype::<U, T>(b, &array(b, values.to_vec())).unwrap());
@@ -147,7 +148,7 @@ fn reals_of_every_dtype() {
 #[test]
 fn one_rounding_from_float64_to_16_bits() {
     let Some(b) = torch() else { return };
-    // barely above the midpoint of two float16 numbers, by less than float32 resolves
+    // the numbers exceed the midpoint of two float16 numbers by less than float32 resolves
     let x = [
         1.0 + 2_f64.powi(-11) + 2_f64.powi(-40),
         -(1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)),

@@ -1,5 +1,5 @@
-//! Tests of which libraries are loaded and which are refused. A process loads libtorch only once, so each case runs in
-//! its own process: this program again, with [`CASE`] set.
+//! Tests of which libraries are loaded and which are refused. A process loads libtorch only once, so each case runs
+//! this program again in a process of its own, with [`CASE`] set.
 
 use super::torch;
 use crate::{
@@ -31,7 +31,7 @@ fn child(program: &Path, case: &str) -> Command {
     command
 }
 
-/// Runs the child to its end; returns its result, and all its output. The child must not have been killed.
+/// Runs the child to its end; returns its result, and all its output. Panics if the child fails.
 #[track_caller]
 fn run(command: &mut Command) -> (String, String) {
     let output = command.output().unwrap();
@@ -102,7 +102,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
     let Some(libtorch) = libtorch() else { return };
     let temporary = folder();
-    // a folder that another user might plant, under the name that was formerly used
+    // another user might plant this folder, under a name that was formerly used
     fs::create_dir(temporary.path().join("backends")).unwrap();
     let mut command = child(&env::current_exe().unwrap(), "load");
     command.env("LIBTORCH", libtorch).env("TMPDIR", temporary.path()).env_remove("HOME");
@@ -116,7 +116,7 @@ fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
 #[test]
 fn libraries_above_the_working_folder_are_not_loaded() {
     if places::python_package("torch").iter().any(|torch| locate::library(torch, "torch_cpu").is_file()) {
-        return; // finding the one in Python's packages is correct
+        return; // finding the libtorch in Python's packages is correct
     }
     let folder = Private::new().unwrap();
     let lib = folder.path().join("libtorch/torch/lib");
@@ -124,7 +124,7 @@ fn libraries_above_the_working_folder_are_not_loaded() {
     fs::create_dir_all(&lib).unwrap();
     fs::create_dir_all(&below).unwrap();
     fs::write(locate::library(lib.parent().unwrap(), "torch_cpu"), "what another user planted").unwrap();
-    // outside a cargo project, like an installed program
+    // this copy is outside a cargo project, like an installed program
     let program = folder.path().join("some/program");
     fs::copy(env::current_exe().unwrap(), &program).unwrap();
     let mut command = child(&program, "load");
@@ -138,7 +138,7 @@ fn copy_of_libtorch(libtorch: &Path) -> Option<Private> {
     let lib = folder.path().join("torch/lib");
     fs::create_dir_all(&lib).unwrap();
     for entry in fs::read_dir(libtorch.join("lib")).unwrap().flatten().filter(|entry| entry.path().is_file()) {
-        // links need no space; across file systems they are not possible
+        // hard links need no space, but are not possible across file systems
         fs::hard_link(entry.path(), lib.join(entry.file_name())).ok()?;
     }
     Some(folder)
@@ -155,7 +155,7 @@ fn damaged_libraries_are_errors_and_no_signals() {
         fs::File::open(&library).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
         let damaged = [&start, &start[..100_000], &start[..30], b"", b"no library at all"];
         for content in damaged {
-            // this machine's own file must not be overwritten
+            // the link is removed first, so that this machine's own file is not overwritten
             fs::remove_file(&library).unwrap();
             fs::write(&library, content).unwrap();
             let (result, _) = run(child(&env::current_exe().unwrap(), "load").env("LIBTORCH", &torch));

@@ -1,4 +1,4 @@
-//! Loops of the CPU over tensors: in place, over operands passed by value, and over copies.
+//! Tests of the CPU's loops over tensors: in place, over operands passed by value, and over copies.
 
 use super::{array, host, torch};
 use crate::{
@@ -86,7 +86,7 @@ fn copies_have_any_layout_and_the_same_errors() {
     assert_eq!(refused.unwrap_err(), Error::shapes("of", &[2], &[3]));
     let none = array(&b, Vec::<i64>::new());
     assert_eq!(elementwise::each1(&copying, &Of, Operand::array(&none)).unwrap().shape(), [0]);
-    // an array on another device than the backend
+    // the array is on another device than the backend
     let gpu = crate::torch::Torch { index: 0, ..copying };
     let refused = elementwise::each1(&gpu, &Of, Operand::array(&x)).unwrap_err();
     assert_eq!(refused, Error::Device { op: "of", expected: "cuda:0".into(), found: "cpu".into() });

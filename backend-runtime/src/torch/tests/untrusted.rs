@@ -1,5 +1,5 @@
-//! Ops that a row can name but must not run: safe code can neither change shared memory, nor hold a tensor that is not
-//! an array.
+//! Ops that a row can name but must not run. Otherwise safe code could change shared memory, or hold a tensor that is
+//! not an array.
 
 use super::{array, host, torch};
 use crate::{
@@ -104,7 +104,7 @@ fn bytes_that_are_no_bools_are_an_error() {
     let bools: TorchArray<bool> = call::<u8, _>(&b, "aten::view", "dtype", &[(&x).into(), code]).unwrap();
     let error = bools.view().unwrap_err();
     assert!(matches!(error, Error::Library { .. }) && error.to_string().contains("bool"), "{error}");
-    // libtorch may normalise such bytes when it copies
+    // libtorch may turn such bytes into 0 or 1 when it copies them
     if let Ok(copied) = b.to_ndarray(&bools) {
         assert_eq!(copied.as_slice(), Some(&[false, true, true][..]));
     }
