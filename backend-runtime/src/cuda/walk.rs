@@ -138,7 +138,8 @@ pub(crate) struct Walk<const K: usize> {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl<const K: usize> Argument for Walk<K> {}
 
-/// Counterpart of the struct `Divisor` in the kernels: division of numbers below 2^31, as `(high(x * magic) + x) >> shift`.
+/// Counterpart of the struct `Divisor` in the kernels, which divides numbers below 2^31 by computing
+/// `(high(x * magic) + x) >> shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divisor {
