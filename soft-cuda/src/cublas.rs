@@ -27,7 +27,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(15);
 }
 
-/// The state behind a handle.
+/// The state that a handle refers to.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -45,7 +45,7 @@ fn status(result: Result<()>) -> u32 {
     result.map_or_else(|status| status.0, |()| 0)
 }
 
-/// Calls `f` with the state behind the handle.
+/// Calls `f` with the state that the handle refers to.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(&mut Handle) -> Result<()>) -> u32 {
     status(handles().get_mut(&(handle as u64)).ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn cublasCreate_v2(handle: *mut *mut c_void) -> u32 {
     }
     let new = driver.handle();
     drop(driver);
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `handle` is null or valid for writing a handle.
     if unsafe { put(handle, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -141,7 +141,8 @@ pub unsafe extern "C" fn cublasGemmStridedBatchedEx_64(
             return Err(Status::NOT_SUPPORTED);
         }
         let kind = gemm::kind(a_type, compute).ok_or(Status::NOT_SUPPORTED)?;
-        // SAFETY: guaranteed by the caller; the kind determines the compute type.
+        // SAFETY: the caller guarantees that `alpha` and `beta` are null or point to numbers of the compute type, which
+        // `kind` determines.
         let scalars = unsafe { Scalars::read(kind, alpha, beta) };
         let gemm = Gemm {
             m,

@@ -29,7 +29,7 @@ impl Status {
     const NO_WORKSPACE: Status = Status(13);
 }
 
-/// A plan, which may not be made yet.
+/// A plan; `made` is `None` until the plan is made.
 struct Plan {
     device: usize,
     stream: u64,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
             device
         };
         plans.last += 1;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `handle` is null or valid for writing a number.
         unsafe { put(handle, plans.last) }.map_err(|_| Status::INVALID_VALUE)?;
         let plan = Plan { device, stream: 0, brings_work: false, made: None, work: 0, owns_work: false };
         plans.plans.insert(plans.last, plan);
@@ -116,7 +116,7 @@ pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     })
 }
 
-/// Sets the work area from now on; its size is the one returned when the plan was made.
+/// Sets the work area for later transforms. It must have the size that was returned when the plan was made.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     with_plan(handle, |plan| {
@@ -129,7 +129,8 @@ pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     })
 }
 
-/// Makes a plan of many transforms in the advanced data layout. A side without `embed` is dense.
+/// Makes a plan of many transforms in the advanced data layout. If `from_embed` or `to_embed` is null, that side is
+/// dense.
 ///
 /// # Safety
 /// `lengths` must have `rank` numbers, and so must `from_embed` and `to_embed` unless they are null; `work` must be
@@ -158,7 +159,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
         if !(1..=3).contains(&rank) || lengths.is_null() || work.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that each list has `rank` numbers.
         let list = |at: *const i64| unsafe { std::slice::from_raw_parts(at, rank as usize) }.to_vec();
         let lengths = list(lengths);
         let side = |embed: *const i64, stride, distance, of: Vec<i64>| {
@@ -173,7 +174,7 @@ pub unsafe extern "C" fn cufftMakePlanMany64(
             plan.owns_work = true;
         }
         plan.made = Some(layout);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `work` is null or valid for writing a number.
         unsafe { put(work, bytes) }.map_err(|_| Status::INVALID_VALUE)
     })
 }

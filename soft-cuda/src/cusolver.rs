@@ -1,6 +1,6 @@
 //! Stand-ins for the functions of cuSOLVER that the backend calls, with its conventions and errors. This file has the
-//! handles and the checks of arguments that all functions share; `generic` has the functions for all dtypes, `typed`
-//! those that exist once per dtype.
+//! handles and the checks of arguments that all functions share; `generic` has the functions for all dtypes, and
+//! `typed` the functions that exist once per dtype.
 
 mod generic;
 mod typed;
@@ -32,7 +32,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(9);
 }
 
-/// The state behind a handle.
+/// The state that a handle refers to.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -40,7 +40,7 @@ struct Handle {
     stream: u64,
 }
 
-/// All handles: of devices, of parameters for the generic functions, and of settings of Jacobi's method.
+/// All handles of devices, of parameters for the generic functions, and of settings of Jacobi's method.
 struct Handles {
     devices: BTreeMap<u64, Handle>,
     params: BTreeSet<u64>,
@@ -62,7 +62,7 @@ fn require(valid: bool) -> Result<()> {
     if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Calls `f` with the state behind the handle.
+/// Calls `f` with the state that the handle refers to.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     let known = handles().devices.get(&(handle as u64)).copied();
     status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn cusolverDnCreate(handle: *mut *mut c_void) -> u32 {
         }
         (driver.handle(), device)
     };
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `handle` is null or valid for writing a handle.
     if unsafe { put(handle, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -141,7 +141,7 @@ pub extern "C" fn cusolverDnSetStream(handle: *mut c_void, stream: *mut c_void) 
 /// `at` must be null or valid for writing a handle.
 unsafe fn create(at: *mut *mut c_void, list: fn(&mut Handles) -> &mut BTreeSet<u64>) -> u32 {
     let new = lock().handle();
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `at` is null or valid for writing a handle.
     if unsafe { put(at, new as *mut c_void) }.is_err() {
         return Status::INVALID_VALUE.0;
     }
@@ -149,13 +149,13 @@ unsafe fn create(at: *mut *mut c_void, list: fn(&mut Handles) -> &mut BTreeSet<u
     0
 }
 
-/// Creates parameters for the generic functions, which keep their defaults.
+/// Creates parameters for the generic functions; the parameters always have their default values.
 ///
 /// # Safety
 /// `params` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnCreateParams(params: *mut *mut c_void) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `params` is null or valid for writing a handle.
     unsafe { create(params, |handles| &mut handles.params) }
 }
 
@@ -165,13 +165,14 @@ pub extern "C" fn cusolverDnDestroyParams(params: *mut c_void) -> u32 {
     status(require(handles().params.remove(&(params as u64))))
 }
 
-/// Creates settings of Jacobi's method, which keep their defaults: sorted values, highest accuracy.
+/// Creates settings of Jacobi's method. The settings always have their default values: sorted singular values, and the
+/// highest accuracy.
 ///
 /// # Safety
 /// `settings` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnCreateGesvdjInfo(settings: *mut *mut c_void) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `settings` is null or valid for writing a handle.
     unsafe { create(settings, |handles| &mut handles.jacobi) }
 }
 
@@ -189,8 +190,7 @@ struct Room {
 }
 
 impl Room {
-    /// Checks that a call was given enough work memory on the device and on the host. Overwrites the host memory at
-    /// once.
+    /// Checks that a call has enough work memory on the device and on the host. Overwrites the host memory immediately.
     ///
     /// # Safety
     /// `host` must be valid for writing `host_bytes` bytes.
@@ -204,7 +204,7 @@ impl Room {
         require(bytes >= needed[0] && host_bytes >= needed[1])?;
         require((needed[0] == 0 || !device.is_null()) && (needed[1] == 0 || !host.is_null()))?;
         if !host.is_null() {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `host` is valid for writing `host_bytes` bytes.
             unsafe { host.cast::<u8>().write_bytes(POISON, host_bytes) };
         }
         Ok(Room { device: device as u64, bytes })
@@ -222,9 +222,9 @@ impl Room {
 /// Writes the sizes that a function needs on the device and on the host.
 ///
 /// # Safety
-/// Both must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 unsafe fn answer(needed: [usize; 2], device: *mut usize, host: *mut usize) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
     unsafe {
         put(device, needed[0]).map_err(|_| Status::INVALID_VALUE)?;
         put(host, needed[1]).map_err(|_| Status::INVALID_VALUE)

@@ -5,15 +5,15 @@ use std::fmt;
 /// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Read.
+    /// The memory is read.
     Read,
-    /// Written.
+    /// The memory is written.
     Write,
-    /// Read and written in one atomic operation.
+    /// The memory is read and written in one atomic operation.
     Atomic,
 }
 
-/// A fault that stops a kernel. As on a GPU, this and every later call of the context report it.
+/// A fault that stops a kernel. As on a GPU, the call that finds it and every later call in the context report it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An access that is not within one live allocation.
@@ -24,7 +24,7 @@ pub enum Fault {
         address: u64,
         /// The number of bytes.
         bytes: usize,
-        /// The allocations near the address, or the fact that it was freed.
+        /// A text with the allocations near the address, or with the fact that the memory was freed.
         near: String,
     },
     /// An access at an address that is not a multiple of its size.
@@ -36,7 +36,7 @@ pub enum Fault {
         /// The number of bytes.
         bytes: usize,
     },
-    /// Any other fault that stops a GPU, or that has no defined result there.
+    /// Any other fault that would stop a GPU, or whose result is undefined on a GPU.
     Failed(String),
     /// An instruction that this device does not have.
     Unsupported(String),

@@ -1,13 +1,13 @@
-//! Device memory. None of its addresses is an address of the host, none is used twice, and allocations never touch each
-//! other, so every access beyond an end, after a free, or by host code is detected.
+//! Device memory. No device address is an address of the host, no address is used twice, and allocations never touch
+//! each other. Every access beyond an end, after a free, or by host code is therefore detected.
 
 use crate::fault::{Access, Fault};
 use std::collections::BTreeMap;
 
-/// The byte that fills new memory: NaN as a float, -1 as an integer.
+/// The byte that fills new memory, so that floats are NaN and integers are -1.
 pub const POISON: u8 = 0xff;
 
-/// The start of device memory: above every host address.
+/// The start of device memory, which is above every host address.
 const BASE: u64 = 0x0200_0000_0000_0000;
 
 /// The alignment of allocations, as in the real driver.
@@ -41,12 +41,12 @@ pub struct Hidden {
     block: Block,
 }
 
-/// The block where an access found its memory: the next access is likely to be in the same block.
+/// The block in which an access found its memory; the next access is likely to be in the same block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint(usize);
 
 impl Memory {
-    /// Memory of at most `limit` bytes; `device` separates the addresses of devices.
+    /// Memory of at most `limit` bytes. Each number `device` has its own range of addresses.
     pub fn new(device: usize, limit: u64) -> Memory {
         let next = BASE + ((device as u64) << 48);
         Memory {
@@ -79,7 +79,7 @@ impl Memory {
         content.try_reserve_exact(usize::try_from(bytes).ok()?).ok()?;
         content.resize(bytes as usize, POISON);
         let start = self.next;
-        // at least one whole unit of alignment between two allocations
+        // there is at least one whole unit of alignment between two allocations
         self.next = (start + bytes).next_multiple_of(ALIGN) + ALIGN;
         self.used += bytes;
         let block = Block { start, bytes: content };

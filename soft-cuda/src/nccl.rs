@@ -14,7 +14,7 @@ use group::Part;
 use status::{Result, Status};
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version that it reports: 2.30.3.
+/// The NCCL version that the library reports: 2.30.3.
 const VERSION: c_int = 23_003;
 
 /// The number of datatypes.
@@ -29,7 +29,7 @@ fn status(result: Result<()>) -> u32 {
 /// # Safety
 /// `at` must be null or valid for writing a `V`.
 unsafe fn give<V>(call: &str, at: *mut V, value: V) -> Result<()> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `at` is null or valid for writing a `V`.
     unsafe { put(at, value) }.map_err(|_| Status::INVALID_ARGUMENT.because(format!("{call}: an argument is NULL")))
 }
 
@@ -39,22 +39,22 @@ unsafe fn give<V>(call: &str, at: *mut V, value: V) -> Result<()> {
 /// `version` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `version` is null or valid for writing a number.
     status(unsafe { give("ncclGetVersion", version, VERSION) })
 }
 
-/// Creates an id; this process listens for its ranks until all have come.
+/// Creates an id. This process listens until all ranks with the id have connected.
 ///
 /// # Safety
 /// `id` must be null or valid for writing an id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetUniqueId(id: *mut Id) -> u32 {
     let new = Id::new().map_err(|why| Status::SYSTEM.because(format!("ncclGetUniqueId: {why}")));
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `id` is null or valid for writing an id.
     status(new.and_then(|new| unsafe { give("ncclGetUniqueId", id, new) }))
 }
 
-/// Creates a rank's communicator on the current device, after all ranks have come.
+/// Creates a rank's communicator on the current device, after all ranks have connected.
 ///
 /// # Safety
 /// `comm` must be null or valid for writing a handle.
@@ -73,11 +73,11 @@ pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, 
         let device = device.map_err(|_| Status::UNHANDLED_CUDA.because("ncclCommInitRank: no device is current"))?;
         Comm::open(&id, rank as usize, ranks as usize, device)
     };
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `comm` is null or valid for writing a handle.
     status(open().and_then(|handle| unsafe { give("ncclCommInitRank", comm, handle as *mut c_void) }))
 }
 
-/// Destroys a communicator after all work of its device.
+/// Destroys a communicator after all work of its device is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclCommDestroy(comm: *mut c_void) -> u32 {
     status(comm::remove(comm as u64).map(|comm| {
@@ -86,7 +86,7 @@ pub extern "C" fn ncclCommDestroy(comm: *mut c_void) -> u32 {
     }))
 }
 
-/// Destroys a communicator at once.
+/// Destroys a communicator without waiting for its work.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclCommAbort(comm: *mut c_void) -> u32 {
     status(comm::remove(comm as u64).map(|comm| comm.abort()))
@@ -99,7 +99,7 @@ pub extern "C" fn ncclCommAbort(comm: *mut c_void) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommGetAsyncError(comm: *mut c_void, error: *mut u32) -> u32 {
     let found = comm::find(comm as u64).map(|comm| comm.error().map_or(0, |status| status.0));
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `error` is null or valid for writing a number.
     status(found.and_then(|found| unsafe { give("ncclCommGetAsyncError", error, found) }))
 }
 

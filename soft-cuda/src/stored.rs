@@ -1,5 +1,5 @@
-//! Numbers in device memory, and their conversion to double precision, in which all products and transforms are
-//! computed.
+//! Numbers in device memory, and their conversion to and from double precision, in which all products and transforms
+//! are computed.
 
 use crate::{
     exec::alu::rounding::odd,
@@ -14,9 +14,9 @@ pub(crate) fn aligned(access: Access, address: u64, bytes: usize) -> Result<(), 
     if address.is_multiple_of(bytes as u64) { Ok(()) } else { Err(Fault::Misaligned { access, address, bytes }) }
 }
 
-/// A type of numbers in device memory.
+/// A number type in device memory.
 pub(crate) trait Stored {
-    /// The compute type.
+    /// The type in which its numbers are computed.
     type In: Computed;
     /// Its size in bytes.
     const SIZE: usize;
@@ -26,9 +26,9 @@ pub(crate) trait Stored {
     fn put(x: Self::In, bytes: &mut [u8]);
 }
 
-/// A compute type.
+/// A type in which numbers are computed.
 pub(crate) trait Computed: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> {
-    /// The number, or its real part if this type is real.
+    /// Converts a complex number to this type; a real type gets the real part.
     fn of(x: Complex<f64>) -> Self;
     /// Converts the number to a complex number.
     fn complex(self) -> Complex<f64>;

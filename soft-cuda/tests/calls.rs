@@ -22,18 +22,18 @@ fn out<V: Copy>(zero: V, f: impl FnOnce(*mut V) -> u32) -> Result<V, u32> {
 }
 
 fn allocate(bytes: usize) -> u64 {
-    // SAFETY: valid for writing an address.
+    // SAFETY: `at` is valid for writing an address.
     out(0, |at| unsafe { cuMemAlloc_v2(at, bytes) }).unwrap()
 }
 
 fn write<V: Copy>(to: u64, from: &[V], stream: *mut c_void) -> u32 {
-    // SAFETY: valid for reading as many bytes as the slice has.
+    // SAFETY: the pointer is valid for reading as many bytes as the slice has.
     unsafe { cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), size_of_val(from), stream) }
 }
 
 fn read<V: Copy + Default>(from: u64, count: usize, stream: *mut c_void) -> Result<Vec<V>, u32> {
     let mut content = vec![V::default(); count];
-    // SAFETY: valid for writing as many bytes as the vector has.
+    // SAFETY: the pointer is valid for writing as many bytes as the vector has room for.
     match unsafe { cuMemcpyDtoHAsync_v2(content.as_mut_ptr().cast(), from, count * size_of::<V>(), stream) } {
         0 => Ok(content),
         code => Err(code),
@@ -44,9 +44,9 @@ fn read<V: Copy + Default>(from: u64, count: usize, stream: *mut c_void) -> Resu
 fn calls_give_what_the_real_ones_give() {
     before_there_is_a_context();
     device();
-    // SAFETY: valid for writing a handle.
+    // SAFETY: `at` is valid for writing a handle.
     let context = out(null_mut(), |at| unsafe { cuDevicePrimaryCtxRetain(at, 0) }).unwrap();
-    // SAFETY: valid for writing a handle.
+    // SAFETY: `at` is valid for writing a handle.
     let current = || out(null_mut(), |at| unsafe { cuCtxGetCurrent(at) }).unwrap();
     assert!(current().is_null(), "a context that is retained is not yet current");
     assert_eq!(cuCtxSetCurrent(context), 0);
@@ -75,7 +75,7 @@ fn calls_give_what_the_real_ones_give() {
 }
 
 fn before_there_is_a_context() {
-    // SAFETY: valid for writing the results, or null.
+    // SAFETY: each pointer is null or valid for writing the result.
     unsafe {
         assert_eq!(out(0, |at| cuDeviceGetCount(at)), Err(3));
         assert_eq!(out(0, |at| cuDriverGetVersion(at)), Ok(13_000));
@@ -90,7 +90,7 @@ fn before_there_is_a_context() {
 }
 
 fn device() {
-    // SAFETY: valid for writing the results, or null; the name has five bytes.
+    // SAFETY: each pointer is null or valid for writing the result; the name has five bytes.
     unsafe {
         assert_eq!(out(0, |at| cuDeviceGetCount(at)), Ok(1));
         assert_eq!(cuDeviceGetCount(null_mut()), 1);
@@ -110,7 +110,7 @@ fn device() {
 
 /// Copies from and to pinned memory run only when something waits for them.
 fn pinned() {
-    // SAFETY: valid for writing the results, or null; buffers of 4 bytes.
+    // SAFETY: each pointer is null or valid for writing the result; the buffers have 4 bytes.
     unsafe {
         assert_eq!(cuMemHostAlloc(null_mut(), 4, 0), 1);
         assert_eq!(out(null_mut(), |at| cuMemHostAlloc(at, 0, 0)), Err(1));
@@ -133,13 +133,13 @@ fn pinned() {
 
 fn counts() -> [u64; 7] {
     let mut counts = [0; 7];
-    // SAFETY: valid for writing seven numbers.
+    // SAFETY: the pointer is valid for writing seven numbers.
     unsafe { soft_cuda_counts(&mut counts) };
     counts
 }
 
 fn memory() {
-    // SAFETY: valid for writing the results, or null; the copies fail for other reasons.
+    // SAFETY: each pointer is null or valid for writing the result; the copies fail for other reasons.
     unsafe {
         assert_eq!(cuMemAlloc_v2(null_mut(), 4), 1);
         assert_eq!(out(0, |at| cuMemAlloc_v2(at, 0)), Err(1));
@@ -185,18 +185,18 @@ fn memory() {
 }
 
 fn pool() {
-    // SAFETY: valid for writing the results, or null.
+    // SAFETY: each pointer is null or valid for writing the result.
     let pool = out(null_mut(), |at| unsafe { cuDeviceGetDefaultMemPool(at, 0) }).unwrap();
     let mut threshold = u64::MAX;
     assert_eq!(cuMemPoolSetAttribute(pool, 4, (&raw mut threshold).cast()), 0);
     assert_eq!(cuMemPoolSetAttribute(pool, 4, null_mut()), 1);
     assert_eq!(cuMemPoolTrimTo(pool, 0), 0);
     assert_eq!(cuMemPoolTrimTo(null_mut(), 0), 1);
-    // SAFETY: valid for writing the results.
+    // SAFETY: `at` is valid for writing a number.
     let figure = |pool, which| out(0_u64, |at| unsafe { cuMemPoolGetAttribute(pool, which, at.cast()) });
     let [reserved, used] = [5, 7].map(|which| figure(pool, which).unwrap());
     assert_eq!(reserved, used, "nothing is kept");
-    // SAFETY: as above.
+    // SAFETY: `at` is valid for writing an address.
     let memory = out(0, |at| unsafe { cuMemAlloc_v2(at, 1000) }).unwrap();
     assert_eq!(figure(pool, 7), Ok(used + 1000));
     assert_eq!(cuMemFree_v2(memory), 0);
@@ -205,7 +205,7 @@ fn pool() {
 }
 
 fn modules() {
-    // SAFETY: valid for writing handles; texts that end with a NUL.
+    // SAFETY: the pointers are null or valid for writing handles, and the texts end with a NUL.
     unsafe {
         let load = |image: &CStr| out(null_mut(), |at| cuModuleLoadData(at, image.as_ptr().cast()));
         assert_eq!(out(null_mut(), |at| cuModuleLoadData(at, null())), Err(1));
@@ -218,7 +218,7 @@ fn modules() {
 }
 
 fn products() {
-    // SAFETY: valid for writing handles; the factors are floats.
+    // SAFETY: the pointers are valid for writing handles, and the factors are floats.
     unsafe {
         let handle = out(null_mut(), |at| cublasCreate_v2(at)).unwrap();
         let stream = out(null_mut(), |at| cuStreamCreate(at, 1)).unwrap();
@@ -253,7 +253,7 @@ fn products() {
 }
 
 fn transforms() {
-    // SAFETY: valid for writing handles; lists of one number.
+    // SAFETY: the pointers are valid for writing handles, and each list has one number.
     unsafe {
         let make = |plan, length: i64, kind: u32| {
             let one = [length];
@@ -289,11 +289,12 @@ fn transforms() {
     }
 }
 
-/// `double` in cuBLAS and cuSOLVER.
+/// The code of `double` in cuBLAS and cuSOLVER.
 const DOUBLE: u32 = 1;
 
 fn factors_of_one_matrix() {
-    // SAFETY: valid for writing handles and sizes; work areas on the host have the given number of bytes.
+    // SAFETY: the pointers are valid for writing handles and sizes, and work areas on the host have the given number of
+    // bytes.
     unsafe {
         let handle = out(null_mut(), |at| cusolverDnCreate(at)).unwrap();
         let params = out(null_mut(), |at| cusolverDnCreateParams(at)).unwrap();
@@ -372,7 +373,8 @@ fn factors_of_one_matrix() {
 }
 
 fn factors_of_many_matrices() {
-    // SAFETY: valid for writing handles and codes; lists of addresses on the device; the factor is a double.
+    // SAFETY: the pointers are valid for writing handles and codes, the lists of addresses are on the device, and the
+    // factor is a double.
     unsafe {
         let handle = out(null_mut(), |at| cublasCreate_v2(at)).unwrap();
         let [a, b, list, sides, pivots, codes] = [32, 16, 8, 8, 8, 4].map(allocate);

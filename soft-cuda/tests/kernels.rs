@@ -1,12 +1,12 @@
-//! Launches of PTX: their limits, their order, their errors.
+//! Launches of kernels in PTX: limits, order and errors.
 
 use soft_cuda::{
     driver::{Driver, config::Config, error::Code},
     exec::Launch,
 };
 
-/// `fill(p, n, x)` writes x to n words, one for each thread; `few` may have 64 threads; `stray` writes out of bounds;
-/// `large` declares 1 KiB of shared memory.
+/// A module with four kernels: `fill(p, n, x)` writes x to n words, one word per thread; `few` allows at most 64
+/// threads; `stray` writes out of bounds; `large` declares 1 KiB of shared memory.
 const TEXT: &str = "
 .version 9.0
 .target sm_90

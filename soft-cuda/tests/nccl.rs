@@ -1,4 +1,4 @@
-//! Calls the functions of NCCL as C does: between threads of one process, each with a device, and between processes.
+//! Calls the functions of NCCL as C does. The ranks are threads of one process, each with its own device, or processes.
 #![cfg(target_os = "linux")]
 
 use soft_cuda::{
@@ -23,7 +23,7 @@ const ID: &str = "SOFT_CUDA_NCCL_ID";
 const BYTES: u32 = 1;
 const DOUBLES: u32 = 8;
 
-/// Runs a test of this file in a process with three devices. Returns true inside that process.
+/// Runs the test `test` of this file in a child process with three devices. Returns true inside that process.
 fn with_devices(test: &str) -> bool {
     if env::var_os(CHILD).is_some() {
         assert_eq!(cuInit(0), 0);
@@ -45,7 +45,7 @@ struct Rank {
 
 fn new_id() -> Id {
     let mut id = std::mem::MaybeUninit::uninit();
-    // SAFETY: valid for writing an id, which is initialised then.
+    // SAFETY: the pointer is valid for writing an id, and the call initialises the id.
     unsafe {
         assert_eq!(ncclGetUniqueId(id.as_mut_ptr()), 0);
         id.assume_init()
@@ -55,7 +55,7 @@ fn new_id() -> Id {
 /// Makes a device current.
 fn begin(device: i32) {
     let mut context = null_mut();
-    // SAFETY: valid for writing a handle.
+    // SAFETY: the pointer is valid for writing a handle.
     assert_eq!(unsafe { cuDevicePrimaryCtxRetain(&mut context, device) }, 0);
     assert_eq!(cuCtxSetCurrent(context), 0);
 }
@@ -64,7 +64,7 @@ impl Rank {
     fn open(id: Id, rank: usize, size: usize, device: i32) -> Result<Rank, u32> {
         begin(device);
         let (mut stream, mut comm) = (null_mut(), null_mut());
-        // SAFETY: valid for writing handles.
+        // SAFETY: the pointers are valid for writing handles.
         unsafe {
             assert_eq!(cuStreamCreate(&mut stream, 1), 0);
             match ncclCommInitRank(&mut comm, size as i32, id, rank as i32) {
@@ -76,7 +76,7 @@ impl Rank {
 
     fn memory(&self, content: &[u8]) -> u64 {
         let mut address = 0;
-        // SAFETY: valid for writing an address; as many bytes as the slice has.
+        // SAFETY: the first pointer is valid for writing an address, and the slice is valid for reading all its bytes.
         unsafe {
             assert_eq!(cuMemAlloc_v2(&mut address, content.len()), 0);
             assert_eq!(cuMemcpyHtoDAsync_v2(address, content.as_ptr().cast(), content.len(), self.stream), 0);
@@ -86,7 +86,7 @@ impl Rank {
 
     fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, u32> {
         let mut content = vec![0; bytes];
-        // SAFETY: valid for writing as many bytes as the vector has.
+        // SAFETY: the pointer is valid for writing as many bytes as the vector has room for.
         match unsafe { cuMemcpyDtoHAsync_v2(content.as_mut_ptr().cast(), address, bytes, self.stream) } {
             0 => Ok(content),
             code => Err(code),
@@ -103,7 +103,7 @@ impl Rank {
 
     fn async_error(&self) -> u32 {
         let mut error = 77;
-        // SAFETY: valid for writing a number.
+        // SAFETY: the pointer is valid for writing a number.
         assert_eq!(unsafe { ncclCommGetAsyncError(self.comm, &mut error) }, 0);
         error
     }
@@ -135,7 +135,7 @@ fn exchange(b: &Rank, size: usize) {
         assert_eq!(b.recv(at, r + 1, r), 0);
     }
     assert_eq!(ncclGroupEnd(), 0);
-    // later work on the stream does not change what was sent
+    // later work on the stream does not change the bytes that were sent
     assert_eq!(cuMemsetD8Async(own, 55, b.rank + 1, b.stream), 0);
     for (r, &at) in all.iter().enumerate() {
         assert_eq!(b.read(at, r + 1), Ok(vec![r as u8; r + 1]));
@@ -152,7 +152,7 @@ fn threads_exchange_what_they_have() {
         exchange(&b, 3);
         b.end();
     });
-    // one rank, which exchanges with itself
+    // a single rank exchanges with itself
     on_threads(1, |b| {
         exchange(&b, 1);
         b.end();
@@ -177,7 +177,7 @@ fn a_stream_goes_on_while_its_host_does_something_else() {
         if b.rank == 0 {
             assert_eq!(b.recv(at, 8, before), 0);
             assert_eq!(b.read(at, 8), Ok(vec![0; 8]));
-            // the others have not waited for anything yet
+            // the other ranks have not waited for anything yet
             drop(tell.lock().unwrap().take());
         } else {
             assert!(told.lock().unwrap().recv().is_err());
@@ -193,14 +193,14 @@ fn processes_exchange_what_they_have() {
     }
     if let Ok(text) = env::var(ID) {
         let bytes: Vec<u8> = (0..256).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect();
-        // SAFETY: an id is 128 bytes, and all bytes are valid.
+        // SAFETY: an id has 128 bytes, and any bytes are a valid id.
         let id = unsafe { bytes.as_ptr().cast::<Id>().read_unaligned() };
         let b = Rank::open(id, 1, 2, 1).unwrap();
         exchange(&b, 2);
         return b.end();
     }
     let id = new_id();
-    // SAFETY: an id is 128 bytes.
+    // SAFETY: an id has 128 bytes.
     let bytes = unsafe { std::slice::from_raw_parts((&raw const id).cast::<u8>(), 128) };
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut other = Command::new(env::current_exe().unwrap());
@@ -213,7 +213,7 @@ fn processes_exchange_what_they_have() {
 }
 
 fn last_error() -> String {
-    // SAFETY: a text that ends with a NUL.
+    // SAFETY: the function returns a text that ends with a NUL.
     unsafe { CStr::from_ptr(ncclGetLastError(null_mut())) }.to_string_lossy().into_owned()
 }
 
@@ -222,7 +222,7 @@ fn wrong_arguments_are_refused() {
     if !with_devices("wrong_arguments_are_refused") {
         return;
     }
-    // SAFETY: null, or valid for writing a number; a text that ends with a NUL.
+    // SAFETY: each pointer is null or valid for writing a number, and each text ends with a NUL.
     unsafe {
         let mut version = 0;
         assert_eq!(ncclGetVersion(&mut version), 0);
@@ -280,8 +280,8 @@ fn counts_that_do_not_fit_and_ranks_that_are_gone_fail_and_do_not_hang() {
         if b.rank == 0 {
             assert_eq!(b.send(at, 8, 1), 0);
             assert_eq!(b.async_error(), 0);
-            // once only: the message of a second failure would replace the one that the other rank checks, as the last
-            // error belongs to the process
+            // only one call may fail: the last error belongs to the process, so the message of a second failure would
+            // replace the message that the other rank checks
             assert_eq!(ncclCommDestroy(b.comm), 0);
         } else {
             assert_eq!(b.recv(at, 4, 0), 0);
@@ -291,7 +291,7 @@ fn counts_that_do_not_fit_and_ranks_that_are_gone_fail_and_do_not_hang() {
             assert_eq!(ncclCommAbort(b.comm), 0);
         }
     });
-    // devices 0 and 2: the device of the failed rank is unusable
+    // the ranks take devices 0 and 2, because the device of the failed rank is unusable
     let id = new_id();
     let alive = thread::spawn(move || {
         let b = Rank::open(id, 0, 2, 0).unwrap();

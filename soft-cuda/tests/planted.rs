@@ -1,4 +1,5 @@
-//! Typical mistakes planted in kernels and in their callers, in CUDA C++ compiled by NVRTC: each is detected.
+//! Tests that typical mistakes are detected. They are planted in kernels, in CUDA C++ compiled by NVRTC, and in callers
+//! of kernels.
 
 use backend_runtime::{
     available,
@@ -145,7 +146,7 @@ fn a_missing_barrier() {
 
 #[test]
 fn a_barrier_that_is_missing_between_two_rounds() {
-    // the sum is correct if all threads of a round are done before the next begins
+    // the sum is correct if all threads finish a round before the next round begins
     let source = "extern \"C\" __global__ void k(int *x) {
         __shared__ int words[64];
         words[threadIdx.x] = x[threadIdx.x];
@@ -257,7 +258,7 @@ fn memory_that_was_freed() {
 fn a_result_that_was_not_waited_for() {
     let source = "extern \"C\" __global__ void k(int *to) { to[threadIdx.x] = 1; }";
     let Some(mut device) = Device::new(source, Order::Forward) else { return };
-    // streams that do not wait for the default stream
+    // these streams do not wait for the default stream
     let [one, other] = [0, 1].map(|_| device.driver.stream_create(0, 1).unwrap());
     let to = device.words(&[0; 4]);
     device.driver.stream_synchronize(0, 0).unwrap();
@@ -289,7 +290,7 @@ fn host_code_that_reads_device_memory() {
         driver.initialise().unwrap();
         driver.retain(0).unwrap();
         let address = driver.allocate(0, 64).unwrap() as *const u32;
-        // SAFETY: none: this is the mistake, and the process ends here.
+        // SAFETY: this access is not sound; it is the planted mistake, and it ends the process.
         let word = unsafe { address.read_volatile() };
         println!("the host read {word}");
         return;

@@ -60,7 +60,7 @@ fn getrf(
         }
         require(a != 0 && codes != 0)?;
         if pivots == 0 {
-            // factors without row exchanges, which the backend never requests
+            // a call without pivots asks for factors without row exchanges, which the backend never does
             return Err(Status::NOT_SUPPORTED);
         }
         let (n, leading) = (n as usize, lda as usize);
@@ -97,7 +97,7 @@ unsafe fn getrs(
 ) -> u32 {
     with_handle(handle, |handle| {
         require(!info.is_null())?;
-        // the negated number of the first wrong argument
+        // `info` gets the negated number of the first wrong argument
         let checks = [
             (operation <= 2, 2),
             (n >= 0, 3),
@@ -107,7 +107,7 @@ unsafe fn getrs(
             (batch >= 0, 11),
         ];
         let wrong = checks.iter().find(|(valid, _)| !valid).map_or(0, |(_, number)| -number);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: `info` is not null, so the caller guarantees that it is valid for writing a number.
         unsafe { info.write(wrong) };
         require(wrong == 0)?;
         if n == 0 || k == 0 || batch == 0 {
@@ -132,7 +132,7 @@ unsafe fn getrs(
     })
 }
 
-/// A triangular system: its sides and modes.
+/// The side, the modes and the factor of a triangular system.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,
@@ -153,7 +153,7 @@ impl Triangle {
         if side != 0 {
             return Err(Status::NOT_SUPPORTED);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `alpha` is null or points to a number of the dtype.
         let alpha = unsafe {
             match dtype {
                 DenseDtype::Float32 => C::from(f64::from(alpha.cast::<f32>().read())),
@@ -200,7 +200,7 @@ unsafe fn trsm(
     ldb: i64,
 ) -> u32 {
     with_handle(handle, |handle| {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `alpha` is null or points to a number of the dtype.
         let triangle = unsafe { Triangle::of(dtype, modes, alpha) }?;
         require(m >= 0 && n >= 0 && lda >= m.max(1) && ldb >= m.max(1))?;
         if m == 0 || n == 0 {
@@ -230,7 +230,7 @@ unsafe fn trsm_batched(
     batch: c_int,
 ) -> u32 {
     with_handle(handle, |handle| {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `alpha` is null or points to a number of the dtype.
         let triangle = unsafe { Triangle::of(dtype, modes, alpha) }?;
         require(m >= 0 && n >= 0 && batch >= 0 && lda >= m.max(1) && ldb >= m.max(1))?;
         if m == 0 || n == 0 || batch == 0 {
@@ -251,7 +251,7 @@ unsafe fn trsm_batched(
 
 macro_rules! exported {
     ($($dtype:ident $getrf:ident $getrs:ident $trsm:ident $trsm_batched:ident;)*) => {$(
-        /// LU factors of many matrices, in place.
+        /// Overwrites many matrices with their LU factors.
         #[unsafe(no_mangle)]
         pub extern "C" fn $getrf(
             handle: *mut c_void,
@@ -265,7 +265,7 @@ macro_rules! exported {
             getrf(handle, DenseDtype::$dtype, n, a as u64, lda, pivots as u64, codes as u64, batch)
         }
 
-        /// Solves systems with LU factors for many right-hand sides, in place.
+        /// Solves many systems with LU factors, and overwrites their right-hand sides with the solutions.
         ///
         /// # Safety
         /// `info` must be null or valid for writing a number.
@@ -285,11 +285,11 @@ macro_rules! exported {
             batch: c_int,
         ) -> u32 {
             let (dtype, a, b) = (DenseDtype::$dtype, a as u64, b as u64);
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `info` is null or valid for writing a number.
             unsafe { getrs(handle, dtype, operation, n, k, a, lda, pivots as u64, b, ldb, info, batch) }
         }
 
-        /// Solves a triangular system, in place of its right-hand sides.
+        /// Solves a triangular system, and overwrites its right-hand sides with the solutions.
         ///
         /// # Safety
         /// `alpha` must be null or point to a number of the dtype.
@@ -310,11 +310,11 @@ macro_rules! exported {
             ldb: i64,
         ) -> u32 {
             let (dtype, modes) = (DenseDtype::$dtype, [side, fill, operation, diagonal]);
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `alpha` is null or points to a number of the dtype.
             unsafe { trsm(handle, dtype, modes, m, n, alpha, a as u64, lda, b as u64, ldb) }
         }
 
-        /// Solves many triangular systems, in place of their right-hand sides.
+        /// Solves many triangular systems, and overwrites their right-hand sides with the solutions.
         ///
         /// # Safety
         /// `alpha` must be null or point to a number of the dtype.
@@ -336,7 +336,7 @@ macro_rules! exported {
             batch: c_int,
         ) -> u32 {
             let (dtype, modes) = (DenseDtype::$dtype, [side, fill, operation, diagonal]);
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `alpha` is null or points to a number of the dtype.
             unsafe { trsm_batched(handle, dtype, modes, [m, n], alpha, a as u64, lda, b as u64, ldb, batch) }
         }
     )*};

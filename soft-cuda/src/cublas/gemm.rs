@@ -1,5 +1,5 @@
-//! Products of column-major matrices in device memory: sums of products by the definition, in double precision. The
-//! code is independent of the backends, so that mistakes of theirs show.
+//! Products of column-major matrices in device memory, computed by the definition as sums in double precision. The code
+//! is independent of the backends, so that it shows their mistakes.
 
 use crate::{
     fault::{Access, Fault},
@@ -23,7 +23,7 @@ pub(super) enum GemmDtype {
 
 /// The type for a `cudaDataType` and a `cublasComputeType_t`, if they can be combined.
 pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
-    // computed in 32 or 64 bits, each also with a "pedantic" variant
+    // sums are computed in 32 or 64 bits; each compute type also has a "pedantic" variant
     match (data, compute) {
         (2, 68 | 69) => Some(GemmDtype::Float16),
         (14, 68 | 69) => Some(GemmDtype::BFloat16),
@@ -44,10 +44,10 @@ pub(super) struct Scalars {
 
 impl Scalars {
     /// # Safety
-    /// Both must point to numbers of the compute type of `kind`.
+    /// `alpha` and `beta` must point to numbers of the compute type of `kind`.
     pub(super) unsafe fn read(kind: GemmDtype, alpha: *const c_void, beta: *const c_void) -> Scalars {
         let read = |at: *const c_void| {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `alpha` and `beta` point to numbers of the compute type of `kind`.
             unsafe {
                 match kind {
                     GemmDtype::Float16 | GemmDtype::BFloat16 | GemmDtype::Float32 => {
@@ -77,7 +77,7 @@ enum Operation {
     Conjugate,
 }
 
-/// A batch of matrices.
+/// One operand of the products: a batch of stored matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
     address: u64,
@@ -100,7 +100,7 @@ impl Operand {
         Some(Operand { address, operation, leading, stride })
     }
 
-    /// The stored numbers of rows and columns for an operand of this shape.
+    /// The numbers of rows and columns of the stored matrix, if the operand after its operation has this shape.
     fn stored(&self, rows: i64, columns: i64) -> (i64, i64) {
         if self.operation == Operation::None { (rows, columns) } else { (columns, rows) }
     }
@@ -167,7 +167,7 @@ impl Gemm {
         self.check_results(T::SIZE)?;
         let mut hint = Hint::default();
         for batch in 0..self.batches {
-            // lines of k elements: rows of the left factor, columns of the right one
+            // both factors are read in lines of k elements: rows of the left factor, and columns of the right factor
             let a = lines::<T>(&self.a, batch, m, k, Line::Row, memory)?;
             let b = lines::<T>(&self.b, batch, k, n, Line::Column, memory)?;
             for column in 0..n as usize {
@@ -178,7 +178,7 @@ impl Gemm {
                     let left = &a[row * k as usize..][..k as usize];
                     let product = left.iter().zip(right).fold(zero, |sum, (&x, &y)| sum + x * y);
                     let scaled = alpha * product;
-                    // with beta = 0, C may contain NaN
+                    // with beta = 0, C is not read, because it may contain NaN
                     T::put(if beta == zero { scaled } else { scaled + beta * T::get(bytes) }, bytes);
                 }
             }
@@ -199,7 +199,7 @@ impl Gemm {
     }
 }
 
-/// The lines in which a matrix is read, each contiguous afterwards.
+/// The lines in which a matrix is read; each line becomes contiguous.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
     Row,
@@ -226,7 +226,7 @@ fn lines<T: Stored>(
     if x.operation == Operation::Conjugate {
         stored.iter_mut().for_each(|x| *x = T::In::of(x.complex().conj()));
     }
-    // for a transposed operand, the stored columns are its rows
+    // for a transposed operand, the stored columns are the rows of the operand
     if (line == Line::Column) == (x.operation == Operation::None) {
         return Ok(stored);
     }
@@ -243,14 +243,15 @@ mod tests {
         Scalars { alpha: alpha.into(), beta: beta.into() }
     }
 
-    /// Element (row, column) of an operand of a batch, by the definition.
+    /// Element (row, column) of an operand in a batch, by the definition.
     fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
         let (stored_row, stored_column) = operand.stored(row, column);
         let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];
         if operand.operation == Operation::Conjugate { V::of(x.complex().conj()) } else { x }
     }
 
-    /// Compares all combinations of operations, with gaps after columns and between batches.
+    /// Compares products for all combinations of operations with the definition; there are gaps after columns and
+    /// between batches.
     fn compare<T: Stored>(kind: GemmDtype, number: impl Fn(usize) -> T::In, scalars: Scalars) {
         let (m, n, k, batches) = (3, 4, 2, 2);
         let numbers = |count: usize, seed: usize| (0..count).map(|i| number(i + seed)).collect::<Vec<_>>();
@@ -281,7 +282,8 @@ mod tests {
                     }
                 }
             }
-            // small integers, so the comparison is exact; the gaps between columns keep their values
+            // the numbers are small integers, so the comparison is exact; the gaps between columns must keep their
+            // values
             assert!(download::<T>(&memory, c, 60) == expected, "{gemm}");
         }
     }

@@ -35,7 +35,7 @@ impl TransformKind {
         }
     }
 
-    /// Size of a complex number in bytes, which all addresses are multiples of, even those of real numbers.
+    /// Size of a complex number in bytes. All addresses must be multiples of it, even those of real numbers.
     fn complex_bytes(self) -> usize {
         match self {
             TransformKind::Complex64 | TransformKind::ToHalf32 | TransformKind::FromHalf32 => 8,
@@ -87,8 +87,8 @@ impl Direction {
     }
 }
 
-/// The positions of the elements of one side: (i, j, k) of batch `b` is at
-/// `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
+/// The positions of the elements of one side of a transform: element (i, j, k) of batch `b` is at `b * distance + ((i *
+/// embed[1] + j) * embed[2] + k) * stride`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) embed: Vec<i64>,
@@ -104,7 +104,7 @@ impl Side {
         Side { embed: of.clone(), stride: 1, distance: of.iter().copied().fold(1, i64::saturating_mul), of }
     }
 
-    /// Returns whether the axes fit into those that they are embedded in.
+    /// Returns whether the lengths of the axes fit into the lengths `embed`.
     fn is_valid(&self) -> bool {
         let inner = self.embed.iter().zip(&self.of).skip(1);
         self.stride > 0 && self.distance > 0 && inner.clone().all(|(embed, of)| embed >= of)
@@ -132,10 +132,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The largest power of two that, as the length of a single axis, needs no work area.
+    /// The largest power of two for which a transform of a single axis of this length needs no work area.
     const WITHOUT_WORK: i64 = 4096;
 
-    /// Size of the work area in bytes; `None` if there is no such transform.
+    /// Size of the work area in bytes; `None` if the layout is not valid.
     pub(super) fn work(&self) -> Option<usize> {
         let sizes = self.lengths.iter().chain([&self.batches]);
         let valid = sizes.clone().all(|&size| size > 0) && self.from.is_valid() && self.to.is_valid();
@@ -145,7 +145,8 @@ impl Layout {
         Some(if self.lengths.len() == 1 && small(self.lengths[0]) { 0 } else { bytes as usize })
     }
 
-    /// Transforms `from` into `to`. Overwrites the work area, and the input of a transform to real numbers.
+    /// Transforms `from` and writes the result to `to`. Overwrites the work area, and also the input of a transform to
+    /// real numbers.
     pub(super) fn run(
         &self,
         direction: Direction,
@@ -165,7 +166,8 @@ impl Layout {
             TransformKind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
             TransformKind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
         }?;
-        // poison the work area, to expose results that overlap it; overlapping inputs are exposed above
+        // the work area is poisoned again to expose results that overlap it; poisoning it before the transform has
+        // exposed inputs that overlap it
         self.spoil_work(work, memory)
     }
 
@@ -215,7 +217,7 @@ impl Layout {
         };
         let (before, whole): (Vec<usize>, Vec<usize>) = (shape(&self.from.of), shape(&self.lengths));
         let last = whole.len() - 1;
-        // the axes before the last one; the negative frequencies of the last one may be missing
+        // these are the axes before the last one; the negative frequencies of the last axis may be missing
         (1..last).for_each(|axis| transform::along(&mut x, &before, axis, sign));
         if before != whole {
             x = x.chunks_exact(before[last]).flat_map(|half| with_negative_frequencies(half, whole[last])).collect();
@@ -226,8 +228,8 @@ impl Layout {
     }
 }
 
-/// The spectrum of `n` real numbers from its non-negative frequencies. Frequencies that are their own negative become
-/// real.
+/// The whole spectrum of `n` real numbers, from its non-negative frequencies. The values at frequencies that equal
+/// their own negative become real.
 fn with_negative_frequencies(half: &[Complex<f64>], n: usize) -> Vec<Complex<f64>> {
     let frequency = |k: usize| {
         let (at, is_negative) = if k < half.len() { (k, false) } else { (n - k, true) };

@@ -1,5 +1,5 @@
 //! Discrete Fourier transforms in double precision, without scaling. The code is independent of the backends, so that
-//! mistakes of theirs show. A transform of composite length consists of transforms of its prime factors, which are
+//! it shows their mistakes. A transform of composite length consists of transforms of its prime factors, which are
 //! plain sums.
 
 use num_complex::Complex;
@@ -19,7 +19,7 @@ pub(super) fn along(x: &mut [C], shape: &[usize], axis: usize, sign: f64) {
     }
 }
 
-/// exp(sign 2 pi i j / n), for all j.
+/// The roots of unity exp(sign 2 pi i j / n), for all j from 0 to n - 1.
 fn roots(n: usize, sign: f64) -> Vec<C> {
     (0..n).map(|j| C::from_polar(1.0, sign * TAU * j as f64 / n as f64)).collect()
 }
@@ -28,7 +28,8 @@ fn roots(n: usize, sign: f64) -> Vec<C> {
 fn transform(x: &[C], roots: &[C]) -> Vec<C> {
     let n = x.len();
     let Some(factor) = (2..=n).find(|factor| n.is_multiple_of(*factor)) else { return x.to_vec() };
-    // every factor-th element from each of the first ones on; for a prime length these are single elements
+    // a part has every `factor`-th element, beginning with element `first`; for a prime length, parts are single
+    // elements
     let part = |first: usize| x.iter().skip(first).step_by(factor).copied().collect::<Vec<_>>();
     let parts: Vec<Vec<C>> = (0..factor).map(|first| transform(&part(first), roots)).collect();
     let (length, step) = (n / factor, roots.len() / n);
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn each_line_of_an_axis_is_transformed_alone() {
-        // a one at the start of a line transforms to ones along that line, and zeros elsewhere
+        // an array with a single 1 at the start of a line transforms to ones along that line, and zeros elsewhere
         let shape = [2, 3, 4];
         for (axis, (&length, step)) in shape.iter().zip([12, 4, 1]).enumerate() {
             let mut x = vec![C::ZERO; 24];

@@ -32,7 +32,8 @@ fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     code
 }
 
-/// Cholesky factors of many matrices, whose addresses are known only when the work runs.
+/// Overwrites one matrix with its Cholesky factor. This is for batches, whose addresses are known only when the work
+/// runs.
 pub(super) fn potrf_in_place(
     memory: &mut crate::memory::Memory,
     place: Place,
@@ -48,7 +49,7 @@ pub(super) fn potrf_in_place(
 /// The size of the work memory for a Cholesky factor.
 ///
 /// # Safety
-/// The last two pointers must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXpotrf_bufferSize(
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn cusolverDnXpotrf_bufferSize(
     with_params(handle, params, |_| {
         require(fill <= 1)?;
         let a = matrix(dtype(of, compute)?, a as u64, n, n, lda)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
         unsafe { answer(of_potrf(a), device, host) }
     })
 }
@@ -78,7 +79,7 @@ fn of_potrf(a: Place) -> [usize; 2] {
 /// Computes a Cholesky factor.
 ///
 /// # Safety
-/// The host memory must have the given number of bytes.
+/// The host memory must have `host_bytes` bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXpotrf(
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn cusolverDnXpotrf(
     with_params(handle, params, |handle| {
         require(fill <= 1 && !code.is_null())?;
         let a = matrix(dtype(of, compute)?, a as u64, n, n, lda)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
         let room = unsafe { Room::of(of_potrf(a), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("potrf n {n}"), move |memory| {
@@ -116,7 +117,7 @@ fn of_getrf(a: Place) -> [usize; 2] {
 /// The size of the work memory for LU factors.
 ///
 /// # Safety
-/// The last two pointers must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
@@ -133,7 +134,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
 ) -> u32 {
     with_params(handle, params, |_| {
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
         unsafe { answer(of_getrf(a), device, host) }
     })
 }
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
 /// Computes LU factors of a matrix with row exchanges. Only square matrices are supported here.
 ///
 /// # Safety
-/// The host memory must have the given number of bytes.
+/// The host memory must have `host_bytes` bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgetrf(
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf(
         if m != n || pivots.is_null() {
             return Err(Status::NOT_SUPPORTED);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
         let room = unsafe { Room::of(of_getrf(a), work, bytes, host, host_bytes)? };
         let (pivots, code) = (pivots as u64, code as u64);
         submit(handle, format!("getrf n {n}"), move |memory| {
@@ -180,7 +181,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf(
     })
 }
 
-/// Solves systems with LU factors, in place of the right-hand sides.
+/// Solves systems with LU factors, and overwrites the right-hand sides with the solutions.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub extern "C" fn cusolverDnXgetrs(
@@ -222,7 +223,7 @@ fn of_geqrf(a: Place) -> [usize; 2] {
 /// The size of the work memory for Householder reflections.
 ///
 /// # Safety
-/// The last two pointers must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
@@ -242,7 +243,7 @@ pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
     with_params(handle, params, |_| {
         require(of_tau == of)?;
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
         unsafe { answer(of_geqrf(a), device, host) }
     })
 }
@@ -250,7 +251,7 @@ pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
 /// Computes the Householder reflections of a matrix.
 ///
 /// # Safety
-/// The host memory must have the given number of bytes.
+/// The host memory must have `host_bytes` bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeqrf(
@@ -273,7 +274,7 @@ pub unsafe extern "C" fn cusolverDnXgeqrf(
     with_params(handle, params, |handle| {
         require(of_tau == of && !tau.is_null() && !code.is_null())?;
         let a = matrix(dtype(of, compute)?, a as u64, m, n, lda)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
         let room = unsafe { Room::of(of_geqrf(a), work, bytes, host, host_bytes)? };
         let (tau, code) = (Place::list(a.dtype, tau as u64, a.rows.min(a.columns)), code as u64);
         submit(handle, format!("geqrf m {m} n {n}"), move |memory| {
@@ -344,7 +345,7 @@ impl Decomposed {
 /// The size of the work memory for a singular value decomposition.
 ///
 /// # Safety
-/// The last two pointers must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgesvd_bufferSize(
@@ -373,7 +374,7 @@ pub unsafe extern "C" fn cusolverDnXgesvd_bufferSize(
         let (jobs, types) = ([job_u, job_vt], [of, of_s, of_u, of_vt, compute]);
         let (a, s, u, vt) = (a as u64, s as u64, u as u64, vt as u64);
         let call = Gesvd { jobs, m, n, types, a, lda, s, u, ldu, vt, ldvt };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
         unsafe { answer(call.check()?.needs(), device, host) }
     })
 }
@@ -381,7 +382,7 @@ pub unsafe extern "C" fn cusolverDnXgesvd_bufferSize(
 /// Computes singular values and vectors of a matrix.
 ///
 /// # Safety
-/// The host memory must have the given number of bytes.
+/// The host memory must have `host_bytes` bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgesvd(
@@ -414,7 +415,7 @@ pub unsafe extern "C" fn cusolverDnXgesvd(
         let (a, s, u, vt) = (a as u64, s as u64, u as u64, vt as u64);
         let call = Gesvd { jobs, m, n, types, a, lda, s, u, ldu, vt, ldvt }.check()?;
         require(!code.is_null())?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
         let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("gesvd m {m} n {n}"), move |memory| {
@@ -428,7 +429,7 @@ pub unsafe extern "C" fn cusolverDnXgesvd(
                     vt.write(memory, &right.adjoint())?;
                 }
             }
-            // the matrix is destroyed
+            // the call destroys the matrix, as in the real library
             a.write(memory, &Columns::made(a.rows, a.columns, |_, _| f64::NAN.into()))?;
             room.spoil(memory)
         })
@@ -462,7 +463,7 @@ impl Syev {
         let [of, of_w, compute] = self.types;
         let dtype = dtype(of, compute)?;
         require(DenseDtype::of(of_w) == Some(dtype.real()))?;
-        // larger batches are rejected, which the manual does not mention
+        // as in the real library, larger batches are rejected, which the manual does not mention
         require(self.mode <= 1 && self.fill <= 1 && (0..1 << 15).contains(&self.batch) && self.w != 0)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let w = Place::list(dtype.real(), self.w, a.rows);
@@ -488,7 +489,7 @@ impl Hermitian {
             write_integers(memory, code + 4 * i as u64, 4, &[i64::from(found.is_none())])?;
             if let Some((values, vectors)) = found {
                 w.write_reals(memory, &values)?;
-                // without vectors the matrix is destroyed
+                // if no vectors are requested, the call destroys the matrix, as in the real library
                 let lost = Columns::made(a.rows, a.rows, |_, _| f64::NAN.into());
                 a.write(memory, if self.vectors { &vectors } else { &lost })?;
             }
@@ -502,7 +503,7 @@ macro_rules! hermitian {
         /// The size of the work memory for eigenvalues of Hermitian matrices.
         ///
         /// # Safety
-        /// The pointers for sizes must be null or valid for writing a number.
+        /// `device` and `host` must be null or valid for writing a number.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $query(
@@ -524,7 +525,7 @@ macro_rules! hermitian {
             with_params(handle, params, |_| {
                 let (types, a, w) = ([of, of_w, compute], a as u64, w as u64);
                 let call = Syev { mode, fill, n, types, a, lda, w, batch: $batches }.check()?;
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
                 unsafe { answer(call.needs(), device, host) }
             })
         }
@@ -532,7 +533,7 @@ macro_rules! hermitian {
         /// Computes eigenvalues of Hermitian matrices; eigenvectors replace the matrices.
         ///
         /// # Safety
-        /// The host memory must have the given number of bytes.
+        /// The host memory must have `host_bytes` bytes.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $run(
@@ -558,7 +559,7 @@ macro_rules! hermitian {
                 let (types, a, w) = ([of, of_w, compute], a as u64, w as u64);
                 let call = Syev { mode, fill, n, types, a, lda, w, batch: $batches }.check()?;
                 require(!code.is_null())?;
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
                 let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
                 let code = code as u64;
                 submit(handle, format!("syev n {n} batches {}", call.batch), move |memory| {
@@ -599,10 +600,11 @@ impl Geev {
         let dtype = dtype(of, compute)?;
         require(of_vl == of && of_vr == of)?;
         if DenseDtype::of(of_w) != Some(dtype.complex()) {
-            // the library also supports real and imaginary parts in a list of twice the length; this stand-in does not
+            // the real library can also write real and imaginary parts to a list of twice the length; this stand-in
+            // does not
             return Err(if of_w == of { Status::NOT_SUPPORTED } else { Status::INVALID_VALUE });
         }
-        // the library does not compute left vectors yet
+        // the real library does not compute left vectors yet
         require(self.modes[0] == 0 && self.modes[1] <= 1 && self.w != 0 && self.ldvl >= 1)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let vectors = match self.modes[1] {
@@ -619,15 +621,16 @@ impl General {
     }
 }
 
-/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form: complex ones in conjugate pairs, the one with
-/// positive imaginary part first; the parts of its vector are two columns. `None` if the values do not form pairs.
+/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues come in conjugate pairs, the
+/// one with positive imaginary part first; two columns have the real and imaginary parts of its vector. `None` if the
+/// values do not form pairs.
 fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Columns)> {
     let n = values.len();
     let (mut w, mut columns) = (Vec::new(), Vec::new());
     for (k, &value) in values.iter().enumerate() {
         let column = vectors.column(k);
         if value.im.abs() <= 1e-10 * scale {
-            // a real eigenvalue has a real vector
+            // a real eigenvalue has a real vector, so the vector is multiplied by a phase that makes it real
             let largest = column.iter().copied().max_by(|x, y| x.norm().total_cmp(&y.norm()))?;
             let turned: Vec<f64> = column.iter().map(|x| (x * largest.conj() / largest.norm()).re).collect();
             let length = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -645,7 +648,7 @@ fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Colu
 /// The size of the work memory for eigenvalues of a general square matrix.
 ///
 /// # Safety
-/// The last two pointers must be null or valid for writing a number.
+/// `device` and `host` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
@@ -672,7 +675,7 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     with_params(handle, params, |_| {
         let (modes, types) = ([mode_left, mode_right], [of, of_w, of_vl, of_vr, compute]);
         let call = Geev { modes, n, types, a: a as u64, lda, w: w as u64, ldvl, vr: vr as u64, ldvr };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `device` and `host` are null or valid for writing a number.
         unsafe { answer(call.check()?.needs(), device, host) }
     })
 }
@@ -680,7 +683,7 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
 /// Computes eigenvalues and eigenvectors of a general square matrix.
 ///
 /// # Safety
-/// The host memory must have the given number of bytes.
+/// The host memory must have `host_bytes` bytes.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev(
@@ -712,7 +715,7 @@ pub unsafe extern "C" fn cusolverDnXgeev(
         let call = Geev { modes, n, types, a: a as u64, lda, w: w as u64, ldvl, vr: vr as u64, ldvr };
         let call = call.check()?;
         require(!code.is_null())?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the host memory has `host_bytes` bytes.
         let room = unsafe { Room::of(call.needs(), work, bytes, host, host_bytes)? };
         let code = code as u64;
         submit(handle, format!("geev n {n}"), move |memory| {
@@ -727,7 +730,7 @@ pub unsafe extern "C" fn cusolverDnXgeev(
                 w.write_list(memory, &values)?;
                 vectors.map_or(Ok(()), |place| place.write(memory, &columns))?;
             }
-            // the matrix is destroyed
+            // the call destroys the matrix, as in the real library
             a.write(memory, &Columns::made(a.rows, a.rows, |_, _| f64::NAN.into()))?;
             room.spoil(memory)
         })

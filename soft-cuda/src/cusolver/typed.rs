@@ -35,7 +35,8 @@ fn potrf_batched(
     })
 }
 
-/// The matrix for the columns of a product of reflections, and the number of elements of work memory.
+/// Checks the arguments; returns the matrix that gets the columns of a product of reflections, and the number of
+/// elements of work memory.
 fn of_orgqr(dtype: DenseDtype, [m, n, k]: [c_int; 3], a: u64, lda: c_int, tau: u64) -> super::Result<(Place, usize)> {
     require(m >= 0 && n >= 0 && n <= m && k >= 0 && k <= n && lda >= m.max(1))?;
     require(a != 0 && tau != 0 || m == 0 || n == 0)?;
@@ -56,7 +57,7 @@ unsafe fn orgqr_size(
 ) -> u32 {
     with_handle(handle, |_| {
         let (_, needed) = of_orgqr(dtype, lengths, a, lda, tau)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `size` is null or valid for writing a number.
         unsafe { put(size, needed as c_int) }.map_err(|_| Status::INVALID_VALUE)
     })
 }
@@ -88,7 +89,7 @@ fn orgqr(
     })
 }
 
-/// The arguments of singular values by Jacobi's method.
+/// The arguments of a singular value decomposition by Jacobi's method.
 #[derive(Clone, Copy)]
 struct Jacobi {
     dtype: DenseDtype,
@@ -124,7 +125,7 @@ impl Jacobi {
     unsafe fn size(&self, handle: *mut c_void, size: *mut c_int) -> u32 {
         with_handle(handle, |_| {
             let needed = self.check()?;
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `size` is null or valid for writing a number.
             unsafe { put(size, needed as c_int) }.map_err(|_| Status::INVALID_VALUE)
         })
     }
@@ -167,7 +168,7 @@ impl Jacobi {
 
 macro_rules! exported {
     ($($dtype:ident $potrf:ident $orgqr_size:ident $orgqr:ident $gesvdj_size:ident $gesvdj:ident;)*) => {$(
-        /// Cholesky factors of many matrices, in place.
+        /// Overwrites many matrices with their Cholesky factors.
         #[unsafe(no_mangle)]
         pub extern "C" fn $potrf(
             handle: *mut c_void,
@@ -197,11 +198,11 @@ macro_rules! exported {
             tau: *const c_void,
             size: *mut c_int,
         ) -> u32 {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `size` is null or valid for writing a number.
             unsafe { orgqr_size(handle, DenseDtype::$dtype, [m, n, k], a as u64, lda, tau as u64, size) }
         }
 
-        /// Computes the columns of a product of reflections, in place of their vectors.
+        /// Overwrites the vectors of reflections with the first columns of the product of the reflections.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $orgqr(
@@ -244,7 +245,7 @@ macro_rules! exported {
         ) -> u32 {
             let (dtype, lengths, settings) = (DenseDtype::$dtype, [m, n], settings as u64);
             let (a, s, u, v) = (a as u64, s as u64, u as u64, v as u64);
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `size` is null or valid for writing a number.
             unsafe { Jacobi { dtype, mode, lengths, a, lda, s, u, ldu, v, ldv, settings, batch }.size(handle, size) }
         }
 

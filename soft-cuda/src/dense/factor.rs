@@ -2,8 +2,8 @@
 
 use super::{C, Columns, quotient};
 
-/// The lower Cholesky factor, in the lower triangle; the upper triangle is ignored. Returns the number of the first
-/// column, from 1 on, whose pivot is not above 0, or 0. A NaN pivot is not detected.
+/// Overwrites the lower triangle with the lower Cholesky factor, and ignores the upper triangle. Returns the number
+/// (from 1) of the first column whose pivot is not above 0, or 0 if there is none. A NaN pivot is not detected.
 pub(crate) fn cholesky(a: &mut Columns) -> usize {
     for j in 0..a.rows {
         let square = a[(j, j)].re - (0..j).map(|k| a[(j, k)].norm_sqr()).sum::<f64>();
@@ -20,8 +20,8 @@ pub(crate) fn cholesky(a: &mut Columns) -> usize {
     0
 }
 
-/// LU factors in place; returns the row that each row was exchanged with, from 1 on, and the number of the first zero
-/// pivot, or 0.
+/// Overwrites a matrix with its LU factors. Returns, for each row, the number (from 1) of the row that it was exchanged
+/// with, and the number of the first zero pivot, or 0 if there is none.
 pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     let (n, mut pivots, mut singular) = (a.rows, Vec::new(), 0);
     for j in 0..n {
@@ -52,7 +52,7 @@ pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     (pivots, singular)
 }
 
-/// Solves with the factors of [`lu`], in place of the right-hand sides.
+/// Solves systems with the factors from [`lu`], and overwrites the right-hand sides with the solutions.
 pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     for j in 0..x.columns {
         for (i, &pivot) in pivots.iter().enumerate() {
@@ -63,7 +63,8 @@ pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     solve_triangle(factors, false, false, x);
 }
 
-/// Solves with a triangle of a matrix, in place of the right-hand sides. With `unit`, the diagonal is taken as ones.
+/// Solves triangular systems, and overwrites the right-hand sides with the solutions. With `unit`, the diagonal is
+/// taken as ones.
 pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Columns) {
     let n = a.rows;
     for j in 0..x.columns {
@@ -80,8 +81,9 @@ pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Colum
 /// The factors `tau` of Householder reflections.
 pub(crate) type Reflections = Vec<C>;
 
-/// QR factors in place: R in the upper triangle and, below the diagonal, the vectors of the reflections `1 - tau v v*`,
-/// whose first element is 1. Q is the product of the reflections, the first one leftmost.
+/// Overwrites a matrix with its QR factors: R in the upper triangle and, below the diagonal, the vectors `v` of the
+/// reflections `1 - tau v v*`. The first element of each `v` is 1 and is not stored. Q is the product of the
+/// reflections, the first one leftmost.
 pub(crate) fn qr(a: &mut Columns) -> Reflections {
     let (m, n) = (a.rows, a.columns);
     let mut all = Vec::new();
@@ -98,7 +100,7 @@ pub(crate) fn qr(a: &mut Columns) -> Reflections {
         (j + 1..m).for_each(|i| a[(i, j)] = quotient(a[(i, j)], first - beta));
         a[(j, j)] = beta.into();
         all.push(tau);
-        // apply the adjoint of the reflection to the columns after it
+        // the adjoint of the reflection is applied to the columns after this one
         for k in j + 1..n {
             let product = a[(j, k)] + (j + 1..m).map(|i| a[(i, j)].conj() * a[(i, k)]).sum::<C>();
             let by = tau.conj() * product;

@@ -6,7 +6,7 @@ use super::{C, Columns};
 /// The number of sweeps over all pairs after which a method gives up.
 const SWEEPS: usize = 100;
 
-/// A rotation of two columns, the second of which is first multiplied by a phase.
+/// A rotation of two columns, after the second column is multiplied by a phase.
 #[derive(Clone, Copy)]
 struct Rotation {
     cos: f64,
@@ -102,13 +102,13 @@ pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     Some((s.iter().map(|s| s * scale).collect(), u, v))
 }
 
-/// Fills the columns from `known` on so that all columns are orthonormal.
+/// Fills the columns from number `known` on, so that all columns are orthonormal.
 fn complete(u: &mut Columns, known: usize) {
     for j in known..u.columns {
         let best = (0..u.rows).map(|place| {
             let mut new = vec![C::ZERO; u.rows];
             new[place] = C::ONE;
-            // twice, because the first pass leaves rounding errors
+            // the known columns are subtracted twice, because the first pass leaves rounding errors
             for k in (0..j).chain(0..j) {
                 let part = dot(u.column(k), &new);
                 new.iter_mut().zip(u.column(k)).for_each(|(x, u)| *x -= part * u);

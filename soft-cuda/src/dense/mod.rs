@@ -1,5 +1,6 @@
-//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER: textbook methods in complex double
-//! precision for every dtype. The code is independent of the backends, so that it does not repeat mistakes of theirs.
+//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER. They are textbook methods in
+//! complex double precision for every dtype. The code is independent of the backends, so that it does not repeat their
+//! mistakes.
 
 mod factor;
 mod jacobi;
@@ -169,12 +170,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Consecutive numbers.
+    /// The place of `length` consecutive numbers.
     pub(crate) fn list(dtype: DenseDtype, address: u64, length: usize) -> Place {
         Place { dtype, address, rows: length, columns: usize::from(length > 0), leading: length }
     }
 
-    /// The matrix `i` positions later in a dense batch.
+    /// The place of the matrix that comes `i` matrices later in a dense batch.
     pub(crate) fn next(self, i: usize) -> Place {
         let bytes = i * self.leading * self.columns * self.dtype.size();
         Place { address: self.address + bytes as u64, ..self }

@@ -19,7 +19,7 @@ fn reduce(a: &mut Columns, q: &mut Columns) {
         if square == 0.0 {
             continue;
         }
-        // 1 - 2 v v* / v*v, from both sides
+        // applies the reflection 1 - 2 v v* / v*v from both sides
         for j in 0..n {
             let by: C = (0..n).map(|i| v[i].conj() * a[(i, j)]).sum::<C>() * 2.0 / square;
             (0..n).for_each(|i| a[(i, j)] -= v[i] * by);
@@ -43,7 +43,7 @@ fn shift(t: &Columns, end: usize) -> C {
     if (x - d).norm() < (y - d).norm() { x } else { y }
 }
 
-/// One step of the algorithm on a block of rows, by rotations of neighbouring rows.
+/// One step of the QR algorithm on a block of rows, by rotations of neighbouring rows.
 fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
     let n = t.rows;
     (first..=last).for_each(|i| t[(i, i)] -= shift);
@@ -57,7 +57,7 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
             t[(k, j)] = c.conj() * upper + s.conj() * lower;
             t[(k + 1, j)] = c * lower - s * upper;
         }
-        // the columns above the block are rotated too, as they belong to the triangle
+        // the elements above the block are rotated too, because they belong to the triangle
         rotations.push((k, c, s));
     }
     for (k, c, s) in rotations {
@@ -96,7 +96,7 @@ pub(crate) fn eig(a: &Columns) -> Option<(Vec<C>, Columns)> {
         if steps > STEPS {
             return None;
         }
-        // an exceptional shift from time to time, for matrices that the usual shift leaves unchanged
+        // every tenth step takes an exceptional shift, for matrices that the usual shift leaves unchanged
         let by = if steps % 10 == 0 { t[(last, last - 1)].norm().into() } else { shift(&t, last) };
         step(&mut t, &mut q, first, last, by);
     }
@@ -140,9 +140,9 @@ mod tests {
         }
         check(&Columns::identity(3, 3));
         check(&Columns::zeros(3, 3));
-        // a permutation, which a shift of 0 would leave unchanged
+        // this matrix is a permutation, which a shift of 0 would leave unchanged
         check(&Columns::made(4, 4, |i, j| if i == (j + 1) % 4 { C::ONE } else { C::ZERO }));
-        // a rotation
+        // this matrix is a rotation
         check(&Columns::made(2, 2, |i, j| if i == j { C::ZERO } else { C::from(i as f64 - j as f64) }));
     }
 }

@@ -1,4 +1,4 @@
-//! Settings in the environment.
+//! Settings from environment variables.
 
 use crate::exec::Order;
 use std::{
@@ -30,7 +30,7 @@ pub struct Config {
     pub counts: Option<Output>,
     /// Whether allocations that were never freed are listed at exit.
     pub leaks: bool,
-    /// Kernels and library calls that go wrong, each by a part of its name.
+    /// Planted mistakes, each with a part of the names of the kernels and library calls that make it.
     pub plants: Vec<(Plant, String)>,
 }
 
@@ -39,14 +39,14 @@ pub struct Config {
 pub enum Plant {
     /// The kernel or call writes nothing, so the previous contents remain.
     Wrong,
-    /// It accesses unallocated memory.
+    /// The kernel or call accesses unallocated memory.
     Bounds,
-    /// It never ends.
+    /// The kernel or call never ends.
     Hang,
 }
 
 impl Plant {
-    /// `bounds:scan_rows wrong:triangle`
+    /// Parses a list such as `bounds:scan_rows wrong:triangle`.
     fn list(text: &str) -> Option<Vec<(Plant, String)>> {
         let one = |word: &str| {
             let (kind, name) = word.split_once(':')?;
@@ -77,7 +77,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The largest number of devices, whose addresses differ in some bits.
+    /// The largest number of devices; the number of a device takes some bits of its addresses.
     const MOST_DEVICES: usize = 64;
 
     /// Reads the variables that `get` looks up. The error describes the first invalid one.
@@ -118,7 +118,7 @@ impl Config {
     }
 }
 
-/// A seed that differs every time.
+/// A seed that differs in each run: the current time in nanoseconds.
 fn entropy() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, dev
         if context.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `context` is null or valid for writing a handle.
         unsafe { put(context, driver.retain(ordinal(device)?)? as *mut c_void) }
     })
 }
@@ -31,7 +31,7 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> u32 {
     call(|driver| driver.release(ordinal(device)?))
 }
 
-/// Makes a context, or none, current on this thread.
+/// Makes a context current on this thread; null makes no context current.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> u32 {
     call(|driver| {
@@ -49,7 +49,7 @@ pub extern "C" fn cuCtxSetCurrent(context: *mut c_void) -> u32 {
 /// `context` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `context` is null or valid for writing a handle.
     call(|_| unsafe { put(context, current() as *mut c_void) })
 }
 
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> u32 {
 /// `device` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `device` is null or valid for writing a number.
     call(|driver| unsafe { put(device, driver.device_of(current())? as c_int) })
 }
 

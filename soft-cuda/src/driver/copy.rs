@@ -10,8 +10,8 @@ use crate::memory::Hint;
 use std::ffi::c_void;
 
 impl Driver {
-    /// Copies from the host into a staging buffer and from there to the device, so that the host may change its memory
-    /// at once.
+    /// Copies from the host into a staging buffer immediately, and from there to the device later, so that the host may
+    /// change its memory as soon as the call returns.
     pub fn copy_in(&mut self, device: usize, to: u64, from: &[u8], stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if from.is_empty() {
@@ -27,7 +27,7 @@ impl Driver {
         self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), from.len())
     }
 
-    /// Copies to the host before returning, as for all pageable host memory.
+    /// Copies to the host before it returns, as the real driver does for pageable host memory.
     pub fn copy_out(
         &mut self,
         device: usize,
@@ -92,7 +92,8 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
         let from = match bytes {
             0 => &[],
             _ if from.is_null() => return Err(Code::INVALID_VALUE),
-            // SAFETY: guaranteed by the caller; padding bytes are copied whatever they are.
+            // SAFETY: `from` is not null, so the caller guarantees that it is valid for reading `bytes` bytes. Padding
+            // bytes are copied with any content.
             _ => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) },
         };
         driver.copy_in(device, to, from, stream as u64)
@@ -118,7 +119,8 @@ pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes:
             return driver.copy_out_later(device, from, to.cast(), bytes, stream as u64);
         }
         driver.copy_out(device, from, bytes, stream as u64, |content| {
-            // SAFETY: guaranteed by the caller; `content` has `bytes` bytes and does not overlap the host's memory.
+            // SAFETY: `to` is not null unless `bytes` is 0, so the caller guarantees that it is valid for writing
+            // `bytes` bytes. `content` has `bytes` bytes, and does not overlap the host's memory.
             unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), to.cast::<u8>(), content.len()) }
         })
     })

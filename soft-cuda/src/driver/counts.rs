@@ -5,19 +5,19 @@ use std::{cell::Cell, fmt};
 /// Counts of operations since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Kernels launched.
+    /// Number of kernels launched.
     pub launches: u64,
-    /// Attempted allocations.
+    /// Number of attempted allocations.
     pub allocations: u64,
-    /// Copies from the host.
+    /// Number of copies from the host.
     pub copies_in: u64,
-    /// Bytes copied from the host.
+    /// Number of bytes copied from the host.
     pub bytes_in: u64,
-    /// Copies to the host.
+    /// Number of copies to the host.
     pub copies_out: u64,
-    /// Bytes copied to the host.
+    /// Number of bytes copied to the host.
     pub bytes_out: u64,
-    /// Attempts to free addresses that were not allocated or already freed.
+    /// Number of attempts to free an address that was not allocated, or that was already freed.
     pub refused: u64,
 }
 
@@ -51,11 +51,11 @@ impl Counts {
 }
 
 thread_local! {
-    /// Bytes that this thread has copied to the host.
+    /// Number of bytes that this thread has copied to the host.
     static COPIED: Cell<u64> = const { Cell::new(0) };
-    /// Kernels that this thread has launched.
+    /// Number of kernels that this thread has launched.
     static LAUNCHED: Cell<u64> = const { Cell::new(0) };
-    /// Allocations that this thread has attempted.
+    /// Number of allocations that this thread has attempted.
     static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -69,17 +69,17 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Bytes that this thread has copied to the host.
+/// Number of bytes that this thread has copied to the host.
 pub(super) fn copied() -> u64 {
     COPIED.with(Cell::get)
 }
 
-/// Kernels that this thread has launched.
+/// Number of kernels that this thread has launched.
 pub(super) fn launched() -> u64 {
     LAUNCHED.with(Cell::get)
 }
 
-/// Allocations that this thread has attempted.
+/// Number of allocations that this thread has attempted.
 pub(super) fn allocated() -> u64 {
     ALLOCATED.with(Cell::get)
 }

@@ -19,10 +19,10 @@ pub(super) const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// The largest number of blocks of a launch along each axis.
 pub(super) const MOST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
-/// Shared memory of a block in bytes that needs no request.
+/// The shared memory in bytes that a block can use without a request.
 pub(super) const SHARED: u32 = 48 << 10;
 
-/// The largest shared memory of a block in bytes that a kernel may request.
+/// The largest shared memory per block, in bytes, that a kernel may request.
 pub(super) const MOST_SHARED: u32 = 227 << 10;
 
 /// A compute capability unknown to compilers, so that programs are compiled to PTX and not to machine code.
@@ -31,13 +31,13 @@ const CAPABILITY: [i32; 2] = [9, 1];
 /// The highest attribute number.
 const LAST_ATTRIBUTE: i32 = 150;
 
-/// The value of a `CUdevice_attribute`. Attributes without a value here are features that this device lacks.
+/// The value of a `CUdevice_attribute`. All other attributes are 0, because they are features that this device lacks.
 fn attribute(attribute: i32) -> Result<i32> {
     Ok(match attribute {
         1 => MOST_THREADS as i32,
         2..=4 => MOST_BLOCK[attribute as usize - 2] as i32,
         5..=7 => MOST_GRID[attribute as usize - 5] as i32,
-        // shared and constant memory of a block in bytes, threads of a warp
+        // shared memory of a block and constant memory, in bytes; threads of a warp
         8 => SHARED as i32,
         9 => 65_536,
         10 => 32,
@@ -81,11 +81,11 @@ pub extern "C" fn cuInit(flags: u32) -> u32 {
 /// `version` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `version` is null or valid for writing a number.
     code(unsafe { put(version, 13_000) })
 }
 
-/// Looks up functions of the driver without a name, for which NVRTC asks. There are none.
+/// Looks up a table of unnamed driver functions, which NVRTC asks for. This driver has no such table.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGetExportTable(_table: *mut *const c_void, _id: *const c_void) -> u32 {
     Code::NOT_FOUND.0
@@ -97,7 +97,7 @@ pub extern "C" fn cuGetExportTable(_table: *mut *const c_void, _id: *const c_voi
 /// `count` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `count` is null or valid for writing a number.
     call(|driver| unsafe { put(count, driver.devices.len() as c_int) })
 }
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> u32 {
 /// `device` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `device` is null or valid for writing a number.
     call(|driver| driver.device(ordinal).and_then(|_| unsafe { put(device, ordinal) }))
 }
 
@@ -124,7 +124,8 @@ pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, devic
             return Err(Code::INVALID_VALUE);
         }
         let count = length.min(NAME.len());
-        // SAFETY: guaranteed by the caller: `count` bytes fit, the last of which becomes the NUL.
+        // SAFETY: `name` is not null, so the caller guarantees that it is valid for writing `length` bytes. `count` is
+        // at most `length`, and the last byte written is the NUL.
         unsafe {
             std::ptr::copy_nonoverlapping(NAME.as_ptr().cast(), name, count);
             name.add(count - 1).write(0);
@@ -143,7 +144,7 @@ pub unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int) 
         driver.device(device)?;
         let mut own = *b"soft-cuda device";
         own[15] = device as u8;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `uuid` is null or valid for writing 16 bytes.
         unsafe { put(uuid, own) }
     })
 }
@@ -154,7 +155,7 @@ pub unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int) 
 /// `bytes` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `bytes` is null or valid for writing a number.
     call(|driver| unsafe { put(bytes, driver.device(device)?.memory.limit() as usize) })
 }
 
@@ -164,6 +165,6 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -
 /// `value` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `value` is null or valid for writing a number.
     call(|driver| driver.device(device).and_then(|_| unsafe { put(value, attribute(which)?) }))
 }

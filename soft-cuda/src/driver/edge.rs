@@ -12,7 +12,7 @@ use std::{
 /// The driver of this process.
 static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
     let config = Config::read(|name| env::var(name).ok()).unwrap_or_else(|wrong| {
-        // no test is meaningful with an invalid setting
+        // the process ends, because no test is meaningful with an invalid setting
         eprintln!("soft-cuda: {wrong}");
         std::process::exit(2)
     });
@@ -35,10 +35,10 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The interval in which waits for other devices are checked.
+/// The time after which a wait for other devices is checked again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Notified when something has arrived from another device.
+/// The condition variable that is notified when something has arrived from another device.
 static CHANGED: Condvar = Condvar::new();
 
 /// Continues the work that waits for other devices, after something has arrived.
@@ -47,14 +47,14 @@ pub(crate) fn advance() {
     CHANGED.notify_all();
 }
 
-/// Runs the work up to the marks. While work waits for other devices, the driver is unlocked.
+/// Runs the work up to the marks. Unlocks the driver while work waits for other devices.
 fn settle(mut driver: MutexGuard<'static, Driver>, goals: Vec<Mark>) -> MutexGuard<'static, Driver> {
     loop {
         driver.finish(goals.clone());
         if !goals.iter().any(|goal| driver.pending(*goal)) {
             return driver;
         }
-        // check from time to time, too: another thread may have failed the device and its work
+        // the wait has a timeout, because another thread may have failed the device and its work
         driver = CHANGED.wait_timeout(driver, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn finish_device(device: usize) {
 /// Registers the report for the end of the process.
 fn report_at_exit() {
     extern "C" fn report() {
-        // a thread that is still working holds the lock: its counts would be incomplete
+        // if a thread still works and holds the lock, nothing is reported, because its counts would be incomplete
         if let Ok(driver) = DRIVER.try_lock() {
             driver.report();
         }
@@ -88,7 +88,7 @@ pub(super) fn set_current(context: u64) {
     CURRENT.set(context);
 }
 
-/// The code for a result.
+/// The error code of a result; 0 for success.
 pub(super) fn code(result: Result<()>) -> u32 {
     result.map_or_else(|code| code.0, |()| 0)
 }
@@ -121,7 +121,7 @@ pub(super) fn call_and_wait(
     });
     code(found.and_then(|(device, goals)| {
         let mut driver = settle(driver, goals);
-        // the context may have been destroyed meanwhile
+        // another thread may have destroyed the context during the wait
         driver.device_of(current())?;
         driver.check(device)?;
         f(&mut driver, device)

@@ -1,4 +1,4 @@
-//! The driver's error codes, and the way results are returned to callers.
+//! The driver's error codes, and the function that writes results to the caller's memory.
 
 use std::ffi::{CStr, c_char};
 
@@ -17,7 +17,7 @@ pub(crate) unsafe fn put<V>(at: *mut V, value: V) -> Result<()> {
     if at.is_null() {
         return Err(Code::INVALID_VALUE);
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: `at` is not null, so the caller guarantees that it is valid for writing a `V`.
     unsafe { at.write(value) };
     Ok(())
 }
@@ -27,7 +27,7 @@ macro_rules! codes {
         impl Code {
             $(#[doc = $text] pub const $name: Code = Code($number);)*
 
-            /// The name and the text of the code, with their NUL.
+            /// The name and the text of the code, each with a final NUL.
             fn words(self) -> Option<(&'static CStr, &'static CStr)> {
                 match self.0 {
                     0 => Some((c"CUDA_SUCCESS", c"no error")),
@@ -72,7 +72,7 @@ codes! {
 /// `name` must be null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: u32, name: *mut *const c_char) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `name` is null or valid for writing a pointer.
     unsafe { put_words(name, Code(error).words().map(|(name, _)| name)) }
 }
 
@@ -82,14 +82,14 @@ pub unsafe extern "C" fn cuGetErrorName(error: u32, name: *mut *const c_char) ->
 /// `text` must be null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: u32, text: *mut *const c_char) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `text` is null or valid for writing a pointer.
     unsafe { put_words(text, Code(error).words().map(|(_, text)| text)) }
 }
 
 /// # Safety
 /// `at` must be null or valid for writing a pointer.
 unsafe fn put_words(at: *mut *const c_char, words: Option<&'static CStr>) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `at` is null or valid for writing a pointer.
     let put = unsafe { put(at, words.map_or(std::ptr::null(), CStr::as_ptr)) };
     if put.is_ok() && words.is_some() { 0 } else { Code::INVALID_VALUE.0 }
 }
@@ -104,14 +104,14 @@ mod tests {
         assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
         assert_eq!(text, c"an illegal memory access was encountered");
         let mut at = std::ptr::null();
-        // SAFETY: valid for writing a pointer.
+        // SAFETY: `at` is valid for writing a pointer.
         assert_eq!(unsafe { cuGetErrorName(2, &mut at) }, 0);
-        // SAFETY: a string of the driver.
+        // SAFETY: `at` points to a string of the driver.
         assert_eq!(unsafe { CStr::from_ptr(at) }, c"CUDA_ERROR_OUT_OF_MEMORY");
-        // SAFETY: valid for writing a pointer.
+        // SAFETY: `at` is valid for writing a pointer.
         assert_eq!(unsafe { cuGetErrorString(12345, &mut at) }, 1);
         assert!(at.is_null());
-        // SAFETY: null is allowed.
+        // SAFETY: the function allows a null pointer.
         assert_eq!(unsafe { cuGetErrorName(2, std::ptr::null_mut()) }, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Events: positions in streams that can be waited for.
+//! Events: positions in streams that the host and other streams can wait for.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -13,7 +13,7 @@ use std::{ffi::c_void, time::Instant};
 const DISABLE_TIMING: u32 = 2;
 
 impl Driver {
-    /// Creates an event. Flag 1: waiting sleeps; flag 2: the event has no time.
+    /// Creates an event. With flag 1, waits for the event sleep; with flag 2, the event has no time.
     pub fn event_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         if flags & !3 != 0 {
             return Err(Code::INVALID_VALUE);
@@ -30,12 +30,12 @@ impl Driver {
         Ok(event)
     }
 
-    /// Destroys an event. Streams that wait for it still do.
+    /// Destroys an event. Streams that already wait for it continue to wait.
     pub fn event_destroy(&mut self, handle: u64) -> Result<()> {
         self.events.remove(&handle).map(drop).ok_or(Code::INVALID_HANDLE)
     }
 
-    /// Records the event: it happens when the stream reaches this position.
+    /// Records the event at the stream's current end; the event happens when the stream reaches this position.
     pub fn event_record(&mut self, device: usize, handle: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if self.streams[&stream].device != self.event(handle)?.device {
@@ -86,7 +86,7 @@ impl Driver {
 /// `event` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: u32) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `event` is null or valid for writing a handle.
     call_in_context(|driver, device| unsafe { put(event, driver.event_create(device, flags)? as *mut c_void) })
 }
 
@@ -121,6 +121,6 @@ pub extern "C" fn cuEventQuery(event: *mut c_void) -> u32 {
 /// `milliseconds` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventElapsedTime_v2(milliseconds: *mut f32, from: *mut c_void, to: *mut c_void) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `milliseconds` is null or valid for writing a number.
     call_in_context(|driver, _| unsafe { put(milliseconds, driver.event_elapsed(from as u64, to as u64)?) })
 }

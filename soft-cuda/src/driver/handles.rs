@@ -1,4 +1,4 @@
-//! The objects, besides streams, that handles refer to.
+//! The objects that handles refer to, except streams.
 
 use super::work::{Mark, Waited};
 use crate::ptx::{KernelInfo, Module};
@@ -9,14 +9,14 @@ use std::{sync::Arc, time::Instant};
 pub(super) struct Event {
     pub(super) device: usize,
     pub(super) timed: bool,
-    /// The position where it was recorded last.
+    /// The position at which the event was recorded last.
     pub(super) mark: Option<Mark>,
-    /// The time when the stream reached it.
+    /// The time at which the stream reached that position.
     pub(super) happened: Option<Instant>,
 }
 
 impl Event {
-    /// The position that a stream waiting for it waits for.
+    /// The position that a stream must wait for, if it waits for this event.
     pub(super) fn waited(&self) -> Option<Waited> {
         self.mark.map(Waited)
     }

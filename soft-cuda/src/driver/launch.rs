@@ -1,4 +1,4 @@
-//! Launches: their limits, and their parameters, which are copied when the launch is called.
+//! Launches: their limits, and their parameters, which are copied during the call.
 
 use super::{
     device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},
@@ -44,7 +44,7 @@ impl Driver {
 /// Enqueues a kernel on a stream.
 ///
 /// # Safety
-/// `params` must have, for each parameter of the kernel, a pointer to a value of its size.
+/// `params` must have a pointer for each parameter of the kernel, to a value of the parameter's size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchKernel(
     function: *mut c_void,
@@ -69,12 +69,14 @@ pub unsafe extern "C" fn cuLaunchKernel(
         }
         let mut bytes = vec![0; info.param_bytes];
         for (i, param) in info.params.iter().enumerate() {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `params` has a pointer for each parameter of the kernel, to a value of
+            // the parameter's size.
             let value = unsafe { *params.add(i) };
             if value.is_null() {
                 return Err(Code::INVALID_VALUE);
             }
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that `params` has a pointer for each parameter of the kernel, to a value of
+            // the parameter's size.
             let value = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), param.size) };
             bytes[param.offset..param.offset + param.size].copy_from_slice(value);
         }

@@ -30,7 +30,7 @@ impl Driver {
         Ok(address)
     }
 
-    /// Makes allocations fail: `count` of them, from the `n`-th from now on; none if `n` or `count` is 0.
+    /// Makes `count` allocations fail, beginning with the `n`-th from now; if `n` or `count` is 0, none fails.
     pub fn fail_allocations(&mut self, n: u64, count: u64) {
         self.failing = Failing { after: n.saturating_sub(1), count: if n == 0 { 0 } else { count } };
     }
@@ -52,7 +52,7 @@ impl Driver {
         self.devices.iter().position(|device| device.allocated.contains_key(&address))
     }
 
-    /// The work to run before `bytes` bytes can be allocated; empty if there is room.
+    /// The marks of the work to run before `bytes` bytes can be allocated; empty if there is room.
     fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
         let memory = &self.devices[device].memory;
         // an allocation larger than the device never has room
@@ -60,7 +60,7 @@ impl Driver {
         if waits { self.goals_of_device(device) } else { Vec::new() }
     }
 
-    /// Frees memory after all work of its device.
+    /// Frees memory after all work of its device is done.
     pub fn free(&mut self, address: u64) -> Result<()> {
         if address == 0 {
             return Ok(());
@@ -82,7 +82,7 @@ impl Driver {
         self.put_on(stream, "free", Work::Free(on, address), 0)
     }
 
-    /// The device on which all `bytes` bytes at `address` belong to an allocation that no call so far has freed.
+    /// The device with an allocation that contains all `bytes` bytes at `address`, and that no call so far has freed.
     pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
         let has = |device: &Device| {
             let (start, size) = device.memory.allocation(address)?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
         if address.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `address` is null or valid for writing an address.
         unsafe { put(address, driver.allocate(device, bytes)?) }
     })
 }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream
         }
         let stream = driver.stream(device, stream as u64)?;
         let device = driver.stream_device(stream);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `address` is null or valid for writing an address.
         unsafe { put(address, driver.allocate(device, bytes)?) }
     })
 }
@@ -148,13 +148,13 @@ pub extern "C" fn cuMemFreeAsync(address: u64, stream: *mut c_void) -> u32 {
 /// Returns the free and the total memory in bytes.
 ///
 /// # Safety
-/// Both must be null or valid for writing a number.
+/// `free` and `total` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32 {
     call_in_context(|driver, device| {
         let memory = &driver.devices[device].memory;
         let (used, limit) = (memory.used() as usize, memory.limit() as usize);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `free` and `total` are null or valid for writing a number.
         unsafe { put(free, limit - used).and_then(|()| put(total, limit)) }
     })
 }
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) ->
 pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(pool: *mut *mut c_void, device: c_int) -> u32 {
     call(|driver| {
         let handle = driver.device(device)?.pool;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `pool` is null or valid for writing a handle.
         unsafe { put(pool, handle as *mut c_void) }
     })
 }
@@ -179,16 +179,17 @@ fn with_pool(pool: *mut c_void, f: impl FnOnce() -> Result<()>) -> u32 {
     })
 }
 
-/// Sets how a pool keeps memory. Here pools keep nothing, so freed memory is gone.
+/// Sets an attribute of a pool that says how the pool keeps memory. It has no effect, because pools keep no memory
+/// here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
-    // which memory may be reused, and how much is kept
+    // the known attributes say which memory may be reused, and how much memory is kept
     let known = (1..=4).contains(&attribute) && !value.is_null();
     with_pool(pool, || if known { Ok(()) } else { Err(Code::INVALID_VALUE) })
 }
 
-/// Returns an attribute of a pool: bytes reserved from the system, or bytes allocated, now. As pools keep nothing, both
-/// are the bytes allocated on the device.
+/// Returns an attribute of a pool: the number of bytes now reserved from the system, or now allocated. Because pools
+/// keep no memory, both are the number of bytes allocated on the device.
 ///
 /// # Safety
 /// `value` must be null or valid for writing a number.
@@ -201,12 +202,12 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, attribute: u32
         if attribute != RESERVED && attribute != USED {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `value` is null or valid for writing a number.
         unsafe { put(value.cast::<u64>(), device.memory.used()) }
     })
 }
 
-/// Releases memory that a pool keeps.
+/// Releases memory that a pool keeps. It does nothing, because pools keep no memory here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _keep: usize) -> u32 {
     with_pool(pool, || Ok(()))

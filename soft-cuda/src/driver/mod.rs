@@ -1,11 +1,11 @@
-//! The driver, `libcuda`: its exported functions, and their state.
+//! The driver, `libcuda`: the exported functions, and the state that they share.
 //!
 //! Every exported function is a thin layer over a method of [`Driver`], which is safe and which the tests call. One
-//! lock protects everything. Work on streams is queued and runs as late as the order of streams allows (`queue`), so
-//! work that nobody has waited for has not happened.
+//! lock protects everything. Work on streams is queued, and runs as late as the order of streams allows (`queue`). Work
+//! that nobody has waited for has not run.
 //!
-//! Modules in order of dependence: `error`, `config`, `counts`, `work` (streams and their work), `handles`, then
-//! `state` (the driver), `edge` (the driver of this process), and a file for each kind of function.
+//! The modules depend on each other in this order: `error`, `config`, `counts`, `work` (streams and their work),
+//! `handles`, then `state` (the driver), `edge` (the driver of this process), and a file for each kind of function.
 
 pub mod config;
 pub mod context;

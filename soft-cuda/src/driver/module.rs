@@ -106,9 +106,10 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
         if module.is_null() || image.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller: a text ends with a NUL, and the first bytes of binaries are not NUL.
+        // SAFETY: `image` is not null, so the caller guarantees that it is a text or a binary. A text ends with a NUL.
+        // The first bytes of a binary, which are compared below, are not NUL.
         let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) }.to_bytes();
-        // an ELF file, the wrapper of a fat binary, a fat binary
+        // these are the first bytes of an ELF file, of the wrapper of a fat binary, and of a fat binary
         if [&b"\x7fELF"[..], &0x466243b1_u32.to_le_bytes(), &0xba55ed50_u32.to_le_bytes()]
             .iter()
             .any(|magic| text.starts_with(magic))
@@ -116,7 +117,7 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
             return Err(Code::NO_BINARY_FOR_GPU);
         }
         let text = std::str::from_utf8(text).map_err(|_| Code::INVALID_IMAGE)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `module` is null or valid for writing a handle.
         unsafe { put(module, driver.module_load(device, text)? as *mut c_void) }
     })
 }
@@ -145,9 +146,9 @@ pub unsafe extern "C" fn cuModuleGetFunction(
         if function.is_null() || name.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: `name` is not null, so the caller guarantees that it is a text that ends with a NUL.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Code::NOT_FOUND)?;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `function` is null or valid for writing a handle.
         unsafe { put(function, driver.module_function(module as u64, name)? as *mut c_void) }
     })
 }
@@ -170,6 +171,6 @@ pub extern "C" fn cuFuncSetAttribute(function: *mut c_void, attribute: u32, valu
 /// `value` must be null or valid for writing a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: u32, function: *mut c_void) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `value` is null or valid for writing a number.
     call_in_context(|driver, _| unsafe { put(value, driver.function_attribute(function as u64, attribute)?) })
 }

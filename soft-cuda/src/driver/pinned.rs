@@ -1,5 +1,5 @@
-//! Pinned host memory. Copies from and to it are queued on a stream like other work: the host does not see them happen,
-//! and must not change the copied memory before it has waited.
+//! Pinned host memory. Copies from and to it are queued on a stream like other work: the host sees their effect only
+//! after it has waited, and must not change the copied memory before.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -10,7 +10,7 @@ use super::{
 use crate::memory::{Hint, Memory, POISON};
 use std::ffi::c_void;
 
-/// The valid flags: for all contexts, mapped, write-combined.
+/// All valid flags together: memory for all contexts, mapped memory, and write-combined memory.
 const FLAGS: u32 = 7;
 
 /// The address of a copy in host memory.
@@ -45,7 +45,7 @@ impl Driver {
         before.is_some_and(|(start, memory)| address - start + bytes as u64 <= memory.len() as u64)
     }
 
-    /// Enqueues a copy from pinned memory, which reads it when the stream reaches the copy.
+    /// Enqueues a copy from pinned memory, which is read when the stream reaches the copy.
     pub(super) fn copy_in_later(
         &mut self,
         device: usize,
@@ -69,7 +69,7 @@ impl Driver {
         self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// Enqueues a copy to pinned memory, which writes it when the stream reaches the copy.
+    /// Enqueues a copy to pinned memory, which is written when the stream reaches the copy.
     pub(super) fn copy_out_later(
         &mut self,
         device: usize,
@@ -85,14 +85,15 @@ impl Driver {
         let job = move |memory: &mut Memory| {
             let to = { to }.0;
             let from = memory.read(&mut Hint::default(), from, bytes)?;
-            // SAFETY: as above.
+            // SAFETY: the memory lives until this work is done and has `bytes` bytes; tests check that nobody uses it
+            // meanwhile.
             unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, bytes) };
             Ok(())
         };
         self.put_on(stream, "copy to the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// Marks for all work of all devices.
+    /// The marks of all work of all devices.
     fn goals_of_all(&self) -> Vec<Mark> {
         (0..self.devices.len()).flat_map(|device| self.goals_of_device(device)).collect()
     }
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn cuMemHostAlloc(memory: *mut *mut c_void, bytes: usize, 
         if memory.is_null() || flags & !FLAGS != 0 {
             return Err(Code::INVALID_VALUE);
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that `memory` is null or valid for writing a pointer.
         unsafe { put(memory, driver.host_allocate(bytes)? as *mut c_void) }
     })
 }

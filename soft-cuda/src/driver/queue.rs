@@ -1,4 +1,4 @@
-//! Runs the work on streams as late as their order allows: when someone waits for it.
+//! Runs the work on streams as late as the order of streams allows, when someone waits for it.
 
 use super::{
     config::Plant,
@@ -13,13 +13,13 @@ use crate::{
 };
 use std::{borrow::Cow, time::Instant};
 
-/// The number of queued pieces of work beyond which a stream runs the oldest.
+/// The number of queued pieces of work above which a stream runs the oldest piece.
 const MOST_WORK: usize = 4096;
 
-/// The bytes of host memory in queued copies beyond which the oldest copies run.
+/// The number of bytes of host memory in queued copies above which the oldest copies run.
 const MOST_STAGED: usize = 256 << 20;
 
-/// Does a planted mistake in place of the work.
+/// Makes a planted mistake instead of doing the work.
 fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
     match plant {
         Plant::Wrong => Ok(()),
@@ -60,7 +60,7 @@ impl Driver {
             let mark = Mark { stream, order };
             self.finish(vec![mark]);
             if self.pending(mark) {
-                break; // it waits for another device
+                break; // the work waits for another device
             }
         }
         self.check(device)
@@ -86,12 +86,12 @@ impl Driver {
         self.pending(Mark { stream, order: u64::MAX })
     }
 
-    /// The marks up to which a stream has work now.
+    /// The mark of the newest work that a stream can have now.
     pub(super) fn goals_of_stream(&self, stream: u64) -> Vec<Mark> {
         vec![Mark { stream, order: self.next_order - 1 }]
     }
 
-    /// Like `goals_of_stream`, with the marks of the streams for which new work on the stream would wait.
+    /// Like `goals_of_stream`, and also the marks of the streams that new work on this stream would wait for.
     pub(super) fn goals_of_wait(&self, stream: u64) -> Vec<Mark> {
         let mut goals = self.goals_of_stream(stream);
         if let Some(other) = self.streams.get(&stream).and_then(|state| state.kind.ordered_against()) {
@@ -108,8 +108,8 @@ impl Driver {
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Runs all streams up to the work with other devices that has not begun: the other devices wait for it, even if
-    /// this process does not.
+    /// Runs all streams up to their work with other devices that has not begun, because the other devices wait for that
+    /// work, even if this process does not.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
@@ -121,7 +121,7 @@ impl Driver {
         }
     }
 
-    /// Runs all work of a stream, except work that waits for other devices and what follows it.
+    /// Runs all work of a stream up to the first work that waits for other devices.
     pub(super) fn finish_stream(&mut self, stream: u64) {
         self.finish(vec![Mark { stream, order: u64::MAX }]);
     }
@@ -137,14 +137,14 @@ impl Driver {
     pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
         let mut goal = goals.pop();
         while let Some(top) = goal {
-            // a goal, and the chain of work that blocks it
+            // the path has a goal, and the chain of work that blocks the goal
             let mut path = vec![top];
             while let Some(&next) = path.last() {
                 if !self.pending(next) {
                     path.pop();
                     continue;
                 }
-                // blocking work always has a lower order, so this ends
+                // the loop ends, because blocking work always has a lower order
                 match self.blocker(next.stream) {
                     Some(mark) => path.push(mark),
                     None if self.run_first(next.stream) => {}
@@ -155,7 +155,7 @@ impl Driver {
         }
     }
 
-    /// The mark that must be done before the first work of the stream, if any.
+    /// The mark up to which work must be done before the first work of the stream, if there is one.
     fn blocker(&self, stream: u64) -> Option<Mark> {
         let state = self.streams.get(&stream)?;
         let first = state.queue.front()?;
@@ -178,7 +178,8 @@ impl Driver {
         let device = state.device;
         let mut has_ended = true;
         if let Some(Entry { order, what, work, staged }) = state.queue.pop_front() {
-            // work called after a free must not use the memory, even if that stream has not reached the free
+            // work that was enqueued after a free must not use the memory, even if the stream of the free has not
+            // reached it
             let freed: Vec<(usize, u64)> = self.freeing.range(..order).map(|(_, &freed)| freed).collect();
             let hide = |(device, address): (usize, u64)| (device, self.devices[device].memory.hide(address));
             let hidden: Vec<_> = freed.into_iter().map(hide).collect();

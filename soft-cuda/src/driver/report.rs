@@ -15,7 +15,7 @@ impl Driver {
         self.counts
     }
 
-    /// Allocations that were not freed: address and size.
+    /// Address and size of each allocation that was not freed.
     pub fn leaks(&self) -> Vec<(u64, u64)> {
         let of = |device: &Device| {
             let all = device.memory.allocations();
@@ -24,7 +24,7 @@ impl Driver {
         self.devices.iter().flat_map(of).collect()
     }
 
-    /// Writes counts and leaks to the configured destination, when the process ends.
+    /// Writes counts and leaks to the configured destination. It is called when the process ends.
     pub(super) fn report(&self) {
         match &self.config.counts {
             Some(Output::Stderr) => eprint!("soft-cuda:\n{}", self.counts),
@@ -44,36 +44,38 @@ impl Driver {
 }
 
 /// Returns the counts so far: launches, allocations, copies from the host and their bytes, copies to the host and their
-/// bytes, refused frees. For tests, which look it up by name.
+/// bytes, refused frees. Tests look this function up by name.
 ///
 /// # Safety
 /// `out` must be null or valid for writing seven numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
-    // SAFETY: guaranteed by the caller; null is ignored, as there is no way to report it.
+    // SAFETY: the caller guarantees that `out` is null or valid for writing seven numbers. The error for null is
+    // ignored, because this function cannot report it.
     let _ = unsafe { put(out, lock().counts().all()) };
 }
 
-/// Makes allocations fail: `count` of them, from the `n`-th from now on; none if `n` or `count` is 0. For tests, which
-/// look it up by name.
+/// Makes `count` allocations fail, beginning with the `n`-th from now; if `n` or `count` is 0, none fails. Tests look
+/// this function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
     lock().fail_allocations(n, count);
 }
 
-/// Bytes that the calling thread has copied to the host. For tests, which run in parallel and look it up by name.
+/// Returns the number of bytes that the calling thread has copied to the host. Tests, which run in parallel, look this
+/// function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_copied() -> u64 {
     counts::copied()
 }
 
-/// Kernels that the calling thread has launched. For tests, as above.
+/// Returns the number of kernels that the calling thread has launched. Tests look this function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_launched() -> u64 {
     counts::launched()
 }
 
-/// Allocations that the calling thread has attempted. For tests, as above.
+/// Returns the number of allocations that the calling thread has attempted. Tests look this function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_allocated() -> u64 {
     counts::allocated()

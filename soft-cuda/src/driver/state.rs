@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// The driver's state.
 ///
-/// No handle is used twice, none is an address of the host, and all kinds of objects share one counter, so a handle of
-/// another kind or of a destroyed object is detected.
+/// No handle is used twice, and no handle is an address of the host. All kinds of objects share one counter of handles,
+/// so a handle of another kind or of a destroyed object is detected.
 #[derive(Debug)]
 pub struct Driver {
     pub(super) config: Config,
@@ -27,7 +27,7 @@ pub struct Driver {
     pub(super) pinned: BTreeMap<u64, Vec<u8>>,
     /// The order in which threads run; a random order continues from launch to launch.
     pub(super) order: Order,
-    /// Queued frees, by their order: device and address.
+    /// Device and address of each queued free, by the order of the free.
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
     /// Host memory in bytes that queued copies hold.
     pub(super) staged: usize,
@@ -38,7 +38,7 @@ pub struct Driver {
     next_handle: u64,
 }
 
-/// A device and its primary context, the only one.
+/// A device and its primary context, which is its only context.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) memory: Memory,
@@ -46,9 +46,9 @@ pub(super) struct Device {
     pub(super) context: u64,
     /// Handle of its memory pool.
     pub(super) pool: u64,
-    /// Its default stream, whose handle callers never see.
+    /// Handle of its default stream, which callers never see.
     pub(super) default_stream: u64,
-    /// The number of retains of the context; at 0 there is no context.
+    /// The number of retains of the context that were not released; at 0 the context does not exist.
     pub(super) retained: u32,
     /// The error that every call in the context returns after a kernel has failed.
     pub(super) fault: Option<Code>,
@@ -59,9 +59,9 @@ pub(super) struct Device {
 /// The state of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lifetime {
-    /// It may be used.
+    /// The allocation may be used.
     Live,
-    /// A free is queued on a stream; no call made since may use it.
+    /// A free of the allocation is queued on a stream; calls made after the free must not use the allocation.
     Freeing,
 }
 
@@ -106,7 +106,7 @@ impl Driver {
             failing: Failing::default(),
             next_order: 1,
             initialised: false,
-            // above all host addresses and below all device addresses
+            // handles are above all host addresses and below all device addresses
             next_handle: 0x0400_0000_0000_0000,
             config,
         };
@@ -126,7 +126,7 @@ impl Driver {
         driver
     }
 
-    /// Initialises the driver; an error if there is no device.
+    /// Initialises the driver; returns an error if there is no device.
     pub fn initialise(&mut self) -> Result<()> {
         if self.devices.is_empty() {
             return Err(Code::NO_DEVICE);

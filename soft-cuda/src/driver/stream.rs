@@ -1,4 +1,4 @@
-//! Creating, waiting for and destroying streams.
+//! Functions that create streams, wait for them and destroy them.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -12,7 +12,7 @@ use std::ffi::c_void;
 const NON_BLOCKING: u32 = 1;
 
 impl Driver {
-    /// Creates a stream. Flag 1: not ordered against the default stream.
+    /// Creates a stream. With flag 1, the stream is not ordered against the default stream.
     pub fn stream_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         let kind = match flags {
             0 => StreamKind::Blocking,
@@ -28,7 +28,7 @@ impl Driver {
     pub(crate) fn stream(&self, device: usize, handle: u64) -> Result<u64> {
         match handle {
             0 | 1 => Ok(self.devices[device].default_stream),
-            // the per-thread default stream
+            // handle 2 means the per-thread default stream
             2 => Err(Code::NOT_SUPPORTED),
             _ => match self.streams.get(&handle) {
                 Some(stream) if !stream.destroyed && stream.kind != StreamKind::Default => {
@@ -51,7 +51,7 @@ impl Driver {
         self.streams[&stream].device
     }
 
-    /// Destroys a handle. Work on the stream still runs at some time.
+    /// Destroys a handle of a stream. Work already on the stream still runs, later.
     pub fn stream_destroy(&mut self, device: usize, handle: u64) -> Result<()> {
         if handle <= 2 {
             return Err(Code::INVALID_HANDLE);
@@ -95,7 +95,7 @@ impl Driver {
 /// `stream` must be null or valid for writing a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, flags: u32) -> u32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that `stream` is null or valid for writing a handle.
     call_in_context(|driver, device| unsafe { put(stream, driver.stream_create(device, flags)? as *mut c_void) })
 }
 

@@ -75,7 +75,7 @@ fn events_order_streams() {
         (driver.stream_create(0, NON_BLOCKING).unwrap(), driver.stream_create(0, NON_BLOCKING).unwrap());
     let memory = driver.allocate(0, 1).unwrap();
     let event = driver.event_create(0, 0).unwrap();
-    // an event that was never recorded is not waited for
+    // a stream does not wait for an event that was never recorded
     driver.stream_wait_event(0, reader, event).unwrap();
     driver.fill(0, memory, 1, 1, writer).unwrap();
     assert_eq!(read(&mut driver, memory, 1, reader), Ok(vec![0xff]));
@@ -85,7 +85,7 @@ fn events_order_streams() {
     assert_eq!(driver.event_query(event), Err(Code::NOT_READY));
     assert_eq!(read(&mut driver, memory, 1, reader), Ok(vec![1]), "no more than up to the event");
     assert_eq!(driver.event_query(event), Ok(()));
-    // a wait is for the event's position at the time of the call
+    // a stream waits for the position that the event has at the time of the call
     driver.event_record(0, event, writer).unwrap();
     driver.stream_wait_event(0, reader, event).unwrap();
     driver.fill(0, memory, 3, 1, writer).unwrap();
@@ -135,7 +135,7 @@ fn long_queues_run() {
     let streams = [0, 1].map(|_| driver.stream_create(0, NON_BLOCKING).unwrap());
     let event = driver.event_create(0, 0).unwrap();
     let memory = driver.allocate(0, 1).unwrap();
-    // each piece of work waits for the previous one, in the other stream
+    // each piece of work waits for the previous piece, which is in the other stream
     for i in 0..20_000 {
         let stream = streams[i % 2];
         driver.stream_wait_event(0, stream, event).unwrap();
@@ -251,7 +251,7 @@ fn a_failure_stays() {
     assert_eq!(driver.stream_synchronize(0, stream), Err(Code::LAUNCH_FAILED));
     assert_eq!(driver.check(0), Err(Code::LAUNCH_FAILED));
     assert_eq!(driver.fill(0, memory, 2, 1, stream), Err(Code::LAUNCH_FAILED));
-    // a new context has no state of the old one
+    // a new context has no state of the old context
     driver.release(0).unwrap();
     driver.retain(0).unwrap();
     assert_eq!(driver.check(0), Ok(()));

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 /// Work on a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
-/// Work that depends on other devices, of this process or others: it waits for what they send.
+/// Work that depends on other devices, of this process or of other processes, and waits for what they send.
 pub(crate) trait Remote: Send {
     /// Called when the stream reaches the work.
     fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault>;
@@ -20,14 +20,14 @@ pub(crate) trait Remote: Send {
 pub(super) enum StreamKind {
     /// The default stream itself.
     Default,
-    /// A stream that waits for the default stream, and the default stream for it.
+    /// A stream that waits for the default stream, and for which the default stream waits.
     Blocking,
-    /// A stream without such an order.
+    /// A stream that is not ordered against the default stream.
     NonBlocking,
 }
 
 impl StreamKind {
-    /// The streams of its device that its work waits for.
+    /// The kind of the streams of the same device that work on such a stream waits for.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),
@@ -42,7 +42,7 @@ impl StreamKind {
 pub(super) struct Stream {
     pub(super) device: usize,
     pub(super) kind: StreamKind,
-    /// Whether its handle is destroyed; the stream lives on until its work is done.
+    /// Whether the stream's handle is destroyed; the stream exists until its work is done.
     pub(super) destroyed: bool,
     pub(super) queue: VecDeque<Entry>,
 }
@@ -52,7 +52,7 @@ impl Stream {
         Stream { device, kind, destroyed: false, queue: VecDeque::new() }
     }
 
-    /// The order of its oldest work.
+    /// The order of the stream's oldest work.
     pub(super) fn front(&self) -> Option<u64> {
         self.queue.front().map(|entry| entry.order)
     }
@@ -68,11 +68,11 @@ pub(super) struct Mark {
 /// Work, and its name in messages.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Increases from call to call, over all streams.
+    /// A number that increases from call to call, over all streams.
     pub(super) order: u64,
     pub(super) what: Cow<'static, str>,
     pub(super) work: Work,
-    /// Host memory in bytes that it holds.
+    /// Number of bytes of host memory that the work holds.
     pub(super) staged: usize,
 }
 
@@ -80,9 +80,9 @@ pub(super) struct Entry {
 pub(crate) enum Work {
     /// Work on the memory of one device.
     On(usize, Job),
-    /// A launch: device, module, index of the kernel, and launch.
+    /// A launch of a kernel: the device, the module, the index of the kernel, and the configuration.
     Launch(usize, Arc<Module>, usize, Launch),
-    /// A copy between (device, address) and (device, address).
+    /// A copy of memory; each end is a device and an address.
     Copy {
         /// The source.
         from: (usize, u64),
@@ -95,7 +95,7 @@ pub(crate) enum Work {
     Free(usize, u64),
     /// Records an event.
     Record(u64),
-    /// Waits for a mark, if any.
+    /// Waits for a mark, if there is one.
     Wait(Option<Waited>),
     /// Work of a device that involves other devices.
     Remote {
@@ -103,12 +103,12 @@ pub(crate) enum Work {
         device: usize,
         /// The work.
         remote: Box<dyn Remote>,
-        /// Whether it has begun.
+        /// Whether the work has begun.
         begun: bool,
     },
 }
 
-/// The mark that is waited for.
+/// The mark that a stream waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited(pub(super) Mark);
 

@@ -1,4 +1,4 @@
-//! A block: runs each thread until it has to wait, and releases threads that have waited for each other.
+//! Runs a block: each thread runs until it has to wait, and threads that have waited for each other are released.
 
 use super::{
     machine::Machine,
@@ -25,7 +25,7 @@ enum Status {
 #[derive(Clone, Debug, Default)]
 struct Gathering {
     threads: Vec<u32>,
-    /// The number of threads expected, if not all.
+    /// The number of threads that the barrier expects; `None` if it expects all.
     expected: Option<u32>,
 }
 
@@ -130,7 +130,7 @@ impl Block {
         self.threads[thread as usize].as_mut().expect("a thread that waits has its state")
     }
 
-    /// Removes a thread that has ended; others may have waited only for it.
+    /// Removes a thread that has ended, and releases threads that waited only for it.
     fn leave(&mut self, thread: u32, machine: &mut Machine<'_>) -> Result<(), Fault> {
         self.alive -= 1;
         let warp = thread as usize / 32;
@@ -206,8 +206,8 @@ impl Block {
             }
             self.status[thread as usize] = Status::Ready;
         }
-        // for a barrier of some threads this orders more than the barrier does, so it hides races, but reports none
-        // wrongly
+        // if the barrier is only for some threads, this call orders more accesses than the barrier does, so it may hide
+        // races, but never reports a false one
         machine.races.barrier();
         self.barriers[number] = Gathering { threads, expected: None };
         self.barriers[number].threads.clear();
@@ -240,7 +240,8 @@ impl Block {
         Ok(())
     }
 
-    /// Releases lanes if all that are alive have arrived; returns whether they had.
+    /// Releases the lanes of a meeting if all of its lanes that have not ended have arrived; returns whether it
+    /// released them.
     fn end_meeting(&mut self, warp: usize, index: usize, machine: &mut Machine<'_>) -> bool {
         let meeting = &self.warps[warp].meetings[index];
         if meeting.arrived != meeting.mask & self.warps[warp].alive {
@@ -263,7 +264,7 @@ impl Block {
         true
     }
 
-    /// The fault when no thread can continue: where each one waits.
+    /// The fault if no thread can continue; it says where each thread waits.
     fn deadlock(&mut self, machine: &Machine<'_>) -> Fault {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         for thread in 0..self.status.len() as u32 {
@@ -301,7 +302,7 @@ fn place(machine: &Machine<'_>, thread: u32, step: usize) -> String {
     format!("kernel {kernel}, block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}), PTX line {line}: {statement}")
 }
 
-/// `0-31, 40` for numbers in ascending order.
+/// Formats numbers in ascending order as ranges, such as `0-31, 40`.
 fn ranges(numbers: &[u32]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b);
     let run = |run: &[u32]| match run {

@@ -16,7 +16,7 @@ pub(super) struct Machine<'m> {
     pub kernel: &'m Kernel,
     pub launch: &'m Launch,
     pub memory: &'m mut Memory,
-    /// For each access instruction, the block where it found its memory last.
+    /// For each access instruction, the allocation in which it last found its memory.
     pub hints: Vec<Hint>,
     /// The shared memory of the running block.
     pub shared: Vec<u8>,

@@ -1,7 +1,8 @@
-//! Runs a launch, one block and one thread after the other; each thread runs until it has to wait.
+//! Runs a launch. Blocks run one after the other, and so do the threads of a block; each thread runs until it has to
+//! wait.
 //!
 //! `thread` runs the steps of a thread, `block` lets threads wait for each other, `space` checks each memory access,
-//! `race` those to shared memory, and `alu` is the arithmetic.
+//! `race` checks accesses to shared memory for races, and `alu` has the arithmetic.
 
 pub(crate) mod alu;
 mod block;
@@ -25,14 +26,14 @@ use block::Block;
 use machine::Machine;
 use race::Races;
 
-/// The configuration of a launch. Launches that a driver refuses must be refused before.
+/// The configuration of a launch. The caller must already have refused launches that a driver refuses.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The number of blocks along each axis.
     pub grid: [u32; 3],
     /// The number of threads of a block along each axis.
     pub block: [u32; 3],
-    /// Shared memory in bytes besides that declared by the kernel.
+    /// Dynamic shared memory in bytes, in addition to the shared memory that the kernel declares.
     pub shared: u32,
     /// The bytes of all parameters, in the layout of [`crate::ptx::KernelInfo::params`].
     pub params: Vec<u8>,

@@ -25,8 +25,8 @@ impl Order {
         }
     }
 
-    /// The number of steps of a thread's turn. In random order it varies between few and many, so other threads may
-    /// also run between a thread's read and the write that follows.
+    /// The number of steps of a thread's turn. In random order this number varies between few and many, so that other
+    /// threads may also run between a thread's read and the write that follows.
     pub(super) fn turn(&mut self) -> u64 {
         match self {
             Order::Forward | Order::Reverse => u64::MAX,
@@ -34,9 +34,10 @@ impl Order {
         }
     }
 
-    /// The numbers below `count` in order, computed without a list, because there are as many as blocks.
+    /// The numbers below `count`, in this order. They are computed without a list, because a launch may have very many
+    /// blocks.
     pub(super) fn blocks(&mut self, count: u64) -> impl Iterator<Item = u64> + use<> {
-        // i -> i * step + start visits all numbers if `step` and their number have no common factor
+        // `i -> (i * step + start) % count` visits all numbers if `step` and `count` have no common factor
         let (step, start) = match self {
             Order::Forward => (1, 0),
             Order::Reverse => (count - 1, count - 1),

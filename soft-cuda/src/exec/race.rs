@@ -1,12 +1,13 @@
-//! Finds unordered accesses to shared memory: each byte remembers its writer and readers since the last barrier.
+//! Finds unordered accesses to shared memory. For each byte, the last writer and readers since the last barrier are
+//! stored.
 //!
-//! Within a warp, `__syncwarp` also orders accesses: each lane counts the syncs it took part in, and knows the counts
-//! it has seen of other lanes. Shuffles and votes order nothing, as their definition says.
+//! Within a warp, `__syncwarp` also orders accesses. Each lane has a clock that counts the syncs it took part in, and
+//! stores the latest clock that it has seen of each other lane. Shuffles and votes order nothing, as CUDA defines them.
 
 use crate::fault::{Access, Fault};
 use std::ops::Range;
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 const LANES: usize = 32;
 
 /// An access: its time, its thread, and whether it was atomic. Zero means no access.
@@ -44,8 +45,8 @@ impl Stamp {
     }
 }
 
-/// The accesses of a byte: the last writer and two readers, which are of different warps if readers of different warps
-/// exist.
+/// The accesses to a byte: the last writer and two readers. The two readers are of different warps if the byte has
+/// readers of different warps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Stamp,
@@ -113,7 +114,7 @@ impl Races {
         }
     }
 
-    /// Records an access by a thread; the error is a race with an earlier access.
+    /// Records an access by a thread; returns an error if the access races with an earlier one.
     #[inline]
     pub fn check(&mut self, kind: Access, strong: bool, bytes: Range<usize>, thread: u32) -> Result<(), Fault> {
         let (warp, lane) = (thread as usize / LANES, thread as usize % LANES);
@@ -214,7 +215,7 @@ mod tests {
         races.warp_barrier(1, 0b11);
         assert!(ok(&mut races, Access::Read, 33));
         assert!(!ok(&mut races, Access::Read, 34));
-        // lane 33 passes on what it has seen of lane 32
+        // lane 33 passes on the clock that it has seen of lane 32
         races.warp_barrier(1, 0b110);
         assert!(ok(&mut races, Access::Read, 34));
         assert!(!ok(&mut races, Access::Write, 32));

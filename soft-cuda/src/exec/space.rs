@@ -7,7 +7,7 @@ use crate::{
     ptx::step::{Access, Space},
 };
 
-/// The generic address of shared memory: below all device memory, above all host memory.
+/// The generic address of shared memory, which is below all device memory and above all host memory.
 pub(crate) const SHARED: u64 = 0x0100_0000_0000_0000;
 
 /// The generic address of a kernel's parameters.

@@ -7,13 +7,13 @@ use crate::{
     ptx::step::{Function, Slot, Step},
 };
 
-/// The number of steps after which other threads run: the thread may be waiting for another one's write.
+/// The number of steps after which other threads run, because the thread may be waiting for another thread's write.
 const TURN: u64 = 1 << 20;
 
 /// The private memory of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Private {
-    /// Its number in the block.
+    /// The thread's number in the block.
     pub thread: u32,
     pub local: Vec<u8>,
     /// The start of the current function's part of `local`.
@@ -23,7 +23,7 @@ pub(super) struct Private {
     pub param_base: usize,
 }
 
-/// A function that waits for the return of one it has called.
+/// A function that waits for the return of a function that it has called.
 #[derive(Debug)]
 struct Frame {
     site: u32,
@@ -57,8 +57,8 @@ pub(super) enum Stop {
 impl Thread {
     /// Starts a thread of the block at the kernel's first step.
     ///
-    /// If the value was a thread of the same launch before, its constants and parameters are still in place. Its
-    /// registers are not poisoned again, because PTX never reads a register before writing it.
+    /// If this value was a thread of the same launch before, its constants and parameters are still set. Its registers
+    /// are not poisoned again, because PTX never reads a register before writing it.
     pub fn start(&mut self, thread: u32, machine: &Machine<'_>) {
         let kernel = &machine.module.functions[machine.kernel.function];
         self.frames.clear();
@@ -86,7 +86,8 @@ impl Thread {
         self.private.param_base = param_base;
         self.next = function.start.unwrap_or(u32::MAX);
         for &(slot, special) in &function.specials {
-            // every function sees all of local memory: addresses count from its beginning
+            // local addresses count from the beginning of the thread's local memory, because every function can access
+            // all of it
             self.registers[base + usize::from(slot)] = machine.special(special, self.private.thread, local_base);
         }
     }

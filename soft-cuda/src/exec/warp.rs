@@ -2,7 +2,7 @@
 
 use crate::ptx::step::{Collective, Reduce, Shuffle, Vote};
 
-/// The result of reading a lane that does not take part.
+/// The value that a lane gets if it reads a lane that does not take part.
 const POISON: u64 = 0xffff_ffff;
 
 /// The operands of a lane.
@@ -69,7 +69,7 @@ impl Meeting {
         let (clamp, segment) = (bounds as i32 & 31, bounds as i32 >> 8 & 31);
         let (least, most) = (lane & segment, (lane & segment) | (clamp & !segment));
         let (from, within) = match shuffle {
-            // for `Up` the bound is the lowest lane
+            // for `Up`, the bound `most` is the lowest lane of the segment
             Shuffle::Up => (lane - by, lane - by >= most),
             Shuffle::Down => (lane + by, lane + by <= most),
             Shuffle::Butterfly => (lane ^ by, lane ^ by <= most),

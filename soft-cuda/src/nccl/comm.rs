@@ -53,7 +53,7 @@ pub(super) fn remove(handle: u64) -> Result<Arc<Comm>> {
 }
 
 impl Comm {
-    /// Opens the communicator of a rank after all ranks have come; returns its handle.
+    /// Opens the communicator of a rank after all ranks have connected; returns its handle.
     pub(super) fn open(id: &Id, rank: usize, size: usize, device: usize) -> Result<u64> {
         let streams = meet::meet(id, rank, size, device)?;
         let failed = |why: io::Error| Status::SYSTEM.because(format!("ncclCommInitRank: {why}"));
@@ -68,7 +68,7 @@ impl Comm {
         let (came, news) = mpsc::channel();
         for (from, stream) in readers.into_iter().enumerate().filter_map(|(from, stream)| Some((from, stream?))) {
             let (comm, came) = (comm.clone(), came.clone());
-            // the thread waits only for messages, so no rank blocks for ever when writing one
+            // the thread only reads messages and never writes, so no rank blocks for ever while it writes a message
             let read = move || comm.read(from, stream, &came);
             thread::Builder::new().name(format!("NCCL from rank {from}")).spawn(read).map_err(failed)?;
         }
@@ -110,7 +110,7 @@ impl Comm {
         }
     }
 
-    /// Returns whether `count` messages have come from a rank; an error if they never will.
+    /// Returns whether `count` messages have arrived from a rank; returns an error if they can no longer arrive.
     pub(super) fn has(&self, from: usize, count: usize) -> std::result::Result<bool, String> {
         let inbox = self.inbox();
         let has = inbox.messages[from].len();
@@ -138,12 +138,13 @@ impl Comm {
         self.inbox().error
     }
 
-    /// Stops sending. Messages already sent still arrive, and messages of others are read until they stop too.
+    /// Stops sending. Messages already sent still arrive, and messages of other ranks are read until those ranks stop
+    /// sending too.
     pub(super) fn close(&self) {
         self.shut(Shutdown::Write);
     }
 
-    /// Like `close`, but at once: messages in transit may be lost.
+    /// Stops sending and receiving immediately; messages in transit may be lost.
     pub(super) fn abort(&self) {
         self.shut(Shutdown::Both);
     }

@@ -1,4 +1,5 @@
-//! Groups between `ncclGroupStart` and `ncclGroupEnd`: their sends and receives are one piece of work of a stream.
+//! Groups between `ncclGroupStart` and `ncclGroupEnd`. The sends and receives of a group are one piece of work on a
+//! stream.
 
 use super::{
     comm::Comm,
@@ -75,7 +76,7 @@ pub(super) fn note(error: Status) {
     });
 }
 
-/// Adds a send or receive to the open group; without a group it is enqueued alone.
+/// Adds a send or receive to the open group; enqueues it alone if no group is open.
 pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Result<()> {
     let alone = GROUPS.with_borrow_mut(|groups| {
         let same = |exchange: &&mut Exchange| Arc::ptr_eq(&exchange.comm, &comm) && exchange.stream == stream;
@@ -92,7 +93,8 @@ pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Re
     alone.map_or(Ok(()), put)
 }
 
-/// Enqueues the work on its streams and runs them up to it even if nobody here waits, because other ranks do.
+/// Enqueues the work on its streams, and runs the streams up to this work even if nobody in this process waits, because
+/// other ranks wait for it.
 fn put(work: Vec<Exchange>) -> Result<()> {
     let mut driver = driver::lock();
     for exchange in work {

@@ -1,4 +1,4 @@
-//! The rendezvous of the ranks of a communicator, by abstract sockets of this machine, which leave no files. The
+//! The rendezvous of the ranks of a communicator, through abstract sockets of this machine, which leave no files. The
 //! process that makes an id listens for all ranks, compares their data, and lets them continue together.
 
 use super::status::{Result, Status};
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that ranks wait for each other.
+/// The longest time that ranks wait for each other.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first bytes of an id.
@@ -27,7 +27,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// Makes an id; this process listens for its ranks from now on.
+    /// Makes an id; from now on, this process listens for the ranks with the id.
     pub(super) fn new() -> io::Result<Id> {
         let mut id = Id { bytes: [0; 128] };
         id.bytes[..8].copy_from_slice(&MAGIC);
@@ -37,7 +37,8 @@ impl Id {
         Ok(id)
     }
 
-    /// The address of a socket. It does not contain the rest of the id, which connecting processes must know.
+    /// The address of a socket. It contains only a part of the id; connecting processes must prove that they know the
+    /// rest.
     fn address(&self, of: impl std::fmt::Display) -> io::Result<SocketAddr> {
         let name: String = self.bytes[8..24].iter().map(|byte| format!("{byte:02x}")).collect();
         SocketAddr::from_abstract_name(format!("soft-nccl-{name}-{of}"))
@@ -52,7 +53,7 @@ impl Id {
     }
 }
 
-/// The data of a rank: its number, the number of ranks, its device.
+/// The data of a rank: its number, the number of ranks, and its device.
 type Hello = [u32; 3];
 
 fn send_hello(stream: &mut UnixStream, id: &Id, hello: Hello) -> io::Result<()> {
@@ -92,8 +93,8 @@ fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixS
     }
 }
 
-/// Waits for all ranks of an id, and sends each the reason why they cannot continue; an empty reason lets them
-/// continue.
+/// Waits for all ranks of an id, and sends each rank the reason why they cannot continue. With an empty reason, the
+/// ranks continue.
 fn root(id: &Id, listener: &UnixListener) {
     let until = Instant::now() + PATIENCE;
     let mut all: Vec<(UnixStream, Hello)> = Vec::new();
@@ -108,12 +109,12 @@ fn root(id: &Id, listener: &UnixListener) {
         }
     };
     for (mut stream, _) in all {
-        // a rank that has gone meanwhile needs no answer
+        // an error is ignored, because a rank that has disconnected needs no answer
         let _ = stream.write_all(wrong.as_bytes());
     }
 }
 
-/// The mistake in the data of the ranks so far; empty if there is none.
+/// The mistake in the data of the ranks that have connected so far; empty if there is no mistake.
 fn what_is_wrong(all: &[Hello]) -> String {
     for (i, [rank, size, device]) in all.iter().enumerate() {
         for [other, others, on] in &all[..i] {
@@ -131,7 +132,7 @@ fn what_is_wrong(all: &[Hello]) -> String {
     String::new()
 }
 
-/// Connects a rank with all others; returns a stream for each, none for itself.
+/// Connects a rank with all other ranks; returns a stream for each of them, and `None` for the rank itself.
 pub(super) fn meet(id: &Id, rank: usize, size: usize, device: usize) -> Result<Vec<Option<UnixStream>>> {
     connect(id, rank, size, device)
         .unwrap_or_else(|why| Err(Status::SYSTEM.because(format!("ncclCommInitRank: {why}"))))

@@ -34,12 +34,12 @@ impl Status {
         }
     }
 
-    /// Records a message for [`last`]; returns the error itself.
+    /// Records `why` as the message that [`last`] returns; returns the error itself.
     pub(super) fn because(self, why: impl Into<String>) -> Status {
         let text: String = why.into().replace('\0', " ");
         eprintln!("soft-cuda: {text}");
         if let Ok(text) = CString::new(text) {
-            // callers keep the address: errors are rare, so their texts are leaked
+            // the text is leaked, because callers keep its address and errors are rare
             *lock() = Box::leak(text.into_boxed_c_str());
         }
         self

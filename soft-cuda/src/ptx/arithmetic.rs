@@ -1,4 +1,4 @@
-//! Instructions on registers only: most are one step; some take several because of modifiers.
+//! Instructions that use only registers. Most become one step, and some become several because of modifiers.
 
 use super::{
     body::{Body, Operand},
@@ -23,7 +23,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The function of an instruction; an error if there is none.
+    /// The function of an instruction; an error if the instruction is unknown.
     fn known(&self, pure: Option<Pure>) -> Read<Pure> {
         match pure {
             Some(pure) => Ok(pure),
@@ -40,7 +40,7 @@ impl Body<'_, '_> {
         });
     }
 
-    /// Like [`Body::compute`], into a new register.
+    /// Like [`Body::compute`], but writes to a new register, which it returns.
     fn computed(&mut self, pure: Pure, inputs: &[Slot]) -> Read<Slot> {
         let to = self.temporary()?;
         self.compute(pure, to, inputs);
@@ -58,7 +58,7 @@ impl Body<'_, '_> {
             (result, source) = (*to, *from);
         }
         let mut kept = modifiers.to_vec();
-        // modifiers besides the operation itself become separate steps
+        // modifiers that are not part of the operation itself become separate steps
         let mut asks = |modifier: &str| {
             let before = kept.len();
             kept.retain(|kept| *kept != modifier);
@@ -118,7 +118,8 @@ impl Body<'_, '_> {
         Ok((pure, with, flush, ty))
     }
 
-    /// The combined result of a comparison with the following operands, and, if requested, of the opposite comparison.
+    /// The combined result of a comparison of the next operands and, if requested, the combined result of the opposite
+    /// comparison.
     fn compared(&mut self, modifiers: &[&str], opposite: bool) -> Read<(Slot, Option<Slot>)> {
         let (pure, with, flush, _) = self.comparison(modifiers)?;
         let (mut a, mut b) = (self.source()?, self.source()?);
@@ -151,7 +152,7 @@ impl Body<'_, '_> {
         let to = self.target()?;
         let opposite = if self.parser.cursor.take("|") { Some(self.target()?) } else { None };
         if opposite.is_none() && modifiers.len() == 2 {
-            // the most common case: one step
+            // the most common case needs only one step
             let (pure, ..) = self.comparison(modifiers)?;
             let inputs = [self.source()?, self.source()?];
             self.compute(pure, to, &inputs);
@@ -165,7 +166,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `set.lt.u32.f32`: all bits set, or 1.0, if the comparison holds.
+    /// Decodes instructions such as `set.lt.u32.f32`: the result has all bits set, or is 1.0, if the comparison holds.
     fn set(&mut self, modifiers: &[&str]) -> Read<()> {
         let [comparison @ .., result, source] = modifiers else { return self.unknown() };
         let yes = match *result {
@@ -183,7 +184,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Sums and differences with a carry in or out: `add.cc`, `addc`, `madc.hi.cc`.
+    /// Decodes sums and differences with a carry in or out, such as `add.cc`, `addc` and `madc.hi.cc`.
     fn carried(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let leaves = modifiers.contains(&"cc");
         let rest: Vec<&str> = modifiers.iter().copied().filter(|modifier| *modifier != "cc").collect();
@@ -204,7 +205,7 @@ impl Body<'_, '_> {
         }
         let b = self.source()?;
         let carry = if takes { self.carry()? } else { self.constant(0)? };
-        // the result may overwrite an operand
+        // the new carry is computed first, because the result may overwrite an operand
         let new_carry = if leaves { Some(self.computed(carry_of, &[a, b, carry])?) } else { None };
         self.compute(value, to, &[a, b, carry]);
         if let Some(from) = new_carry {
@@ -214,7 +215,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `mov`, also between a register and its parts.
+    /// Decodes `mov`, also between a register and its parts.
     fn copy(&mut self, modifiers: &[&str]) -> Read<()> {
         let &[ty] = modifiers else { return self.unknown() };
         let Some(size) = width(ty).map(|(size, _)| size).or((ty == "pred").then_some(1)) else {
@@ -276,7 +277,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `cvta`: converts between the addresses of a memory space and generic addresses.
+    /// Decodes `cvta`, which converts between the addresses of a memory space and generic addresses.
     fn address_of(&mut self, modifiers: &[&str]) -> Read<()> {
         let (back, space) = match modifiers {
             ["to", space, "u64"] => (true, *space),

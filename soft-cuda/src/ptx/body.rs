@@ -1,4 +1,4 @@
-//! The body of a function: its scopes, declarations and labels. Registers get slots on first use.
+//! Reads the body of a function: its scopes, declarations and labels. A register gets a slot on its first use.
 
 use super::{
     cursor::{Read, immediate},
@@ -8,14 +8,14 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// The meaning of a name within a function, except registers.
+/// The meaning of a name within a function, unless it is the name of a register.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Symbol {
     /// A parameter: its offset and size in bytes.
     Param(usize, usize),
-    /// Offset in the thread's memory.
+    /// A variable in local memory, by its offset in the thread's memory.
     Local(usize),
-    /// Offset in shared memory.
+    /// A variable in shared memory, by its offset.
     Shared(usize),
     /// A table of labels.
     Table(u32),
@@ -23,9 +23,9 @@ pub(super) enum Symbol {
 
 #[derive(Default)]
 struct Scope<'a> {
-    /// Registers declared as `%r<9>`: the name and the number.
+    /// Registers declared as ranges, such as `%r<9>`: the name and the number of registers.
     ranges: Vec<(&'a str, usize)>,
-    /// Registers declared by name, and those of `ranges` that have been used.
+    /// Registers declared by name, and registers of `ranges` that have been used.
     registers: HashMap<&'a str, Option<Slot>>,
     symbols: HashMap<&'a str, Symbol>,
     labels: HashMap<&'a str, u32>,
@@ -33,7 +33,7 @@ struct Scope<'a> {
     waiting: usize,
 }
 
-/// The place to patch when a label is defined.
+/// The jump to patch when a label is defined.
 enum Waiting {
     Step(usize),
     Entry(usize, usize),
@@ -43,7 +43,7 @@ enum Waiting {
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Register(Slot),
-    /// `!p`.
+    /// A negated predicate, such as `!p`.
     Not(Slot),
     Vector(Vec<Slot>),
     Address(Slot, i32),
@@ -86,8 +86,8 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes[0].symbols.extend(named);
     }
 
-    /// Reads up to the closing brace. Returns the function, the end of shared memory, and whether it uses the module's
-    /// shared memory.
+    /// Reads up to the closing brace. Returns the function, the end of its shared memory, and whether it uses the
+    /// module's shared memory.
     pub fn read(mut self) -> Read<(Function, usize, bool)> {
         while !self.scopes.is_empty() {
             self.statement()?;
@@ -134,11 +134,11 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes.last_mut().expect("a statement is within a scope")
     }
 
-    /// Ends a scope: resolves jumps within it to its own labels.
+    /// Ends a scope, and resolves jumps within the scope to labels of the scope.
     fn close(&mut self) -> Read<()> {
         let scope = self.scopes.pop().expect("a statement is within a scope");
         if self.scopes.is_empty() {
-            // running past the end returns; a label at the end also needs a step
+            // a function returns at its end, and a label at the end also needs a step
             self.emit(Step::Return);
         }
         for (waiting, label, line) in self.waiting.split_off(scope.waiting.min(self.waiting.len())) {
@@ -173,7 +173,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Symbol::Table(table as u32))
     }
 
-    /// `.reg .b32 %r<9>, %x;`
+    /// Reads a declaration of registers, such as `.reg .b32 %r<9>, %x;`.
     fn registers(&mut self) -> Read<()> {
         let ty = self.parser.cursor.next()?;
         if ty.starts_with(".v") || ty == ".b128" {
@@ -220,7 +220,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.emit(step);
     }
 
-    /// A new register.
+    /// Makes a new register; `value` is its value when the function is entered.
     pub fn new_register(&mut self, value: u64) -> Read<Slot> {
         let slot = Slot::try_from(self.function.registers.len());
         let slot = slot.map_err(|_| self.parser.cursor.error("the function has too many registers"))?;
@@ -334,7 +334,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes.iter().rev().find_map(|scope| scope.symbols.get(name)).copied()
     }
 
-    /// The register with the value of a name or number.
+    /// The register that holds the value of a name or number.
     fn value(&mut self, word: &'a str) -> Read<Slot> {
         if let Some(bits) = immediate(word) {
             return self.constant(bits);
@@ -352,7 +352,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.named(word, addend)
     }
 
-    /// The register with the address of a variable or parameter.
+    /// The register that holds the address of a variable or parameter.
     fn named(&mut self, name: &'a str, addend: i64) -> Read<Slot> {
         let plus = |place: usize| (place as u64).wrapping_add_signed(addend);
         match (self.symbol(name), self.parser.globals.get(name)) {
@@ -412,7 +412,7 @@ impl<'p, 'a> Body<'p, 'a> {
     fn address(&mut self) -> Read<Operand> {
         let word = self.parser.cursor.next()?;
         let named = self.declared_register(word)?;
-        // the offset from a name is also kept separate, so that each variable needs only one register
+        // an offset from a name is not added to the name's address, so that each variable needs only one register
         let base = match (named, self.parser.cursor.peek()) {
             (Some(slot), _) => slot,
             (None, "+") if immediate(word).is_none() => self.named(word, 0)?,
@@ -424,7 +424,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// Makes a memory access with its own number.
+    /// Makes a memory access that has its own number.
     pub fn access(&mut self, space: Space, (base, offset): (Slot, i32), size: usize, count: usize) -> Access {
         let site = (self.parser.module.accesses % (1 << 16)) as u16;
         self.parser.module.accesses += 1;

@@ -5,10 +5,10 @@ use super::{
     token::{Token, tokens},
 };
 
-/// The result of reading.
+/// The result of a function that reads a part of the text.
 pub(crate) type Read<T> = Result<T, Error>;
 
-/// A position in a text.
+/// A text, its tokens, and the position of the next token.
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         Ok(if negative { bits.wrapping_neg() } else { bits })
     }
 
-    /// Reads a number of bytes or elements.
+    /// Reads a non-negative number, such as a number of bytes or elements.
     pub fn size(&mut self) -> Read<usize> {
         let size = self.integer()?;
         usize::try_from(size)

@@ -1,4 +1,4 @@
-//! Decodes instructions, including those that change the flow of control.
+//! Decodes instructions, including instructions that change the flow of control.
 
 use super::{
     body::{Body, Symbol},
@@ -8,7 +8,8 @@ use super::{
 };
 
 impl<'a> Body<'_, 'a> {
-    /// Decodes an instruction after its name; it runs only if the guard holds.
+    /// Decodes the rest of an instruction, whose name and modifiers are `word`. The instruction runs only if the guard
+    /// holds.
     pub(super) fn instruction(&mut self, word: &'a str, guard: Option<(Slot, bool)>) -> Read<()> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or("");
@@ -27,7 +28,7 @@ impl<'a> Body<'_, 'a> {
             ("trap", []) => self.emit(Step::Trap),
             ("brx", ["idx"] | ["idx", "uni"]) => self.branch_by_index()?,
             ("call", [] | ["uni"]) => self.call()?,
-            // threads see each other's writes at once, and sleeping takes no time
+            // these do nothing, because threads see each other's writes immediately, and sleeping takes no time
             ("membar" | "fence" | "nanosleep", _) => self.parser.cursor.skip_past(";")?,
             ("ld" | "ldu", _) => self.load(&modifiers)?,
             ("st", _) => self.store(&modifiers)?,
@@ -78,7 +79,7 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    /// `call (result), function, (arguments)`, all of them `.param` variables.
+    /// Decodes `call (result), function, (arguments)`; results and arguments are `.param` variables.
     fn call(&mut self) -> Read<()> {
         let mut results = Vec::new();
         if self.parser.cursor.peek() == "(" {

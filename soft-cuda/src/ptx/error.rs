@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A text that is not PTX, or uses features that this device does not have.
+/// The error for a text that is not PTX, or that uses features that this device does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The line, from 1.

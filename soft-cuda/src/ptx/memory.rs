@@ -7,7 +7,7 @@ use super::{
 };
 use crate::exec::alu::{Four, atomic};
 
-/// The meaning of the modifiers of an access.
+/// The parsed modifiers of a memory access.
 struct Form<'m> {
     space: Space,
     count: usize,
@@ -15,7 +15,7 @@ struct Form<'m> {
     rest: Vec<&'m str>,
 }
 
-/// Parses the modifiers for the memory space, number of values and strength; `rest` holds the others.
+/// Parses the modifiers for the memory space, the number of values and the strength; `rest` gets the other modifiers.
 fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
     let mut form = Form { space: Space::Generic, count: 1, strong: false, rest: Vec::new() };
     for &modifier in modifiers {
@@ -27,7 +27,8 @@ fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
             "v2" => form.count = 2,
             "v4" => form.count = 4,
             "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" => form.strong = true,
-            // memory ordering and caching: here all threads see all writes at once
+            // modifiers for memory ordering and caching are ignored, because here all threads see all writes
+            // immediately
             "weak" | "cta" | "cluster" | "gpu" | "sys" | "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
             _ if modifier.starts_with("L1::") => {}
             "L2::64B" | "L2::128B" | "L2::256B" => {}
@@ -38,7 +39,7 @@ fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
 }
 
 impl Body<'_, '_> {
-    /// The access of a load or store, whose type is the only modifier left.
+    /// Parses the modifiers of a load or store; only the type may remain in `rest`.
     fn moved(&self, modifiers: &[&str]) -> Read<(Space, usize, bool, usize, bool)> {
         let form = form(modifiers);
         match form.rest[..] {
@@ -86,7 +87,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `atom`, and `red`, which has no result.
+    /// Decodes `atom`, and `red`, which has no result.
     pub(super) fn atomic(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let form = form(modifiers);
         let (operation, ty) = match form.rest[..] {

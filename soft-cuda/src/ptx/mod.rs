@@ -1,6 +1,7 @@
-//! PTX, the text that NVRTC compiles a kernel to: read and decoded into steps that [`crate::exec`] runs.
+//! Reads PTX, the text to which NVRTC compiles a kernel, and decodes it into steps that [`crate::exec`] runs.
 //!
-//! `token` splits the text, `parse` reads a module, `body` the contents of a function, `decode` each instruction.
+//! `token` splits the text, `parse` reads a module, `body` reads the body of a function, and `decode` reads each
+//! instruction.
 
 mod arithmetic;
 mod body;

@@ -38,7 +38,8 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Stack memory of each thread in bytes.
     pub local_bytes: usize,
-    /// The number of registers of each thread, one for each value: more than a compiler would use.
+    /// The number of registers of each thread. Each value of the PTX has its own register, so this is more than a
+    /// compiler would use.
     pub registers: usize,
 }
 
@@ -47,7 +48,8 @@ pub struct KernelInfo {
 pub(crate) struct Variable {
     pub name: String,
     pub initial: Vec<u8>,
-    /// The places that hold addresses of other variables: offset, index of the variable, and addend.
+    /// The elements that hold addresses of other variables: the offset of the element, the index of the other variable,
+    /// and the addend.
     pub pointers: Vec<(usize, usize, i64)>,
     /// The address after the module is loaded.
     pub address: u64,
@@ -128,7 +130,7 @@ impl Module {
         &self.kernels[kernel].info
     }
 
-    /// The number of the line that a step was made from, and its text.
+    /// The number and the text of the line that a step was made from.
     pub(crate) fn statement(&self, step: usize) -> (u32, &str) {
         let line = self.lines.get(step).copied().unwrap_or(0);
         (line, self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("").trim())

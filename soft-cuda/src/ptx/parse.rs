@@ -53,7 +53,7 @@ pub(crate) struct Declared<'a> {
     pub ty: &'a str,
     pub align: usize,
     pub bytes: usize,
-    /// Whether it has no length, as dynamic shared memory.
+    /// Whether the variable has no length, like dynamic shared memory.
     pub open: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The decoded form of PTX: steps of a small machine whose operands are all registers.
+//! The decoded form of PTX. It consists of steps of a small machine, and all operands of a step are registers.
 //!
-//! Immediates, addresses and special registers such as `%tid.x` are registers too, which are filled when a function is
-//! entered.
+//! Immediates, addresses and special registers such as `%tid.x` are stored in registers too, which are filled when a
+//! function is entered.
 
 use crate::exec::alu::{Four, Two};
 
@@ -35,7 +35,7 @@ pub(crate) enum Step {
         wanted: bool,
         to: u32,
     },
-    /// Continues at the entry of a table that a register selects.
+    /// Continues at the step in the entry of a table that a register selects.
     JumpTable {
         index: Slot,
         table: u32,
@@ -81,7 +81,7 @@ pub(crate) struct Access {
     pub size: u8,
     /// Whether other threads may access the same memory at the same time.
     pub strong: bool,
-    /// The number of the access instruction, to remember where it found its memory.
+    /// The number of the access instruction, under which the allocation of its last access is stored.
     pub site: u16,
     pub base: Slot,
     pub offset: i32,
@@ -105,25 +105,25 @@ pub(crate) enum Space {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
     pub number: Slot,
-    /// The number of threads that meet, if not all.
+    /// The number of threads that meet; `None` if all threads of the block meet.
     pub threads: Option<Slot>,
-    /// Whether the lanes of a warp must reach it together.
+    /// Whether the lanes of a warp must reach the barrier together.
     pub aligned: bool,
     pub vote: Option<(Vote, Slot, Slot)>,
 }
 
-/// A result from the conditions of many threads.
+/// The kinds of results that are computed from the conditions of many threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
     /// The number of conditions that hold.
     Count,
-    /// Whether any holds.
+    /// Whether any condition holds.
     Any,
-    /// Whether all hold.
+    /// Whether all conditions hold.
     All,
-    /// Whether all are equal.
+    /// Whether all conditions are equal.
     Uniform,
-    /// One bit for each thread.
+    /// One bit for each thread, which is its condition.
     Ballot,
 }
 
@@ -134,11 +134,11 @@ pub(crate) enum Collective {
     Sync,
     Shuffle(Shuffle),
     Vote(Vote),
-    /// The lanes with the same value.
+    /// The mask of the lanes that have the same value as this lane.
     MatchAny {
         wide: bool,
     },
-    /// All lanes, if all values are the same.
+    /// The mask of all lanes if all values are the same, else 0.
     MatchAll {
         wide: bool,
     },
@@ -187,7 +187,7 @@ pub(crate) enum Special {
     LocalWindow,
 }
 
-/// Lanes by comparison of their number with the thread's own.
+/// The mask of the lanes whose number compares to that of the thread's own lane in this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneMask {
     Equal,
@@ -197,7 +197,7 @@ pub(crate) enum LaneMask {
     GreaterEqual,
 }
 
-/// A call of a function: the values to copy between the parameters of caller and callee.
+/// A call of a function, with the values to copy between the parameters of the caller and the callee.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub function: usize,
@@ -213,13 +213,13 @@ pub(crate) struct Function {
     pub name: String,
     /// Its first step; `None` if the function is only declared.
     pub start: Option<u32>,
-    /// The registers on entry: constants, otherwise poison.
+    /// The values of the registers when the function is entered: constants, and poison for all other registers.
     pub registers: Vec<u64>,
     /// Registers with addresses of the module's variables: register, variable, and addend.
     pub variables: Vec<(Slot, usize, i64)>,
     /// Registers that are filled separately for each thread.
     pub specials: Vec<(Slot, Special)>,
-    /// Size of parameters in bytes: its own, results, and those of functions that it calls.
+    /// Size in bytes of the function's parameters and results, and of the parameters of functions that it calls.
     pub param_bytes: usize,
     /// Offsets and sizes of its own parameters.
     pub inputs: Vec<(usize, usize)>,

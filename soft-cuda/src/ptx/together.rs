@@ -7,10 +7,10 @@ use super::{
 };
 
 impl Body<'_, '_> {
-    /// `bar.sync`, `barrier.cta.red.popc.aligned.u32`, `bar.warp.sync`.
+    /// Decodes barriers, such as `bar.sync`, `barrier.cta.red.popc.aligned.u32` and `bar.warp.sync`.
     pub(super) fn barrier(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let rest: Vec<&str> = modifiers.iter().copied().filter(|m| !matches!(*m, "aligned" | "cta")).collect();
-        // `bar` has no unaligned form, `barrier` has both
+        // `bar` has only the aligned form, and `barrier` has both forms
         let aligned = name == "bar" || modifiers.contains(&"aligned");
         match rest[..] {
             ["warp", "sync"] => {
@@ -66,11 +66,11 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `shfl`, `vote`, `match`, `redux`, `activemask`.
+    /// Decodes `shfl`, `vote`, `match`, `redux` and `activemask`.
     pub(super) fn together(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let kind = match (name, modifiers) {
             ("activemask", ["b32"]) => {
-                // PTX leaves open which lanes run together; here each runs alone
+                // PTX does not define which lanes run together; here each lane runs alone
                 let to = self.target()?;
                 let from = self.special(Special::LaneMask(LaneMask::Equal))?;
                 self.emit(Step::Copy { to, from });

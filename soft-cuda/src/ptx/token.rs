@@ -8,8 +8,8 @@ pub(crate) struct Token<'a> {
     pub line: u32,
 }
 
-/// Splits a text into tokens. Names keep their `%`, directives their dot, instructions their modifiers: `setp.lt.s32`
-/// is one word.
+/// Splits a text into tokens. The `%` of a name, the dot of a directive and the modifiers of an instruction belong to
+/// the word, so `setp.lt.s32` is one word.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(text.len() / 5);
@@ -47,7 +47,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
                     continue;
                 }
             }
-            // not PTX: one token for a run of non-ASCII bytes, so that no character is cut
+            // non-ASCII bytes are not PTX; a run of them becomes one token, so that no character is cut
             _ => at += rest.iter().take_while(|b| !b.is_ascii()).count(),
         }
         tokens.push(Token { text: &text[start..at], line });

@@ -1,4 +1,4 @@
-//! Functions that hardware approximates; here they are as exact as the format allows.
+//! Functions that hardware approximates. Here their results are as exact as the format allows.
 
 use super::{
     Pure, one, two,
@@ -32,11 +32,11 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// A double reduced to its upper 32 bits, with subnormal numbers as 0: the precision of approximate instructions on
-/// doubles.
+/// A double reduced to its upper 32 bits, with subnormal numbers replaced by 0. This is the precision of approximate
+/// instructions on doubles.
 fn upper(x: f64) -> f64 {
     let x = if x.is_subnormal() { 0.0_f64.copysign(x) } else { x };
-    // infinities and NaNs are recognised by the upper half, except NaNs whose payload is in the lower half
+    // a NaN is not reduced, because its payload may be in the lower half
     if x.is_nan() { x } else { f64::from_bits(x.to_bits() & !0xffff_ffff) }
 }
 

@@ -1,4 +1,4 @@
-//! The value that an atomic operation leaves in memory, from the previous value and its operands.
+//! Atomic operations: each computes the value that it leaves in memory from the previous value and its operands.
 
 use super::{
     Four, Function, Pure, by_type, three,

@@ -1,4 +1,4 @@
-//! Bits: logic, shifts, fields and permutations.
+//! Instructions on bits: logic, shifts, fields and permutations.
 
 use super::{Pure, by_type, four, one, three, two, value::Int};
 
@@ -90,7 +90,7 @@ fn bfe<T: Int>(a: u64, place: u64, length: u64, _: u64) -> u64 {
     if length == 0 {
         return 0;
     }
-    // signed: bits beyond the number's end and above the field are copies of the sign
+    // for signed types, bits beyond the number's end and above the field are copies of the sign
     let x = T::get(a).wide() >> place.min(127);
     let above = 128 - length.min(127);
     let field = if T::SIGNED { (x << above) >> above } else { ((x << above) as u128 >> above) as i128 };

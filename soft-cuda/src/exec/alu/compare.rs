@@ -2,7 +2,8 @@
 
 use super::{Pure, by_type, two, value::Value};
 
-/// The comparison of `setp` and `set`: 1 if it holds. Float comparisons that end in `u` also hold if an operand is NaN.
+/// The comparison of `setp` and `set`, whose result is 1 if the comparison holds. Float comparisons whose names end in
+/// `u` also hold if an operand is NaN.
 pub(crate) fn find(comparison: &str, ty: &str) -> Option<Pure> {
     let float = matches!(ty, "f32" | "f64");
     let unsigned = matches!(ty, "u16" | "u32" | "u64");
@@ -31,7 +32,7 @@ pub(crate) fn find(comparison: &str, ty: &str) -> Option<Pure> {
 
 macro_rules! comparisons {
     ($($name:ident: |$a:ident, $b:ident| $holds:expr;)+) => {$(
-        // the negations are intended: with NaN neither a comparison nor its opposite holds
+        // the negated comparisons are intended, because with NaN neither a comparison nor its opposite holds
         #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
         fn $name<T: Value>(a: u64, b: u64) -> u64 {
             let ($a, $b) = (T::get(a), T::get(b));

@@ -41,7 +41,7 @@ fn integers<const SATURATED: bool>(from: &str, to: &str) -> Option<Pure> {
     by_types!(from, to, cut::<SATURATED>; (u8 u16 u32 u64 s8 s16 s32 s64) => (u8 u16 u32 u64 s8 s16 s32 s64))
 }
 
-/// The result also fills registers wider than its type.
+/// Converts an integer to another integer type. The result is extended to fill a register that is wider than its type.
 fn cut<const SATURATED: bool, S: Int, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).wide();
     let x = if SATURATED { x.clamp(D::LEAST, D::MOST) } else { x };
@@ -80,7 +80,7 @@ impl Target for f64 {
     }
 }
 
-/// A float that rounds to 16 bits as the integer does.
+/// A 32-bit float that rounds to 16 bits as the integer itself would.
 fn odd_integer(x: i128) -> f32 {
     let toward_zero = f32::of_integer::<RZ>(x);
     if toward_zero as i128 == x { toward_zero } else { f32::from_bits(toward_zero.to_bits() | 1) }
@@ -152,8 +152,8 @@ fn integral<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
     }
 }
 
-/// Values out of range become the nearest representable integer. NaN becomes 0; from doubles or to 64 bits it becomes
-/// the integer with only its highest bit set.
+/// Converts a float to an integer. Values out of range become the nearest representable integer. NaN becomes 0, except
+/// in conversions from doubles or to 64 bits, where NaN becomes the integer with only its highest bit set.
 fn integer<const MODE: u8, S: Real, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).exact();
     if x.is_nan() && (S::DOUBLE || D::BITS == 64) {
@@ -183,7 +183,7 @@ fn floats<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
 
 /// A 16-bit float type.
 trait Half: Value {
-    /// Rounds to nearest.
+    /// Rounds to the nearest number of this type.
     fn of(x: f32) -> Self;
     fn number(self) -> f32;
     fn bits(self) -> u16;
@@ -216,7 +216,7 @@ fn half<const MODE: u8, T: Half>(x: f32) -> T {
         None | Some(Ordering::Equal) => return nearest,
         Some(ordering) => (ordering == Ordering::Greater) == (x > 0.0),
     };
-    // the next number of the same sign has the next bits
+    // the next float of the same sign, away from 0, has the next larger bits
     let away = match MODE {
         RZ => false,
         RM => x < 0.0,

@@ -1,4 +1,4 @@
-//! IEEE arithmetic. 32-bit floats are rounded in any direction, 64-bit floats only to nearest.
+//! IEEE arithmetic. Results are rounded in any direction for 32-bit floats, but only to nearest for 64-bit floats.
 
 use super::{
     Pure, by_type, one,
@@ -58,7 +58,7 @@ fn directed_f32<const MODE: u8>(name: &str) -> Option<Pure> {
         "sub" => two(|a, b| directed_add::<MODE>(f32::get(a), -f32::get(b))),
         "mul" => two(|a, b| narrow::<MODE>(f32::get(a) as f64 * f32::get(b) as f64, 0.0).result()),
         "fma" | "mad" => three(|a, b, c, _| {
-            // the product is exact
+            // the product of two 32-bit floats is exact in 64 bits
             directed_sum::<MODE>(f32::get(a) as f64 * f32::get(b) as f64, f32::get(c) as f64)
         }),
         "div" => two(|a, b| directed_div::<MODE>(f32::get(a), f32::get(b))),
@@ -120,7 +120,7 @@ fn sqrt<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).root().result()
 }
 
-/// The minimum; of a NaN and a number it is the number; -0 is less than 0.
+/// The minimum of two floats. The minimum of a NaN and a number is the number, and -0 is less than 0.
 pub(super) fn lesser<T: Float>(a: T, b: T) -> T {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => T::CANONICAL,
@@ -165,7 +165,7 @@ fn neg<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).negated().put()
 }
 
-/// The result has the sign of the first operand.
+/// The second operand with the sign of the first operand.
 fn copysign<T: Float>(a: u64, b: u64) -> u64 {
     T::get(b).with_sign_of(T::get(a)).put()
 }

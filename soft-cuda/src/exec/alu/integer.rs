@@ -1,4 +1,4 @@
-//! Integer arithmetic, all of which wraps.
+//! Integer arithmetic, in which all results wrap.
 
 use super::{Pure, by_type, one, three, two, value::Int};
 
@@ -66,13 +66,13 @@ fn low<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).times(T::get(b)).put()
 }
 
-/// The full product, with all bits even if `T` has 64.
+/// The full product, with all 128 bits if `T` has 64 bits.
 fn product<T: Int>(a: u64, b: u64) -> i128 {
     T::get(a).wide().wrapping_mul(T::get(b).wide())
 }
 
 fn high<T: Int>(a: u64, b: u64) -> u64 {
-    // bits above those of T are ignored, so signed and unsigned shift alike
+    // bits above those of `T` are ignored, so signed and unsigned products can be shifted in the same way
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 

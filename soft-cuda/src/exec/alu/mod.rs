@@ -1,7 +1,8 @@
-//! Arithmetic: each instruction whose result depends only on its operands is a function of register values.
+//! Arithmetic. Each instruction whose result depends only on its operands is represented by a function of register
+//! values.
 //!
-//! A register holds a value in the low bits of 64 bits. A function reads as many bits of its operands as the
-//! instruction's type has; higher bits are ignored.
+//! A register has 64 bits and holds a value in its low bits. A function reads as many low bits of each operand as the
+//! instruction's type has, and ignores the higher bits.
 
 pub(crate) mod approx;
 pub(crate) mod atomic;
@@ -50,8 +51,8 @@ pub(crate) fn four(function: Four) -> Option<Pure> {
     Some(Pure { inputs: 4, function: Function::Four(function) })
 }
 
-/// The function of an instruction by name and modifiers, of which the type is the last. `None` if any of these is
-/// unknown.
+/// Finds the function of an instruction by its name and its modifiers; the last modifier is the type. `None` if the
+/// name, a modifier or the type is unknown.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     bits::find(name, modifiers)
         .or_else(|| integer::find(name, modifiers))

@@ -1,15 +1,15 @@
-//! Rounding other than to nearest, by comparing the nearest number with the exact result.
+//! Rounding other than to nearest, computed from a comparison of the nearest number with the exact result.
 
 use super::value::Float;
 use std::cmp::Ordering;
 
-/// To nearest, ties to even.
+/// Rounds to nearest, and ties to even.
 pub(crate) const RN: u8 = 0;
-/// Toward zero.
+/// Rounds toward zero.
 pub(crate) const RZ: u8 = 1;
-/// Down.
+/// Rounds down.
 pub(crate) const RM: u8 = 2;
-/// Up.
+/// Rounds up.
 pub(crate) const RP: u8 = 3;
 
 /// The result of rounding by `MODE`, from the nearest number and its comparison with the exact result.
@@ -45,8 +45,8 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A 32-bit float next to `x` that rounds to any smaller format as `x` itself would: if `x` has no exact 32-bit float,
-/// the last bit is 1 (round to odd).
+/// A 32-bit float near `x` that rounds to any smaller format as `x` itself would. If `x` is not exactly representable,
+/// the last bit of the result is 1 (round to odd).
 pub(crate) fn odd(x: f64) -> f32 {
     let toward_zero = narrow::<RZ>(x, 0.0);
     if x.is_finite() && f64::from(toward_zero) != x { f32::from_bits(toward_zero.to_bits() | 1) } else { toward_zero }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn rounding_to_odd_keeps_what_decides_a_tie() {
-        // slightly more than half a unit of f16 above 1
+        // `x` is slightly more than half a unit of f16 above 1
         let x = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
         assert_eq!(half::f16::from_f32(x as f32).to_f32(), 1.0);
         assert!(half::f16::from_f32(odd(x)).to_f32() > 1.0);

@@ -13,7 +13,7 @@ pub(crate) type b32 = u32;
 pub(crate) type b64 = u64;
 pub(crate) type f16 = F16;
 pub(crate) type bf16 = Bf16;
-// for `by_type`, which expects all types in this module
+// these imports are for `by_type`, which expects all types in this module
 #[allow(unused_imports)]
 pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 

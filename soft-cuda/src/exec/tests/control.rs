@@ -5,7 +5,7 @@ use crate::ptx::Module;
 
 #[test]
 fn guards_and_loops() {
-    // sums the odd numbers below the thread's number
+    // the kernel sums the odd numbers below the thread's number
     let text = kernel(
         "mov.u32 %r0, 0; mov.u32 %r1, 0;
         $L: setp.ge.u32 %p1, %r0, %t;
@@ -46,7 +46,7 @@ fn a_table_of_labels() {
     assert!(fault.to_string().contains("outside of the table"), "{fault}");
 }
 
-/// Factorials; each call has its own local memory.
+/// A recursive function that computes factorials; each call has its own local memory.
 const FACTORIAL: &str = ".func (.param .b64 result) factorial(.param .b64 n);
 .func (.param .b64 result) factorial(.param .b64 n)
 {

@@ -16,7 +16,7 @@ fn carries_go_from_sum_to_sum() {
     assert_eq!(one(add), 6 << 32);
     let sub = "mov.u32 %r0, 0; mov.u32 %r1, 7; sub.cc.u32 %r0, %r0, 1; subc.u32 %r1, %r1, 0; mov.b64 %rd0, {%r0, %r1};";
     assert_eq!(one(sub), (7 << 32) - 1);
-    // (2^32 - 1) * 3 + (2^32 - 1), in two halves
+    // the code computes (2^32 - 1) * 3 + (2^32 - 1) in two halves
     let mad = "mov.u32 %r0, -1; mov.u32 %r1, 3; mad.lo.cc.u32 %r2, %r0, %r1, %r0; madc.hi.u32 %r3, %r0, %r1, 0;
         mov.b64 %rd0, {%r2, %r3};";
     assert_eq!(one(mad), 0xffff_ffff * 4);
@@ -45,7 +45,7 @@ fn comparisons_combine() {
 
 #[test]
 fn flushing_and_saturation_are_steps_of_their_own() {
-    // a subnormal number times 2^20
+    // the code multiplies a subnormal number by 2^20
     let mul = |ftz: &str| format!("mul{ftz}.f32 %f0, 0f00000100, 0f49800000; mov.b32 %r0, %f0; cvt.u64.u32 %rd0, %r0;");
     assert_ne!(one(&mul("")), 0);
     assert_eq!(one(&mul(".ftz")), 0);

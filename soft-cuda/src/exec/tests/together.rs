@@ -1,4 +1,4 @@
-//! Threads that wait for each other, and the mistakes that can happen.
+//! Tests of threads that wait for each other, and of mistakes in such code.
 
 use super::{kernel, kernel_after, outcome};
 
