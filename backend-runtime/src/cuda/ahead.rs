@@ -16,8 +16,8 @@ pub struct Ahead {
     instance: Instance,
 }
 
-/// The kernels of these rows and of the backend's own programs. Rare kernels are left out: those for more than 2^31
-/// elements, or for more than three axes that cannot be merged.
+/// The kernels of these rows and of the backend's own programs. Rare kernels are left out: kernels for more than 2^31
+/// elements, and kernels for more than three axes that cannot be merged.
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {

@@ -1,4 +1,4 @@
-//! All kernels of this backend as source text, to check on a machine without a GPU that they compile.
+//! All kernels of this backend as source text, so that a machine without a GPU can check that they compile.
 
 use super::{
     nvrtc::{Compiled, Target, compile},
@@ -55,8 +55,8 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     each.chain(folds(ops)).collect()
 }
 
-/// The dtypes of the result and of the inputs of a row's kernel, for one of the row's dtypes and the matching result
-/// dtype.
+/// The dtypes of the result and of the inputs of a row's kernel, given one of the row's dtypes and the dtype of its
+/// result.
 pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) -> Vec<DType> {
     let inputs = kernel.elements.iter().enumerate().map(|(at, element)| match element.dtype(dtype) {
         dtype if kernel.moved.contains(&at) => mover(dtype),

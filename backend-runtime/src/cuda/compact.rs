@@ -51,12 +51,13 @@ impl MaskIndices {
             return Ok(MaskIndices { op, mask, before, total: 0, grid });
         }
         let kernel = b.kernel(op, &PROGRAM, Instance::new("count", "", &[mask.dtype]))?;
-        // SAFETY: the arguments are those of `count`: room for one count per tile, the `n` elements of the mask, and
-        // `n`.
+        // SAFETY: the arguments match the parameters of `count`: room for one count per tile, the `n` elements of the
+        // mask, and `n`.
         unsafe { b.launch(op, kernel, grid, &[&before.pointer(), &mask.pointer(), &(n as u64)])? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?;
         let one = Grid { blocks: [1, 1, 1], threads: 1024, shared: 0 };
-        // SAFETY: the arguments are those of `sum_counts`: an array of `tiles + 1` counts, and the number of tiles.
+        // SAFETY: the arguments match the parameters of `sum_counts`: an array of `tiles + 1` counts, and the number of
+        // tiles.
         unsafe { b.launch(op, kernel, one, &[&before.pointer(), &(tiles as u64)])? };
         let total = b.download::<u64>(op, &before.sliced(0, tiles, 1, 1))?[0] as usize;
         Ok(MaskIndices { op, mask, before, total, grid })
@@ -72,7 +73,7 @@ impl MaskIndices {
             let pointers = [out.pointer(), x.pointer(), mask.pointer(), before.pointer()];
             let n = mask.size() as u64;
             let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &n];
-            // SAFETY: the arguments are those of `write_values`; the result has room for each true element.
+            // SAFETY: the arguments match the parameters of `write_values`; the result has room for each true element.
             unsafe { b.launch(op, kernel, *grid, &arguments)? };
         }
         Ok(out)
@@ -96,8 +97,8 @@ impl MaskIndices {
             let shape = Shape { n, ndim: ndim as u64, lengths, row: row as u64, column: column as u64 };
             let kernel = b.kernel(op, &PROGRAM, Instance::new("write_places", "", &[mask.dtype]))?;
             let arguments: [&dyn Argument; 4] = [&out.pointer(), &mask.pointer(), &before.pointer(), &shape];
-            // SAFETY: the arguments are those of `write_places`; the result has room for `ndim` indices of each true
-            // element.
+            // SAFETY: the arguments match the parameters of `write_places`; the result has room for `ndim` indices of
+            // each true element.
             unsafe { b.launch(op, kernel, *grid, &arguments)? };
         }
         Ok(out)

@@ -144,7 +144,7 @@ fn run<T: Element>(
         // without a bias, any valid pointer can be passed, because the kernel does not read it
         let bias = bias.as_ref().map_or(weight, RawArray::pointer);
         let grid = Grid::over(convolution.n as usize);
-        // SAFETY: the arguments are those of the kernel, and the arrays have the sizes in the plan.
+        // SAFETY: the arguments match the parameters of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&to, &from, &weight, &bias, &convolution])? };
     }
     Ok(CudaArray::of(out))
@@ -190,7 +190,7 @@ fn pool<T: Real>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("pooled", reduce, &[T::DTYPE]))?;
         let convolution = Convolution::new(&plan, false);
         let grid = Grid::over(convolution.n as usize);
-        // SAFETY: the arguments are those of the kernel, and the arrays have the sizes in the plan.
+        // SAFETY: the arguments match the parameters of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &convolution])? };
     }
     Ok(CudaArray::of(out))

@@ -126,8 +126,8 @@ fn transpose_into(
     let tiles = rows.div_ceil(TILE) * columns.div_ceil(TILE) * others.n();
     let grid = Grid { blocks: [tiles as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let walk = others.walk::<2>(op)?;
-    // SAFETY: the arguments are those of `transpose`, and the plane and the other axes describe both arrays. There are
-    // fewer than 2^31 elements, so the number of tiles fits in 32 bits.
+    // SAFETY: the arguments match the parameters of `transpose`, and the plane and the other axes describe both arrays.
+    // There are fewer than 2^31 elements, so the number of tiles fits in 32 bits.
     unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &matrix, &walk]) }
 }
 

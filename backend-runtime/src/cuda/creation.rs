@@ -102,10 +102,11 @@ pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<Cu
     let kernel = b.kernel(OP, &PROGRAM, arange_kernel(T::DTYPE))?;
     let (start, step) = (Bytes::of(start), Bytes::of(step));
     if T::DTYPE.kind() < DTypeKind::Real {
-        // SAFETY: the arguments are those of `counted`: the result, its size, and two elements of its dtype.
+        // SAFETY: the arguments match the parameters of `counted`: the result, its size, and two elements of its dtype.
         return unsafe { over(b, OP, kernel, &out, &[&start, &step]) };
     }
-    // SAFETY: the arguments are those of `stepped`: the result, its size, an element of its dtype, and two doubles.
+    // SAFETY: the arguments match the parameters of `stepped`: the result, its size, an element of its dtype, and two
+    // doubles.
     unsafe { over(b, OP, kernel, &out, &[&start, &from, &by]) }
 }
 
@@ -157,7 +158,8 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
     let kernel = b.kernel(OP, &PROGRAM, Instance::new("spaced", "", &[T::DTYPE]))?;
     let (line, last) = ([from.re, from.im, step.re, step.im, divisor, double], Bytes::of(stop));
     let ends = u32::from(endpoint && num > 1);
-    // SAFETY: the arguments are those of `spaced`: the result, its size, six doubles, an element, and a flag.
+    // SAFETY: the arguments match the parameters of `spaced`: the result, its size, six doubles, an element, and a
+    // flag.
     unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
 }
 
@@ -215,6 +217,6 @@ pub(super) fn triangle<T: Element>(
     let kernel = b.kernel(op, &PROGRAM, Instance::new("triangle", "", &[mover(x.dtype)]))?;
     let from = x.pointer();
     let (rows, columns, k, lower) = (rows as u64, columns as u64, k as i64, u32::from(lower));
-    // SAFETY: the arguments are those of `triangle`; `x` has as many elements as the result.
+    // SAFETY: the arguments match the parameters of `triangle`; `x` has as many elements as the result.
     unsafe { over(b, op, kernel, &out, &[&from, &rows, &columns, &k, &lower]) }
 }

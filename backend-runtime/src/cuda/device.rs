@@ -8,8 +8,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// A GPU of this process. There is one `Device` per ordinal, so that the arrays of all its backends are ordered by one
-/// stream.
+/// A GPU of this process. There is one `Device` per ordinal, so that all backends of a GPU share one stream, which
+/// orders the work on their arrays.
 #[derive(Debug)]
 pub(crate) struct Device {
     context: Arc<CudaContext>,

@@ -1,4 +1,4 @@
-//! The elementwise functions behind all `each` rows.
+//! The elementwise functions that all `each` rows call.
 
 use super::{
     Cuda, CudaArray, Operand,

@@ -63,7 +63,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
         }
         Err(tensor) => (taken(b, tensor)?, false),
     };
-    // the copy's bools are 0 or 1, whatever the original bytes
+    // the copy's bools are 0 or 1, even if the original bytes are not
     if T::DTYPE == DType::Bool && !own && raw.size() > 0 {
         if copy == CopyMode::Never {
             let why = "the tensor cannot be shared: it may have bools that are neither 0 nor 1";

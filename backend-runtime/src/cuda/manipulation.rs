@@ -195,7 +195,7 @@ pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Re
     repeated(b, OP, &part, &target, out).map(CudaArray::of)
 }
 
-/// Repeats every element along one axis; without an axis, in the flattened array.
+/// Repeats every element along one axis; without an axis, the array is flattened first.
 pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: Option<isize>) -> Result<CudaArray<T>> {
     const OP: &str = "repeat";
     let x = along_or_row(b, OP, &x.raw, axis)?;
@@ -214,7 +214,7 @@ fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: Raw
     Ok(out)
 }
 
-/// Shifts elements along axes; those pushed beyond one end reappear at the other.
+/// Shifts elements along axes; elements pushed beyond one end reappear at the other end.
 pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
     const OP: &str = "roll";
     let x = &x.raw;
@@ -344,7 +344,7 @@ fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: Pa
     }
     let instance = Instance::new("bordered", if small { "u32" } else { "u64" }, &[mover(x.dtype)]);
     let kernel = b.kernel(op, &BORDERED, instance)?;
-    // SAFETY: the arguments are those of `bordered`; every index that the kernel computes is within `x`, and `out` has
-    // `n` elements.
+    // SAFETY: the arguments match the parameters of `bordered`; every index that the kernel computes is within `x`, and
+    // `out` has `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &x.pointer(), &border]) }
 }

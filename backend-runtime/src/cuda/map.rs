@@ -135,7 +135,8 @@ const ARRAY: u32 = 0;
 const VALUE: u32 = 1;
 const ELEMENT: u32 = 2;
 
-/// Evaluates `program`'s expression over the inputs, broadcast. The result is a new array, or overwrites a given one.
+/// Evaluates `program`'s expression over the inputs, which broadcast to each other. The result is a new array, or
+/// overwrites an array among the inputs that nobody uses again.
 pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
@@ -248,7 +249,7 @@ fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DT
     Ok((operand, input.dtype()))
 }
 
-/// The dtype of the result, then those of the inputs.
+/// The dtype of the result, followed by the dtypes of the inputs.
 fn dtypes(out: &RawArray, operands: &[(KernelInput, DType)]) -> Vec<DType> {
     std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
 }
@@ -277,8 +278,8 @@ fn flat(
     let (n, vectors) = (n as u64, u32::from(vectors));
     let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &n, &vectors];
     arguments.extend(operands.iter().map(|(input, _)| input as &dyn Argument));
-    // SAFETY: the arguments are those of `flat`. Every operand has `n` elements from its pointer on, or is one element
-    // or a value; vector loads happen only if every pointer is aligned for them.
+    // SAFETY: the arguments match the parameters of `flat`. Every operand has `n` elements from its pointer on, or is
+    // one element or a value; vector loads happen only if every pointer is aligned for them.
     unsafe { b.launch(op, kernel, grid, &arguments) }
 }
 
@@ -304,8 +305,8 @@ fn strided(
             let walk = merged.walk::<$k>(op)?;
             let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &walk];
             arguments.extend(inputs);
-            // SAFETY: the arguments are those of `strided`; the shape and strides of every operand stay within its
-            // memory.
+            // SAFETY: the arguments match the parameters of `strided`; the shape and strides of every operand stay
+            // within its memory.
             unsafe { b.launch(op, kernel, grid, &arguments) }
         }};
     }

@@ -33,7 +33,7 @@ impl fmt::Debug for Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if let Some(tensor) = self.foreign.take() {
-            // wait, because the owner may reuse the memory at once, while work on the stream still reads it
+            // wait, because the owner may reuse the memory immediately, while work on the stream still reads it
             let _ = self.notes.device().synchronize("free");
             drop(tensor);
         } else if self.size > 0 {

@@ -1,4 +1,5 @@
-//! NVIDIA GPUs, through cudarc: kernels generated from the rows and compiled at run time, cuBLAS and cuFFT.
+//! The backend for NVIDIA GPUs, through cudarc. It generates kernels from the table's rows, compiles them at run time,
+//! and calls cuBLAS, cuFFT, cuSOLVER and NCCL.
 //!
 //! Each group of the table has one file. The other files are listed here; each uses only the files listed before it.
 //! `library` finds NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded`

@@ -129,7 +129,7 @@ impl Nccl {
         self.checked("link", "ncclCommDestroy", unsafe { (self.comm_destroy)(comm) })
     }
 
-    /// Closes a communicator at once, whatever is in progress.
+    /// Closes a communicator immediately, without waiting for operations in progress.
     ///
     /// # Safety
     /// The communicator is alive, and is not used again.

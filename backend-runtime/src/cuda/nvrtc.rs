@@ -54,11 +54,12 @@ pub struct Compiled {
 
 /// Options for every program.
 ///
-/// Products and sums are not contracted, so that results equal those of the CPU; where a single rounding of `x * y + z`
-/// is meant, the source says `fma`.
+/// Products and sums are not contracted, so that results equal those of the CPU. The source says `fma` if `x * y + z`
+/// must be rounded only once.
 const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
-/// Everything that a compiled program depends on besides its text: compiler, options, target. Part of the cache key.
+/// Everything that a compiled program depends on besides its text: compiler, options and target. It is part of the
+/// cache key.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
     Library::Nvrtc.load()?;

@@ -66,7 +66,7 @@ pub enum ProgramSource {
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
-    /// A reduction of a formula's values: the ones built into the kernels, or that of a row.
+    /// The reductions of a formula's values: the reductions built into the kernels, or the reduction of a row.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
@@ -217,7 +217,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Maximum number of dtypes: those of the result and of eight inputs.
+    /// Maximum number of dtypes of an instance: the dtypes of the result and of eight inputs.
     const MOST: usize = 9;
 
     /// The instance for at most nine dtypes.

@@ -106,8 +106,8 @@ fn make(
     let (pointer, count, from) = (out.pointer(), n as u64, [key, first]);
     let arguments: Vec<&dyn Argument> =
         [&pointer as &dyn Argument, &count, &from].into_iter().chain(rest.iter().copied()).collect();
-    // SAFETY: the arguments are those of the kernel; the callers pass its last ones in `rest`. `out` has `n` numbers,
-    // and is a new array, so it is aligned for whole blocks.
+    // SAFETY: the arguments match the parameters of the kernel; the callers pass its last ones in `rest`. `out` has `n`
+    // numbers, and is a new array, so it is aligned for whole blocks.
     unsafe { b.launch(op, kernel, Grid::over(blocks), &arguments) }
 }
 

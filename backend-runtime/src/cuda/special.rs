@@ -61,7 +61,8 @@ pub fn interp<T: Precision>(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", "", &[T::DTYPE]))?;
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let (from, at, values, to) = (x.pointer(), xp.pointer(), fp.pointer(), out.pointer());
-        // SAFETY: the arguments are those of `interpolate`; there are `n` points, and a result for each element.
+        // SAFETY: the arguments match the parameters of `interpolate`; there are `n` points, and a result for each
+        // element.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &[&from, &walk, &at, &values, &points, &to])? };
     }
     Ok(CudaArray::of(out))

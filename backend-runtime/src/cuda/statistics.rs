@@ -76,8 +76,8 @@ pub fn histogram<T: Real>(
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("histogram", "", &[T::DTYPE]))?;
         let pointers = [&counts, &elements, &from].map(RawArray::pointer);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &(bins as u64), &pointers[1], &(n as u64), &pointers[2]];
-        // SAFETY: the arguments are those of `histogram`: a count for each bin, `n` elements, and one edge more than
-        // there are bins.
+        // SAFETY: the arguments match the parameters of `histogram`: a count for each bin, `n` elements, and one edge
+        // more than there are bins.
         unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
     }
     Ok((CudaArray::of(counts), edges))
@@ -96,7 +96,7 @@ fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     let (edges, found) = (contiguous(b, op, edges)?, b.uninit_raw(op, DType::UInt64, &[1])?);
     b.set_bytes(op, &found, 0)?;
     let (n, kernel) = (edges.size(), b.kernel(op, &PROGRAM, Instance::new("find_fall", "", &[edges.dtype]))?);
-    // SAFETY: the arguments are those of `find_fall`: one flag, and `n` edges.
+    // SAFETY: the arguments match the parameters of `find_fall`: one flag, and `n` edges.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&found.pointer(), &edges.pointer(), &(n as u64)])? };
     if b.download::<u64>(op, &found)?[0] == 0 { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
@@ -122,7 +122,7 @@ pub fn bincount<T: Numeric>(
     if n > 0 {
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("bincount", "", &[]))?;
         let arguments: [&dyn Argument; 4] = [&counts.pointer(), &(len as u64), &numbers.pointer(), &(n as u64)];
-        // SAFETY: the arguments are those of `bincount`: `n` numbers, all smaller than the number of counts.
+        // SAFETY: the arguments match the parameters of `bincount`: `n` numbers, all smaller than the number of counts.
         unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
     }
     casting::astype(b, &CudaArray::<i64>::of(counts))

@@ -48,7 +48,7 @@ impl Text {
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();
         let mut members = String::new();
         for (i, c_type) in self.numbers.iter().enumerate() {
-            // members are 16 bytes apart, whatever their dtypes
+            // members are 16 bytes apart, for all dtypes
             let _ = write!(members, "alignas(16) {c_type} n{i}; ");
         }
         format!(

@@ -139,8 +139,8 @@ fn wrong_dtype(op: &'static str, tensor: &Tensor, dtype: DType) -> Error {
     Error::library(op, "torch", message)
 }
 
-/// Refuses bytes other than 0 and 1, which are not valid as `bool`. libtorch accepts them: one of its ops can
-/// reinterpret any memory as bools.
+/// Returns an error for bytes other than 0 and 1, which are not valid as `bool`. libtorch accepts such bytes: one of
+/// its ops can reinterpret any memory as bools.
 fn check_bools<'a>(op: &'static str, mut bytes: impl Iterator<Item = &'a u8>) -> Result<()> {
     match bytes.find(|byte| **byte > 1) {
         None => Ok(()),

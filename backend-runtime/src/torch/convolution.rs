@@ -145,8 +145,8 @@ pub fn avg_pool<T: Real>(
     })
 }
 
-/// The mean of each window of a 3-D pool whose window is longer than the array, which libtorch refuses whatever the
-/// padding. The padding is made explicit here.
+/// The mean of each window of a 3-D pool whose window is longer than the array, which libtorch refuses for any padding.
+/// The padding is made explicit here.
 fn mean_of_padded<T: Real>(
     on: OpContext<'_>,
     x: &Tensor,

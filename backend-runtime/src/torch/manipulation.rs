@@ -118,7 +118,7 @@ pub fn tile<T: Element>(b: &Torch, x: &TorchArray<T>, repetitions: &[usize]) -> 
     repeated(on, x, &repeats)
 }
 
-/// Repeats every element along one axis; without an axis, in the flattened array.
+/// Repeats every element along one axis; without an axis, the array is flattened first.
 pub fn repeat<T: Element>(b: &Torch, x: &TorchArray<T>, repeats: usize, axis: Option<isize>) -> Result<TorchArray<T>> {
     let on = b.on("repeat");
     let row = [x.tensor().size()];
@@ -135,8 +135,8 @@ fn repeated<T: Element>(on: OpContext<'_>, x: &TorchArray<T>, repeats: &Repeats)
     on.array(on.reshape(&on.call(&ops::EXPAND, args![&apart, &repeats.target])?, &repeats.shape)?)
 }
 
-/// Shifts elements along axes; those pushed beyond one end reappear at the other. `Axes::All` rolls the flattened
-/// array.
+/// Shifts elements along axes; elements pushed beyond one end reappear at the other end. `Axes::All` rolls the
+/// flattened array.
 pub fn roll<T: Element>(b: &Torch, x: &TorchArray<T>, shift: &[isize], axis: Axes) -> Result<TorchArray<T>> {
     let on = b.on("roll");
     match rules::roll(on.op, shift, axis, x.shape())? {

@@ -234,7 +234,7 @@ fn scan<T: Element>(
     from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }
 
-/// Running sum along one axis; without an axis, of the flattened array.
+/// Running sum along one axis; without an axis, the array is flattened first.
 pub fn cumulative_sum<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,
@@ -244,7 +244,7 @@ pub fn cumulative_sum<T: Element>(
     scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
-/// Running product along one axis; without an axis, of the flattened array.
+/// Running product along one axis; without an axis, the array is flattened first.
 pub fn cumulative_prod<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,

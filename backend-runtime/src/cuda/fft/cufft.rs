@@ -62,7 +62,8 @@ pub(super) fn run(
         None => Plan::new(b, op, key)?,
     };
     let raw = plan.raw;
-    // the work area returns to the pool at once: kernels run in order, so a later one cannot disturb this transform
+    // the work area returns to the pool when this function returns; kernels run in order, so a later kernel cannot
+    // disturb this transform
     let work = b.scratch(op, plan.work, 1)?;
     plans.push(plan);
     if plans.len() > MOST {

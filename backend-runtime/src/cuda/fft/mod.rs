@@ -1,5 +1,4 @@
-//! Fourier transforms with cuFFT, over up to three axes at once, without a copy of the input if cuFFT supports its
-//! layout.
+//! Fourier transforms with cuFFT, over up to three axes at once. The input is not copied if cuFFT supports its layout.
 
 mod cufft;
 mod layout;

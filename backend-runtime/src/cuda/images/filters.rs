@@ -144,7 +144,7 @@ pub fn spline_filter_along(
     for axis in axes.filter(|&axis| out.shape[axis] > 1) {
         let Lanes { n, len, inner, .. } = Lanes::new(&out, axis);
         let lanes = n / len;
-        // SAFETY: the arguments are those of `spline_lanes`, and describe the lanes of the array.
+        // SAFETY: the arguments match the parameters of `spline_lanes`, and describe the lanes of the array.
         unsafe {
             b.launch(op, &kernel, Grid::over(lanes as usize), &[&out.pointer(), &lanes, &len, &inner, &poles])?;
         }
@@ -174,7 +174,7 @@ pub fn correlate1d<T: WideFloat>(
         let lanes = Lanes::new(&from, axis);
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("correlated", "", &[T::DTYPE.to_real()]))?;
         let (to, x, weights) = (out.pointer(), from.pointer(), weights.pointer());
-        // SAFETY: the arguments are those of `correlated`, and describe the sizes of the arrays.
+        // SAFETY: the arguments match the parameters of `correlated`, and describe the sizes of the arrays.
         unsafe { b.launch(OP, kernel, Grid::over(lanes.n as usize), &[&to, &x, &lanes, &weights, &window])? };
     }
     Ok(CudaArray::of(out))
@@ -226,7 +226,7 @@ fn extreme<T: RealNumeric>(
         let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
         let lanes = Lanes::new(&from, axis);
         let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
-        // SAFETY: the arguments are those of `extremes`, and describe the sizes of the arrays.
+        // SAFETY: the arguments match the parameters of `extremes`, and describe the sizes of the arrays.
         unsafe {
             b.launch(op, &kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
         }

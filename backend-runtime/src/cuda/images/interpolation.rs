@@ -223,7 +223,8 @@ fn interpolated<T: WideFloat>(
     };
     let instance = Instance::new("sampled", TAGS[axes.len().min(4) - 1][taps], &[T::DTYPE]);
     let kernel = b.kernel(op, &PROGRAM, instance)?;
-    // SAFETY: the arguments are those of `sampled`, and describe the sizes of the coefficients, places and points.
+    // SAFETY: the arguments match the parameters of `sampled`, and describe the sizes of the coefficients, places and
+    // points.
     unsafe {
         b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &from.pointer(), &kernel_sampling, &places])?;
     }

@@ -140,8 +140,9 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
         b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?,
     );
     let (to, of, counts, size) = (out.pointer(), parents.pointer(), counts.pointer(), n as u64);
-    // SAFETY: the arguments are those of the kernels: arrays of `n` elements, a table with as many rows as the lattice
-    // says, and a count for each tile and one more. Each kernel is instantiated for the dtype of the parents.
+    // SAFETY: the arguments match the parameters of the kernels: arrays of `n` elements, a table with as many rows as
+    // the lattice says, and a count for each tile and one more. Each kernel is instantiated for the dtype of the
+    // parents.
     unsafe {
         b.launch(op, runs, elements, &[&of, &x.pointer(), &lattice])?;
         b.launch(op, kernel("label_join")?, elements, &[&of, &table.pointer(), &lattice])?;
@@ -202,7 +203,7 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
     let grid = Grid { blocks: [lines.min(1 << 20) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let kernel = |name: &'static str| b.kernel(op, &PROGRAM, Instance::new(name, "", &[]));
     let (count, len) = (lines as u64, lengths[last] as u64);
-    // SAFETY: the arguments are those of `distance_lines`: both arrays have `count` lines.
+    // SAFETY: the arguments match the parameters of `distance_lines`: both arrays have `count` lines.
     unsafe {
         let arguments: [&dyn Argument; 5] = [&squares.pointer(), &x.pointer(), &count, &len, &steps[last]];
         b.launch(op, kernel("distance_lines")?, grid, &arguments)?;
@@ -212,13 +213,14 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         let next = b.uninit_raw(op, DType::Float64, lengths)?;
         let (to, from) = (next.pointer(), squares.pointer());
         if lengths[axis] <= LONGEST_SEARCHED {
-            // SAFETY: the arguments are those of `distance_near`, and the arrays have the lanes that `lanes` describes.
+            // SAFETY: the arguments match the parameters of `distance_near`, and the arrays have the lanes that `lanes`
+            // describes.
             unsafe { b.launch(op, kernel("distance_near")?, Grid::over(n), &[&to, &from, &lanes, &step])? };
         } else {
             let (at, start) = (b.scratch(op, n, size_of::<u64>())?, b.scratch(op, n, size_of::<f64>())?);
             let arguments: [&dyn Argument; 6] = [&to, &from, &at.pointer(), &start.pointer(), &lanes, &step];
-            // SAFETY: the arguments are those of `distance_lanes`; the arrays have the lanes that `lanes` describes,
-            // and the two scratch buffers have as many items.
+            // SAFETY: the arguments match the parameters of `distance_lanes`; the arrays have the lanes that `lanes`
+            // describes, and the two scratch buffers have as many items.
             unsafe { b.launch(op, kernel("distance_lanes")?, Grid::over(n / lengths[axis]), &arguments)? };
         }
         squares = next;
@@ -228,6 +230,6 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         (of.lengths[place], of.steps[place]) = (lengths[axis] as u64, steps[axis]);
     }
     let kernel = b.kernel(op, &PROGRAM, Instance::new("distance_roots", "", &[out.dtype]))?;
-    // SAFETY: the arguments are those of `distance_roots`: both arrays have `n` elements.
+    // SAFETY: the arguments match the parameters of `distance_roots`: both arrays have `n` elements.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &squares.pointer(), &of]) }
 }

@@ -183,8 +183,9 @@ fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 
     if let Some(any) = &any {
         arguments.push(any);
     }
-    // SAFETY: the arguments are those of `gather`, or of `put` and `put_sum`, which also read `any`. The walk stays
-    // within the arrays, and an offset leads from an element of the indexed array to another element of the same array.
+    // SAFETY: the arguments match the parameters of `gather`, or of `put` and `put_sum`, which also read `any`. The
+    // walk stays within the arrays, and an offset leads from an element of the indexed array to another element of the
+    // same array.
     unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments) }
 }
 
@@ -263,8 +264,8 @@ impl Picked {
             let along = [len as i64, x.strides[*axis] as i64, place_stride];
             let arguments: [&dyn Argument; 7] =
                 [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &pointers[4], &walk, &along];
-            // SAFETY: the arguments are those of `add_offsets`. The walk stays within the offsets and the indices,
-            // there are as many places as offsets, and `found` has an entry for each axis and for `any`.
+            // SAFETY: the arguments match the parameters of `add_offsets`. The walk stays within the offsets and the
+            // indices, there are as many places as offsets, and `found` has an entry for each axis and for `any`.
             unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments)? };
             place_stride = place_stride.wrapping_mul(len as i64);
             if *may_miss {
@@ -342,13 +343,14 @@ impl Bounds {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [n as u64, len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &self.places.pointer(), &lengths];
-        // SAFETY: the arguments are those of `last_of`: an entry for each of `len` elements, and `n` element numbers.
+        // SAFETY: the arguments match the parameters of `last_of`: an entry for each of `len` elements, and `n` element
+        // numbers.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("drop_earlier", "", &[]))?;
         let pointers = [offsets.pointer(), self.places.pointer(), last.pointer()];
         let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &(n as u64)];
-        // SAFETY: the arguments are those of `drop_earlier`: `n` offsets with their places, and the last offset of each
-        // place.
+        // SAFETY: the arguments match the parameters of `drop_earlier`: `n` offsets with their places, and the last
+        // offset of each place.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         Ok(offsets)
     }

@@ -65,8 +65,8 @@ fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
 }
 
-/// A bounds check of indices that is running on the device. The kernels that use the indices skip those out of range,
-/// so that they can be launched without waiting for the check.
+/// A bounds check of indices that is running on the device. The kernels that use the indices skip indices out of range,
+/// so they can be launched without waiting for the check.
 struct BoundsCheck {
     /// Position of the first out-of-range index, or all bits set if there is none.
     found: RawArray,
@@ -84,8 +84,8 @@ impl BoundsCheck {
         if n > 0 {
             let kernel = b.kernel(op, &PROGRAM, Instance::new("find_outside", "", &[]))?;
             let arguments: [&dyn Argument; 4] = [&found.pointer(), &indices.pointer(), &(n as u64), &(len as i64)];
-            // SAFETY: the arguments are those of `find_outside`: one result, `n` indices, their number, and the length
-            // of the axis.
+            // SAFETY: the arguments match the parameters of `find_outside`: one result, `n` indices, their number, and
+            // the length of the axis.
             unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         }
         Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
@@ -120,7 +120,8 @@ fn noted(b: &Cuda, op: &'static str, outside: Outside, found: u64, indices: &Raw
     let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
     Notes::of_this_thread(&b.device).note(op, outside, |place, outside| {
         let arguments: [&dyn Argument; 5] = [&place, &found, &indices.pointer(), &walk, &outside];
-        // SAFETY: the arguments are those of `note_outside`; the position at `found` is that of one of the indices.
+        // SAFETY: the arguments match the parameters of `note_outside`; the position at `found` is that of one of the
+        // indices.
         unsafe { b.launch(op, kernel, one, &arguments) }
     })
 }
@@ -159,7 +160,7 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     }
 }
 
-/// Elements at indices along one axis; without an axis, of the flattened array.
+/// Elements at indices along one axis; without an axis, the array is flattened first.
 pub fn take<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -178,7 +179,7 @@ pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray
     let indices = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &indices, axis, len)?;
     if len == 0 {
-        // every index is out of range; report that before allocating the result, however large it is
+        // every index is out of range; report that before allocating the result, which may be large
         result(b, op, &bounds.found, &indices, axis, len)?;
         return b.uninit_raw(op, x.dtype, &shape);
     }
@@ -206,8 +207,8 @@ fn gathered(
         let kernel = b.kernel(op, &PROGRAM, Instance::new("take", "", &[dtype]))?;
         let sizes = [n, x.shape[axis], many, inner].map(|size| size as u64);
         let arguments: [&dyn Argument; 4] = [&out.pointer(), &x.pointer(), &indices.pointer(), &sizes];
-        // SAFETY: the arguments are those of `take`: the source has (outer, len, inner) elements, and the result
-        // (outer, many, inner).
+        // SAFETY: the arguments match the parameters of `take`: the source has (outer, len, inner) elements, and the
+        // result (outer, many, inner).
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
     }
     Ok(out)
@@ -241,8 +242,8 @@ pub fn take_along_axis<T: Element>(
         let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
         let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
         let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
-        // SAFETY: the arguments are those of `take_along`. The walk stays within all three arrays, and an index within
-        // the length, times the axis's stride, stays within the second array.
+        // SAFETY: the arguments match the parameters of `take_along`. The walk stays within all three arrays, and an
+        // index within the length, times the axis's stride, stays within the second array.
         unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
     }
     bounds.note(b, OP)?;
@@ -287,7 +288,8 @@ pub fn scatter_mul<T: Numeric>(
         let pointers = [&given.out, &locks, &given.indices, &given.values].map(RawArray::pointer);
         let sizes = given.sizes(given.inner);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &sizes];
-        // SAFETY: the arguments are those of `scatter_mul_locked`: arrays of these sizes, with a lock for each element.
+        // SAFETY: the arguments match the parameters of `scatter_mul_locked`: arrays of these sizes, with a lock for
+        // each element.
         unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
     }
     given.finish(b, OP).map(CudaArray::of)
@@ -329,7 +331,7 @@ fn combined(
         let kernel = b.kernel(op, &PROGRAM, Instance::new(op, "", &[x.dtype]))?;
         let arguments: [&dyn Argument; 4] =
             [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
-        // SAFETY: the arguments are those of `scatter_add` and its siblings: arrays of these sizes.
+        // SAFETY: the arguments match the parameters of `scatter_add` and its siblings: arrays of these sizes.
         unsafe { b.launch(op, kernel, Grid::over(given.n), &arguments)? };
     }
     given.finish(b, op)
@@ -353,7 +355,8 @@ pub fn scatter<T: Element>(
         let kernel = b.kernel(OP, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [many as u64, given.len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &given.indices.pointer(), &lengths];
-        // SAFETY: the arguments are those of `last_of`: an entry for each index of the axis, and `many` indices.
+        // SAFETY: the arguments match the parameters of `last_of`: an entry for each index of the axis, and `many`
+        // indices.
         unsafe { b.launch(OP, kernel, Grid::over(many), &arguments)? };
         let pointers = [given.out.pointer(), given.values.pointer()];
         let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
@@ -361,7 +364,7 @@ pub fn scatter<T: Element>(
         let sizes = given.sizes(inner);
         let arguments: [&dyn Argument; 5] =
             [&pointers[0], &given.indices.pointer(), &pointers[1], &last.pointer(), &sizes];
-        // SAFETY: the arguments are those of `scatter`: arrays of these sizes.
+        // SAFETY: the arguments match the parameters of `scatter`: arrays of these sizes.
         unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
     }
     given.finish(b, OP).map(CudaArray::of)

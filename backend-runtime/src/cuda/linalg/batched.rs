@@ -100,7 +100,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
             let (pivot, as_is, mut wrong) = (part(pivots, first, a.rows), cublasOperation_t::CUBLAS_OP_N, 0_i32);
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices have
-            // n rows and n pivots each. The last argument but one is a pointer to host memory, which the library writes
+            // n rows and n pivots each. The second-last argument is a pointer to host memory, which the library writes
             // before the call returns.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
@@ -130,7 +130,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
-    /// Whether the diagonal is taken as 1, whatever elements the matrix has there.
+    /// Whether the diagonal is taken as 1, and the elements of the matrix there are ignored.
     pub(super) unit: bool,
 }
 

@@ -62,8 +62,8 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let [left, right, _] = operands.matrices().map(strides);
     let (x1, x2, out) = (operands.left.pointer(), operands.right.pointer(), sums.pointer());
     let arguments: [&dyn Argument; 7] = [&x1, &x2, &out, &walk, &left, &right, &sizes];
-    // SAFETY: the arguments are those of the kernel. The matrices lie within the operands, and `sums` has an element
-    // for each part, batch, row and column.
+    // SAFETY: the arguments match the parameters of the kernel. The matrices lie within the operands, and `sums` has an
+    // element for each part, batch, row and column.
     unsafe { b.launch(OP, kernel, grid, &arguments)? };
     if parts > 1 {
         let total: RawArray = reduction::sum_of_first_axis(b, OP, &sums)?;

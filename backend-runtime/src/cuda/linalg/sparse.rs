@@ -129,18 +129,18 @@ fn product(
     if p.rows == 0 {
         let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
         let arguments: [&dyn Argument; 3] = [&pointers, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_no_rows`: one pointer, the sizes, and room for the reported
-        // positions.
+        // SAFETY: the arguments match the parameters of `check_no_rows`: one pointer, the sizes, and room for the
+        // reported positions.
         unsafe { b.launch(op, kernel(Instance::new("check_no_rows", "", &[]))?, one, &arguments)? };
     } else if out.size() == 0 || threads == 0 {
         let arguments: [&dyn Argument; 4] = [&pointers, &columns, &sizes, &wrong];
-        // SAFETY: the arguments are those of `check_rows`: pointers, indices, the sizes, and room for the reported
-        // positions.
+        // SAFETY: the arguments match the parameters of `check_rows`: pointers, indices, the sizes, and room for the
+        // reported positions.
         unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
     } else {
         let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
-        // SAFETY: the arguments are those of the products, and the arrays have these sizes, as the row's rule has
-        // checked. The kernels skip pointers and indices that are out of range.
+        // SAFETY: the arguments match the parameters of the kernel, and the arrays have these sizes, as the row's rule
+        // has checked. The kernels skip pointers and indices that are out of range.
         unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
     }
     note_pointers(b, op, wrong, &indptr, p.stored)?;

@@ -100,7 +100,7 @@ impl Stack {
         let out = b.uninit_raw(self.op, DType::UInt64, &[self.batch])?;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("addresses", "", &[]))?;
         let (n, first, step) = (self.batch as u64, self.at(0), self.step() as u64);
-        // SAFETY: the arguments are those of `addresses`; the result has room for `n` addresses.
+        // SAFETY: the arguments match the parameters of `addresses`; the result has room for `n` addresses.
         unsafe { b.launch(self.op, kernel, Grid::over(self.batch), &[&out.pointer(), &n, &first, &step])? };
         Ok(out)
     }
@@ -118,7 +118,8 @@ impl Stack {
         let (elements, rows, columns) = (n as u64, self.rows as u64, self.columns as u64);
         let (x, kept, notes) = (self.array.pointer(), kept as u32, notes.0.pointer());
         let arguments: [&dyn Argument; 7] = [&x, &elements, &rows, &columns, &kept, &what, &notes];
-        // SAFETY: the arguments are those of `tidy`; the matrices have `n` elements, and there is room for the notes.
+        // SAFETY: the arguments match the parameters of `tidy`; the matrices have `n` elements, and there is room for
+        // the notes.
         unsafe { b.launch(self.op, kernel, Grid::over(n), &arguments) }
     }
 
@@ -126,7 +127,7 @@ impl Stack {
     pub(super) fn conjugate(&self, b: &Cuda) -> Result<()> {
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("conjugates", "", &[self.array.dtype]))?;
         let n = self.array.size();
-        // SAFETY: the arguments are those of `conjugates`; there are `n` elements.
+        // SAFETY: the arguments match the parameters of `conjugates`; there are `n` elements.
         unsafe { b.launch(self.op, kernel, Grid::over(n), &[&self.array.pointer(), &(n as u64)]) }
     }
 }
@@ -175,7 +176,7 @@ impl Notes {
     pub(super) fn note(&self, b: &Cuda, op: &'static str, codes: &RawArray) -> Result<()> {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("note_codes", "", &[]))?;
         let n = codes.size();
-        // SAFETY: the arguments are those of `note_codes`: `n` codes, and room for the notes.
+        // SAFETY: the arguments match the parameters of `note_codes`: `n` codes, and room for the notes.
         unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
     }
 
@@ -232,7 +233,7 @@ pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: 
     let [to_values, to_signs, to_logs] = [&values, &signs, &logs].map(RawArray::pointer);
     let (from, pivots) = (factors.array.pointer(), pivots.pointer());
     let arguments: [&dyn Argument; 7] = [&to_values, &to_signs, &to_logs, &matrices, &from, &pivots, &n];
-    // SAFETY: the arguments are those of `determinants`: one result of each kind per matrix, and n pivots.
+    // SAFETY: the arguments match the parameters of `determinants`: one result of each kind per matrix, and n pivots.
     unsafe { b.launch(op, kernel, grid, &arguments)? };
     Ok([values, signs, logs])
 }
@@ -245,7 +246,8 @@ pub(super) fn unpack_pairs(b: &Cuda, packed: &Stack, values: &RawArray, leading:
     let (total, rows) = (out.array.size() as u64, n as u64);
     let (to, from, values) = (out.array.pointer(), packed.array.pointer(), values.pointer());
     let grid = Grid::over(out.array.size());
-    // SAFETY: the arguments are those of `unpack_pairs`: matrices of n rows and columns, and n values for each.
+    // SAFETY: the arguments match the parameters of `unpack_pairs`: matrices of n rows and columns, and n values for
+    // each.
     unsafe { b.launch(op, kernel, grid, &[&to, &total, &from, &values, &rows])? };
     Ok(out)
 }

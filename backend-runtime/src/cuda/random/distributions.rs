@@ -108,13 +108,13 @@ pub fn random_multinomial<T: Real>(
         let (from, stride, to) = (weights.pointer(), weights.strides[0] as i64, shares.pointer());
         let one = Grid { blocks: [1; 3], threads: 1, shared: 0 };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("to_shares", "", &[T::DTYPE]))?;
-        // SAFETY: the arguments are those of `to_shares`; both arrays have `count` elements.
+        // SAFETY: the arguments match the parameters of `to_shares`; both arrays have `count` elements.
         unsafe { b.launch(op, kernel, one, &[&from, &stride, &count, &to])? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("multinomial", "", &[]))?;
         let (key, block) = b.stream().take(rows);
         let (result, position, trials) = (out.pointer(), [key, block], n as f64);
         let arguments: [&dyn Argument; 6] = [&result, &rows, &position, &to, &count, &trials];
-        // SAFETY: the arguments are those of `multinomial`; the result has `count` elements per row.
+        // SAFETY: the arguments match the parameters of `multinomial`; the result has `count` elements per row.
         unsafe { b.launch(op, kernel, Grid::over(rows as usize), &arguments)? };
     }
     Ok(CudaArray::of(out))
@@ -204,7 +204,8 @@ fn sampled(
     let kernel = b.kernel(op, &PROGRAM, instance(distribution, dtypes[0], dtypes[1]))?;
     let (key, block) = b.stream().take(n as u64);
     let (to, from) = (out.pointer(), [key, block]);
-    // SAFETY: the arguments are those of `sampled`; the arrays have an element for each of the `n` elements of `out`.
+    // SAFETY: the arguments match the parameters of `sampled`; the arrays have an element for each of the `n` elements
+    // of `out`.
     unsafe { b.launch(op, kernel, Grid::over(n), &[&to, &from, &given, &walk, &shared[0], &shared[1]])? };
     Ok(out)
 }

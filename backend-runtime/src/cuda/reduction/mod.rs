@@ -56,12 +56,12 @@ pub fn mean<T: Float>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) ->
     over_axes(b, "mean", x, axis, keepdims, Fold::Mean)
 }
 
-/// Index of the largest element along one axis; without an axis, of the flattened array.
+/// Index of the largest element along one axis; without an axis, the array is flattened first.
 pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmax", x, axis, keepdims, Fold::Largest)
 }
 
-/// Index of the smallest element along one axis; without an axis, of the flattened array.
+/// Index of the smallest element along one axis; without an axis, the array is flattened first.
 pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
     along_axis(b, "argmin", x, axis, keepdims, Fold::Smallest)
 }

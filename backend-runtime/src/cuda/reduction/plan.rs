@@ -124,9 +124,9 @@ impl Plan {
                 let kernel = b.kernel(op, program, Instance::new("reduce", names.fold, &[x.dtype]))?;
                 let from = x.pointer();
                 let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
-                // SAFETY: the arguments are those of `reduce`. Both walks stay within `x`. For each step of `outer`
-                // there is a result, and a given value if values are given. With several parts, there is an accumulator
-                // for each part of each result.
+                // SAFETY: the arguments match the parameters of `reduce`. Both walks stay within `x`. For each step of
+                // `outer` there is a result, and a given value if values are given. With several parts, there is an
+                // accumulator for each part of each result.
                 unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
             }
             Some(values) => {
@@ -145,8 +145,8 @@ impl Plan {
                                     [&values.members, &to, &parts, &given, &outer, &inner, &split_argument];
                                 let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
                                 let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
-                                // SAFETY: the arguments are those of `reduce_formula`. Both walks stay within every
-                                // input; results, given values and accumulators are those of `reduce`.
+                                // SAFETY: the arguments match the parameters of `reduce_formula`. Both walks stay
+                                // within every input; results, given values and accumulators are those of `reduce`.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
                             more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
@@ -159,7 +159,8 @@ impl Plan {
         if parts != 0 {
             let kernel = b.kernel(op, program, Instance::new("join_parts", names.fold, &[x.dtype]))?;
             let grid = Grid::over(results.saturating_mul(32));
-            // SAFETY: the arguments are those of `join_parts`; `reduce` has written all parts of all results.
+            // SAFETY: the arguments match the parameters of `join_parts`; `reduce` has written all parts of all
+            // results.
             unsafe {
                 let (results, n) = (results as u64, split.parts as u64);
                 b.launch(op, kernel, grid, &[&parts, &to, &results, &n, &over])?;

@@ -50,8 +50,8 @@ pub fn quantile<T: Real>(
         &(q.size() as u64),
         &number(method),
     ];
-    // SAFETY: the arguments are those of `quantiles`; the keys of all rows are sorted, and the result has an element
-    // for each `q` and row.
+    // SAFETY: the arguments match the parameters of `quantiles`; the keys of all rows are sorted, and the result has an
+    // element for each `q` and row.
     unsafe { b.launch(OP, kernel, Grid::over(out.size()), &arguments)? };
     Ok(CudaArray::of(out))
 }
@@ -65,7 +65,7 @@ fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
     b.set_bytes(OP, &flag, 0)?;
     let kernel = b.kernel(OP, &PROGRAM, Instance::new("outside", "", &[q.dtype]))?;
     let (from, n, to) = (q.pointer(), q.size() as u64, flag.pointer());
-    // SAFETY: the arguments are those of `outside`; `q` is contiguous.
+    // SAFETY: the arguments match the parameters of `outside`; `q` is contiguous.
     unsafe { b.launch(OP, kernel, Grid::over(q.size()), &[&from, &n, &to])? };
     match b.download::<u32>(OP, &flag)?[..] {
         [0] => Ok(()),

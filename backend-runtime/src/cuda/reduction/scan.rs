@@ -45,7 +45,7 @@ pub(crate) const DIFFS: KernelList = (&DIFF, || {
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()
 });
 
-/// Running sum along one axis; without an axis, of the flattened array.
+/// Running sum along one axis; without an axis, the array is flattened first.
 pub fn cumulative_sum<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -55,7 +55,7 @@ pub fn cumulative_sum<T: Element>(
     running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
 }
 
-/// Running product along one axis; without an axis, of the flattened array.
+/// Running product along one axis; without an axis, the array is flattened first.
 pub fn cumulative_prod<T: Element>(
     b: &Cuda,
     x: &CudaArray<T>,
@@ -155,14 +155,15 @@ fn scan(
         let sum = b.kernel(op, &PROGRAM, instance("scan_chunks"))?;
         let grid = Grid { blocks: [lanes.n().min(i32::MAX as usize) as u32, 1, 1], ..Grid::over(0) };
         let (n_lanes, n) = (lanes.n() as u64, split.chunks as u64);
-        // SAFETY: the arguments are those of the kernels; there is an accumulator for each chunk of each lane.
+        // SAFETY: the arguments match the parameters of the kernels; there is an accumulator for each chunk of each
+        // lane.
         unsafe {
             b.launch(op, &kernel, split.grid(), &[&from, &nowhere, &places, &walk, &kernel_scan])?;
             b.launch(op, sum, grid, &[&places, &n_lanes, &n])?;
         }
     }
-    // SAFETY: the arguments are those of the kernel; there is an accumulator for each chunk of each lane, and the
-    // result has room for each element, and with `initial` for one more in each lane.
+    // SAFETY: the arguments match the parameters of the kernel; there is an accumulator for each chunk of each lane,
+    // and the result has room for each element, and with `initial` for one more in each lane.
     unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 

@@ -101,8 +101,8 @@ pub fn searchsorted<T: Ordered>(
             &out.pointer(),
             &((side == Side::Right) as u32),
         ];
-        // SAFETY: the arguments are those of `search`; `sorted` has `n` elements, `stride` apart, and the result has an
-        // element for each element of `x`.
+        // SAFETY: the arguments match the parameters of `search`; `sorted` has `n` elements, `stride` apart, and the
+        // result has an element for each element of `x`.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
     }
     Ok(CudaArray::of(out))

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The kernels of sorting, and those that use sorted keys.
+/// The kernels that sort, and the kernels that use sorted keys.
 pub(crate) static PROGRAM: Program = Program {
     name: "sort",
     source: ProgramSource::File(concat!(
@@ -122,7 +122,7 @@ impl Rows {
         let arguments: [&dyn Argument; 6] =
             [&x.pointer(), &sorted.walk, &sorted.keys.pointer(), &order, &(length as u64), &(descending as u32)];
         let encode = b.kernel(op, &PROGRAM, Instance::new("encode", "", &[x.dtype]))?;
-        // SAFETY: the arguments are those of `encode`; there are a key and a position for each element.
+        // SAFETY: the arguments match the parameters of `encode`; there are a key and a position for each element.
         unsafe { b.launch(op, encode, Grid::over(n), &arguments)? };
         if length <= SHORT {
             sorted.sort_short(b)?;
@@ -161,7 +161,7 @@ impl Rows {
         let grid = Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         let (keys, order, rows) = (self.keys.pointer(), self.order_pointer(), self.rows as u64);
         let (length, padded) = (self.length as u32, padded as u32);
-        // SAFETY: the arguments are those of `sort_short`; a row fits in a block's shared memory.
+        // SAFETY: the arguments match the parameters of `sort_short`; a row fits in a block's shared memory.
         unsafe { b.launch(self.op, kernel, grid, &[&keys, &order, &rows, &length, &padded]) }
     }
 
@@ -192,8 +192,8 @@ impl Rows {
             let (keys, order) = (self.keys.pointer(), self.order_pointer());
             let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, RawArray::pointer));
             let all = grid(self.rows * tiles);
-            // SAFETY: the arguments are those of the kernels. There is a count for each row, digit and tile, and a
-            // total for each row and digit; keys and positions move from one pair of arrays to the other.
+            // SAFETY: the arguments match the parameters of the kernels. There is a count for each row, digit and tile,
+            // and a total for each row and digit; keys and positions move from one pair of arrays to the other.
             unsafe {
                 b.launch(op, &count, all, &[&keys, &counts, &rows, &length, &shift])?;
                 b.launch(op, &sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
@@ -222,7 +222,7 @@ impl Rows {
         let (from, order, to) = (moved(x).pointer(), self.order_pointer(), out.pointer());
         let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(x.dtype)]))?;
         let length = self.length as u64;
-        // SAFETY: the arguments are those of `gather`; positions are within the rows.
+        // SAFETY: the arguments match the parameters of `gather`; positions are within the rows.
         unsafe { b.launch(self.op, gather, Grid::over(out.size()), &[&from, walk, &order, &to, &length]) }
     }
 
@@ -239,7 +239,7 @@ impl Rows {
                 let to = out.pointer();
                 let decode = b.kernel(self.op, &PROGRAM, Instance::new("decode", "", &[self.x.dtype]))?;
                 let (keys, n64, descending) = (self.keys.pointer(), n as u64, self.descending as u32);
-                // SAFETY: the arguments are those of `decode`; there is a key for each element.
+                // SAFETY: the arguments match the parameters of `decode`; there is a key for each element.
                 unsafe { b.launch(self.op, decode, Grid::over(n), &[&keys, &to, &n64, &descending])? };
             }
         }

@@ -92,7 +92,7 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, l
     Ok(Error::index(on.op, index, axis, len))
 }
 
-/// Elements at `indices` along one axis; without an axis, of the flattened array.
+/// Elements at `indices` along one axis; without an axis, the array is flattened first.
 pub fn take<T: Element>(
     b: &Torch,
     x: &TorchArray<T>,

@@ -1,5 +1,5 @@
-//! Tests of which libraries are loaded and which are refused. A process loads libtorch only once, so each case runs
-//! this program again in a process of its own, with [`CASE`] set.
+//! Tests that the right libraries are loaded, and that others are refused. A process loads libtorch only once, so each
+//! case runs this program again in a process of its own, with [`CASE`] set.
 
 use super::torch;
 use crate::{
