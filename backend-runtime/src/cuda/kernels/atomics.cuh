@@ -1,4 +1,4 @@
-// Changes of an element that other threads' changes cannot get in between of.
+// Atomic changes of an element, which other threads' changes cannot interrupt.
 
 struct Sum {
     template <typename T> T operator()(T a, T b) const { return op_plus(a, b); }
@@ -13,7 +13,7 @@ struct Smallest {
     template <typename T> T operator()(T a, T b) const { return op_minimum(a, b); }
 };
 
-// Of an element from bit `shift` of a word on. What changes nothing is not written.
+// Changes the element that begins at bit `shift` of a word. Writes nothing if the element does not change.
 template <typename W, typename T, typename F> void atomic_change(W* word, const u32 shift, T x, F f) {
     const W mask = (~W(0) >> (8 * (sizeof(W) - sizeof(T)))) << shift;
     W old = *(volatile W*)word, seen;
@@ -30,7 +30,7 @@ template <typename W, typename T, typename F> void atomic_change(W* word, const 
     } while (old != seen);
 }
 
-// Narrow dtypes: within the 32 bits around them.
+// Changes an element; a narrow element is changed within the 32-bit word that contains it.
 template <typename T, typename F> void atomic_change(T* to, T x, F f) {
     if constexpr (sizeof(T) == 8) {
         atomic_change((u64*)to, 0, x, f);

@@ -1,11 +1,12 @@
-// What is true, in order. A block goes over one tile of the elements at a time, 256 of them at once.
+// Stream compaction: the true elements in order. A block processes one tile of elements at a time, 256 elements at
+// once.
 
 const u64 TILE = 4096;
 const int WARPS = 8;
 
 #define FOR_EACH_TILE(tile, n) for (u64 tile = blockIdx.x; tile * TILE < n; tile += gridDim.x)
 
-// How many threads of the block before this one say yes, and in `all` how many do altogether.
+// The number of threads before this one in the block whose `yes` is true; `all` gets the number in the whole block.
 inline u32 rank_in_block(bool yes, u32& all) {
     __shared__ u32 counts[WARPS];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -22,7 +23,7 @@ inline u32 rank_in_block(bool yes, u32& all) {
     return before + __popc(votes & ((u32(1) << lane) - 1));
 }
 
-// Calls `write(place, i)` for every true element i of the tile, place being its number among all.
+// Calls `write(place, i)` for every true element i of the tile; `place` is its number among all true elements.
 template <typename T, typename F> void for_true(const T* mask, u64 tile, u64 n, u64 place, F write) {
     for (u64 base = tile * TILE; base < (tile + 1) * TILE && base < n; base += blockDim.x) {
         u64 i = base + threadIdx.x;
@@ -46,7 +47,7 @@ template <typename T> __global__ void __launch_bounds__(256) count(u64* counts, 
     }
 }
 
-// One block: counts become the sums of those before, and after them their total.
+// Runs in one block. Replaces each count by the sum of the counts before it, and writes the total after the last count.
 __global__ void __launch_bounds__(1024) sum_counts(u64* counts, u64 n) {
     __shared__ u64 sums[1024];
     u64 each = (n + 1023) / 1024, first = threadIdx.x * each, end = first + each < n ? first + each : n;
@@ -80,7 +81,7 @@ struct Shape {
     u64 n, ndim;
     // the innermost axis first
     u64 lengths[16];
-    // from one true element to the next, and from one axis to the next, in the result
+    // distances in the result from one true element to the next, and from one axis to the next
     u64 row, column;
 };
 

@@ -1,4 +1,4 @@
-// Words of complex numbers, by the formulas that the CPU uses. Branch cuts are those of C99 and NumPy.
+// Scalar functions of complex numbers, by the formulas that the CPU uses. Branch cuts are those of C99 and NumPy.
 
 #define C template <typename R> complex<R>
 
@@ -15,7 +15,7 @@ template <typename R> bool op_is_nan(complex<R> x) { return op_is_nan(x.re) || o
 C op_round(complex<R> x) { return complex<R>(op_round(x.re), op_round(x.im)); }
 template <typename R> R op_abs(complex<R> x) { return op_hypot(x.re, x.im); }
 
-// Smith's formula, as NumPy.
+// The quotient by Smith's formula, as in NumPy.
 C op_div(complex<R> x, complex<R> y) {
     R a = op_abs(y.re), b = op_abs(y.im);
     if (a >= b) {
@@ -27,8 +27,8 @@ C op_div(complex<R> x, complex<R> y) {
     return complex<R>((x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale);
 }
 
-// The conjugate over the square of the magnitude, scaled away from overflow and from lost bits. NaN of 0, as in NumPy; 0 of
-// what is infinite.
+// The reciprocal: the conjugate divided by the squared magnitude, scaled to avoid overflow and lost bits. The
+// reciprocal of 0 is NaN, as in NumPy, and that of an infinite number is 0.
 C op_reciprocal(complex<R> x) {
     const bool wide = sizeof(R) == 8;
     const R huge = wide ? R(0x1p510) : R(0x1p62f), tiny = wide ? R(0x1p-450) : R(0x1p-50f);
@@ -48,11 +48,11 @@ C op_sign(complex<R> x) {
 
 template <typename R> R angle(complex<R> x) { return op_atan2(x.im, x.re); }
 
-// r (cos t + i sin t), with an exact real result where t is 0.
+// r (cos t + i sin t); the result is exactly real if t is 0.
 C polar(R r, R t) { return t == 0 ? complex<R>(r, t) : complex<R>(r * op_cos(t), r * op_sin(t)); }
 
 C op_exp(complex<R> x) {
-    // an infinite or unknown angle changes neither 0 nor infinity
+    // an infinite or NaN angle does not change a magnitude of 0 or infinity
     if (!op_is_finite(x.im) && op_is_inf(x.re)) {
         return x.re > 0 ? complex<R>(x.re, x.im - x.im) : complex<R>(R(0), op_copysign(R(0), x.im));
     }
@@ -81,7 +81,7 @@ C op_log10(complex<R> x) {
 }
 
 C op_log1p(complex<R> x) {
-    // |1 + x|^2 - 1, small where x is
+    // |1 + x|^2 - 1, which is small if x is small
     R small = x.re * (R(2) + x.re) + x.im * x.im;
     complex<R> one_plus(R(1) + x.re, x.im);
     R re = op_abs(small) < R(0.5) ? op_log1p(small) * R(0.5) : op_log(op_abs(one_plus));
@@ -107,7 +107,7 @@ C integer_power(complex<R> base, int n) {
 template <typename R> complex<R> complex_power(complex<R> x, complex<R> y) {
     if (y.re == 0 && y.im == 0) return complex<R>(R(1));
     if (x.re == 0 && x.im == 0) return y.re > 0 ? complex<R>(R(0)) : complex<R>(R(0) / R(0), R(0) / R(0));
-    // small integer exponents by multiplication: exact where the products are
+    // small integer exponents are computed by multiplication, which is exact if the products are exact
     R n = op_round(y.re);
     if (y.im == 0 && n == y.re && op_abs(n) < R(100)) return integer_power(x, int(n));
     return op_exp(op_times(op_log(x), y));
@@ -115,7 +115,7 @@ template <typename R> complex<R> complex_power(complex<R> x, complex<R> y) {
 
 inline complex<double> op_pow(complex<double> x, complex<double> y) { return complex_power(x, y); }
 
-// In double: the error of the logarithm grows with the exponent.
+// The power is computed in double, because the error of the logarithm grows with the exponent.
 inline complex<float> op_pow(complex<float> x, complex<float> y) {
     const complex<double> z = complex_power(complex<double>(x.re, x.im), complex<double>(y.re, y.im));
     return complex<float>(float(z.re), float(z.im));
@@ -125,7 +125,7 @@ C op_sinh(complex<R> x) { return complex<R>(op_sinh(x.re) * op_cos(x.im), op_cos
 C op_cosh(complex<R> x) { return complex<R>(op_cosh(x.re) * op_cos(x.im), op_sinh(x.re) * op_sin(x.im)); }
 
 C op_tanh(complex<R> x) {
-    // Kahan's form: no overflow, and no cancellation near the zeros of the denominator
+    // Kahan's form has no overflow, and no cancellation near the zeros of the denominator
     if (op_abs(x.re) > R(20)) {
         R e = op_exp(-op_abs(x.re));
         return complex<R>(op_copysign(R(1), x.re), R(4) * op_sin(x.im) * op_cos(x.im) * e * e);
@@ -144,7 +144,7 @@ C op_sin(complex<R> x) { return turn_back(op_sinh(turn(x))); }
 C op_cos(complex<R> x) { return op_cosh(turn(x)); }
 C op_tan(complex<R> x) { return turn_back(op_tanh(turn(x))); }
 
-// The inverse functions by Kahan's formulas.
+// The inverse functions, by Kahan's formulas.
 C op_asin(complex<R> x) {
     complex<R> p = op_sqrt(complex<R>(R(1) - x.re, -x.im)), m = op_sqrt(complex<R>(R(1) + x.re, x.im));
     return complex<R>(op_atan2(x.re, p.re * m.re - p.im * m.im), op_asinh(p.re * m.im - p.im * m.re));
@@ -163,7 +163,7 @@ C op_acosh(complex<R> x) {
 }
 
 C op_atanh(complex<R> x) {
-    // of the magnitude: the logarithm of 1 less something would lose bits
+    // the real part is computed from the magnitude, because the logarithm of a number slightly below 1 would lose bits
     R m = op_abs(x.re), d = R(1) - m, y2 = x.im * x.im;
     R re = op_log1p(R(4) * m / (d * d + y2)) / R(4);
     return complex<R>(op_copysign(re, x.re), op_atan2(R(2) * x.im, d * (R(1) + m) - y2) * R(0.5));

@@ -1,5 +1,6 @@
-// Convolutions with channels, and pools. A thread has one place of a few channels of the result, so that each element that it reads meets the
-// kernels of all of them; neighbouring threads have neighbours in memory.
+// Convolutions with channels, and pooling. A thread computes one position in a few channels of the result, so that each
+// element that it reads is used for all of these channels. Neighbouring threads compute results that are neighbours in
+// memory.
 
 enum { CHANNELS = 4 };
 
@@ -10,7 +11,7 @@ struct Sliding {
 };
 
 struct Convolution {
-    // places of parts of channels, and how many parts a group has
+    // number of threads' results (a position in a part of the channels), and number of parts per group
     u64 n, parts;
     u64 groups, inputs, outputs;
     Divisor by_parts, by_groups;
@@ -18,7 +19,7 @@ struct Convolution {
     Sliding axes[3];
 };
 
-// What sums are taken in.
+// The type in which sums are computed.
 template <typename T> struct Wide { typedef T Type; };
 template <> struct Wide<f16> { typedef float Type; };
 template <> struct Wide<bf16> { typedef float Type; };
@@ -30,7 +31,7 @@ template <typename R> complex<R> mul_add(complex<R> a, complex<R> b, complex<R> 
     return complex<R>(fma(a.re, b.re, fma(-a.im, b.im, c.re)), fma(a.re, b.im, fma(a.im, b.re, c.im)));
 }
 
-// The rest of a division, of which `rest` becomes the quotient.
+// Divides `rest` by `by`: returns the remainder, and replaces `rest` by the quotient.
 inline u64 split(u64& rest, u64 by, Divisor divisor, bool is_small) {
     const u64 quotient = is_small ? divisor.divide(u32(rest)) : rest / by;
     const u64 least = rest - quotient * by;
@@ -38,13 +39,13 @@ inline u64 split(u64& rest, u64 by, Divisor divisor, bool is_small) {
     return least;
 }
 
-// Which channels and which place a thread has.
+// The channels and the position that a thread computes.
 struct Where {
     u64 batch, group, first, few, plane;
     i64 at[3];
 };
 
-// `over_results` says that the window slides over the result.
+// `over_results` says whether the window slides over the result.
 inline Where located(const Convolution& c, u64 i, bool over_results) {
     Where where;
     u64 rest = i, size = 1;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(256)
         begin(sums, c, where, bias);
         i64 start[3];
         for (int k = 0; k < 3; k++) start[k] = where.at[k] * c.axes[k].stride - c.axes[k].padding;
-        // kernels beyond the last channel are those of the last, and are not stored
+        // beyond the last channel, the kernel of the last channel is used, and the sums are not stored
         const u64 kernel = c.inputs * u64(taps);
         const T* kernels[CHANNELS];
         for (u64 o = 0; o < CHANNELS; o++) {
@@ -119,10 +120,10 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// A quotient of numbers that are not negative; of 32 bits where that is enough, which takes a fraction of the time.
+// The quotient of non-negative numbers. It is computed in 32 bits if possible, which takes a fraction of the time.
 inline i64 quotient(i64 x, i64 by) { return (x | by) >> 32 ? i64(u64(x) / u64(by)) : i64(u32(x) / u32(by)); }
 
-// The taps that may lie on an index: a kernel may be much longer than what it lies on.
+// The taps that may lie on an index. A kernel may be much longer than the array.
 struct Taps {
     i64 first, end, step;
 };
@@ -141,7 +142,7 @@ inline Taps taps_on(const Sliding& axis, i64 at) {
     return taps;
 }
 
-// The window whose tap, one of those, lies on an index; -1 where there is none.
+// The window of which this tap lies on the index; -1 if there is no such window.
 inline i64 window(const Sliding& axis, i64 at, i64 tap) {
     const i64 from = at + axis.padding - tap * axis.dilation;
     if (axis.stride == 1) return from;
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The largest element of each window, or its mean: over all taps, or over those that lie on elements.
+// The largest element of each window, or the mean of the window over all taps or over the taps that lie on elements.
 enum { LARGEST, MEAN, MEAN_INSIDE };
 template <int REDUCE, typename T>
 __global__ void __launch_bounds__(256) pooled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Convolution c) {

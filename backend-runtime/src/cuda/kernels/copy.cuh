@@ -1,16 +1,16 @@
-// Matrices transposed in tiles: both sides are read and written along their neighbours.
+// Transposes matrices in tiles, so that both the source and the result are accessed in order of memory.
 
 struct Matrix {
     u32 rows, columns, row_tiles, column_tiles;
-    // from one row of the result to the next, and from one column of the source to the next
+    // distances from one row of the result to the next, and from one column of the source to the next
     i64 out_row, source_column;
 };
 
-// Walk: the places of the matrices in the result and in the source.
+// The walk has the offsets of the matrices in the result and in the source.
 template <int R, typename T>
 __global__ void __launch_bounds__(256) transpose(T* out, const T* x, Matrix matrix, Walk<2> walk) {
     const u32 TILE = 32, STEP = 8;
-    // one element more per line puts the elements of a column into different banks
+    // one more element per line puts the elements of a column into different memory banks
     __shared__ T tile[TILE][TILE + 1];
     u32 block = blockIdx.x, column_tile = block % matrix.column_tiles;
     block /= matrix.column_tiles;

@@ -1,14 +1,14 @@
-// New arrays whose elements follow from their index.
+// New arrays whose elements are computed from their index.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
-// Integers, wrapping.
+// Ranges of integers, which wrap.
 template <typename T> __global__ void __launch_bounds__(256) counted(T* out, u64 n, T start, T step) {
     FOR_EACH(i, n) out[i] = op_plus(start, op_times(step, cast<T>(i)));
 }
 
-// Reals, counted in R. An infinite step times 0 is none.
+// Ranges of reals, computed in R. The first element has no step added, because an infinite step times 0 is NaN.
 template <typename R, typename T>
 __global__ void __launch_bounds__(256) stepped(T* out, u64 n, T start, double from, double by) {
     FOR_EACH(i, n) out[i] = i == 0 ? start : cast<T>(R(from) + R(i) * R(by));
@@ -18,7 +18,7 @@ struct Line {
     double re, im, step_re, step_im, divisor, times;
 };
 
-// Points of a line; with `ends`, the last of them is given.
+// Points of a line; with `ends`, the last point is `last`.
 template <typename T>
 __global__ void __launch_bounds__(256) spaced(T* out, u64 n, Line line, T last, u32 ends) {
     FOR_EACH(i, n) {
@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(256)
     triangle(T* out, u64 n, const T* x, u64 rows, u64 columns, i64 k, u32 lower) {
     FOR_EACH(i, n) {
         i64 column = i % columns, row = i / columns % rows;
-        // both are far below half the range of i64, so that a k near its ends cannot overflow their difference
+        // both indices are far below half the range of i64, so their difference cannot overflow, even with a k near the
+        // ends of that range
         bool kept = lower ? column - row <= k : column - row >= k;
         out[i] = kept ? x[i] : T();
     }

@@ -1,5 +1,5 @@
-// Dtypes: 16-bit floats, complex numbers, and what each dtype converts to. No header is included: at run time there may
-// be none.
+// Dtypes: 16-bit floats, complex numbers, and conversions between dtypes. No header is included, because there may be
+// none at run time.
 
 typedef signed char i8;
 typedef unsigned char u8;
@@ -8,7 +8,7 @@ typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
 
-// A half-precision float. It computes as a float; every word of the vocabulary rounds its result once.
+// A half-precision float. It is computed as a float, and every scalar function rounds its result once.
 struct f16 {
     u16 bits;
     f16() = default;
@@ -22,13 +22,13 @@ struct f16 {
     }
 };
 
-// A float with 8 bits of precision. As f16.
+// A float with 8 bits of precision. It is computed as a float, like f16.
 struct bf16 {
     u16 bits;
     bf16() = default;
     explicit bf16(float x) {
         u32 wide = __float_as_uint(x);
-        // to nearest, halves to even; NaN stays NaN whatever its bits
+        // rounds to nearest, and halves to even; any NaN stays NaN
         bits = x != x ? 0x7fff : u16((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
     }
     explicit bf16(double x) : bf16(odd(x)) {}
@@ -36,7 +36,7 @@ struct bf16 {
     operator float() const { return __uint_as_float(u32(bits) << 16); }
 
   private:
-    // Rounded to odd, so that the second rounding sees which side of a tie x was on.
+    // Rounds to odd, so that the second rounding knows on which side of a tie x was.
     static float odd(double x) {
         float down = __double2float_rz(x);
         bool inexact = double(down) != x && x == x;
@@ -50,13 +50,13 @@ template <typename R> struct alignas(2 * sizeof(R)) complex {
     explicit complex(R re, R im = R(0)) : re(re), im(im) {}
 };
 
-// The dtype of a part or a magnitude, and of a complex number, of each dtype.
+// For each dtype, the real dtype of its parts and magnitude, and the complex dtype.
 template <typename T> struct Types { typedef T Real; };
 template <typename R> struct Types<complex<R>> { typedef R Real; };
 template <typename T> struct ComplexOf { typedef complex<float> Type; };
 template <> struct ComplexOf<double> { typedef complex<double> Type; };
 
-// What sums and products of a dtype are accumulated in and returned as.
+// The dtype in which sums and products of a dtype are accumulated and returned.
 template <typename T> struct SumOf { typedef T Type; };
 template <> struct SumOf<bool> { typedef i64 Type; };
 template <> struct SumOf<i8> { typedef i64 Type; };
@@ -68,15 +68,16 @@ template <> struct SumOf<u32> { typedef u64 Type; };
 
 // ---- conversions, as `astype` does them ----
 
-// From each of the four widest dtypes. Reals to integers truncate toward 0 and saturate, NaN gives 0; integers keep the
-// low bits; complex numbers lose the imaginary part; to bool is `x != 0`.
+// Conversions from each of the four widest dtypes. Reals become integers by truncation toward 0 and saturation, and NaN
+// becomes 0. Integers keep the low bits, complex numbers lose the imaginary part, and the conversion to bool is `x !=
+// 0`.
 template <typename U> struct From {
     static U integer(i64 x) { return U(x); }
     static U integer(u64 x) { return U(x); }
     template <typename R> static U real(R x) {
         const bool is_signed = U(-1) < U(0);
         const u64 half = u64(1) << (8 * sizeof(U) - 1);
-        // both limits are powers of two, or 0, and so exact in every float
+        // both limits are powers of two or 0, so they are exact in every float dtype
         const R low = is_signed ? -R(half) : R(0), high = is_signed ? R(half) : R(half) * R(2);
         if (x != x) return U(0);
         if (x <= low) return is_signed ? U(half) : U(0);
@@ -100,7 +101,8 @@ template <typename U> struct FromToReal {
 template <> struct From<float> : FromToReal<float> {};
 template <> struct From<double> : FromToReal<double> {};
 
-// An integer in the 53 bits of a double, rounded to odd, so that rounding the result gives what rounding the integer gives.
+// An integer rounded to odd in the 53 bits of a double, so that rounding the double gives the same result as rounding
+// the integer.
 inline double odd_double(u64 x) {
     const u64 low = x & 0x7ff;
     return double(x >> 53 ? x - low | u64(low != 0) << 11 : x);
@@ -134,9 +136,9 @@ template <typename U> U cast(f16 x) { return From<U>::real(float(x)); }
 template <typename U> U cast(bf16 x) { return From<U>::real(float(x)); }
 template <typename U, typename R> U cast(complex<R> x) { return From<U>::parts(x.re, x.im); }
 
-// 0 and 1 of every dtype.
+// The numbers 0 and 1 in every dtype.
 template <typename T> T zero() { return cast<T>(false); }
 template <typename T> T one() { return cast<T>(true); }
 
-// A number that is written in an expression, or given to it.
+// A number that is written in an expression, or that is a parameter of it.
 template <typename T> T op_of(double x) { return cast<T>(x); }

@@ -1,4 +1,4 @@
-// One result element per element of the inputs. `F` is the struct of a row's expression.
+// Computes one element of the result per element of the inputs. `F` is the struct of a row's expression.
 
 // An input: an array, one value given at the launch, or one element in memory for all results.
 enum { ARRAY = 0, VALUE = 1, ELEMENT = 2 };
@@ -12,9 +12,9 @@ template <typename X, int W> struct alignas(W * sizeof(X)) Pack {
     X at[W];
 };
 
-// An input whose value, if it is one for all elements, is fetched once.
+// An input. If it has one value for all elements, that value is read only once.
 template <typename X> struct Reader {
-    // the result may be written over it: nothing here is declared to be the only way to its memory
+    // this pointer is not declared `__restrict__`, because the result may be written over the input
     const X* array;
     bool is_array;
     X value;
@@ -22,8 +22,8 @@ template <typename X> struct Reader {
         if (input.kind == VALUE) value = *(const X*)input.value;
         if (input.kind == ELEMENT) value = *input.array;
     }
-    // What `is_array` says, but new to the compiler each time: it would make a copy of the whole loop for each
-    // combination of kinds of inputs, at several times the code and the time to compile.
+    // Returns `is_array`, but the compiler cannot know the value in advance. Otherwise it would copy the whole loop for
+    // each combination of kinds of inputs, with several times the code and compile time.
     bool asks() const {
         u32 flag = is_array;
         asm volatile("" : "+r"(flag));
@@ -34,7 +34,7 @@ template <typename X> struct Reader {
         if (asks()) return ((const Pack<X, W>*)array)[i];
         return repeated<W>();
     }
-    // Element k of each of W places.
+    // Element k of each of W positions.
     template <int W, int K> Pack<X, W> gather(const i64 (&at)[W][K], int k) const {
         if (!asks()) return repeated<W>();
         Pack<X, W> some;
@@ -57,7 +57,7 @@ template <int W, typename U, typename F, typename... X> Pack<U, W> apply(const F
     return result;
 }
 
-// Bytes of the largest of some types.
+// Size in bytes of the largest of some types.
 template <typename X, typename... Y> struct Largest {
     enum { rest = Largest<Y...>::size, size = sizeof(X) > rest ? int(sizeof(X)) : rest };
 };
@@ -76,13 +76,15 @@ void flat_readers(const F& f, U* out, u64 n, u32 vectors, Reader<X>... in) {
     for (u64 i = packs * W + first; i < n; i += step) out[i] = f.template apply<U>(in.one(i)...);
 }
 
-// Contiguous operands. `vectors`: all pointers are aligned for loads of 16 bytes of the largest dtype.
+// The kernel for contiguous operands. `vectors` says whether all pointers are aligned for loads of 16 bytes of the
+// largest dtype.
 template <typename F, typename U, typename... X>
 __global__ void __launch_bounds__(256) flat(F f, U* out, u64 n, u32 vectors, Input<X>... in) {
     flat_readers<F, U, X...>(f, out, n, vectors, Reader<X>(in)...);
 }
 
-// Results of W places. The gathers are in braces, which orders them: k counts the inputs from left to right.
+// The results at W positions. The gathers are in braces, which fixes their order, so that k counts the inputs from left
+// to right.
 template <int W, typename U, typename... X> struct Gathered {
     Pack<U, W> results;
     template <typename F> Gathered(const F& f, Pack<X, W>... x) : results(apply<W, U>(f, x...)) {}
@@ -90,7 +92,7 @@ template <int W, typename U, typename... X> struct Gathered {
 
 template <int R, typename I, typename F, typename U, int K, typename... X>
 void strided_readers(const F& f, U* out, const Walk<K>& walk, Reader<X>... in) {
-    // all loads of a thread before its stores, for several to be under way at once
+    // a thread makes all its loads before its stores, so that several loads are in flight at once
     const int each = 4;
     I n = walk.n, step = I(gridDim.x) * blockDim.x * each;
     for (I base = I(blockIdx.x) * blockDim.x * each + threadIdx.x; base < n; base += step) {
@@ -104,19 +106,19 @@ void strided_readers(const F& f, U* out, const Walk<K>& walk, Reader<X>... in) {
         Gathered<each, U, X...> gathered{f, in.template gather<each, K>(at, ++k)...};
 #pragma unroll
         for (int j = 0; j < each; j++) {
-            // the places beyond the end are that of `base` again, with its result
+            // positions beyond the end repeat position `base`, and compute its result again
             out[at[j][0]] = gathered.results.at[j];
         }
     }
 }
 
-// Operands of any strides, with R axes and fewer than 2^31 elements. Operand 0 of the walk is the result.
+// The kernel for operands with any strides, R axes and fewer than 2^31 elements. Operand 0 of the walk is the result.
 template <int R, typename F, typename U, typename... X>
 __global__ void __launch_bounds__(256) strided(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
     strided_readers<R, u32, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);
 }
 
-// The same for any number of elements.
+// Like `strided`, for any number of elements.
 template <int R, typename F, typename U, typename... X>
 __global__ void __launch_bounds__(256) strided_wide(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
     strided_readers<R, u64, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);

@@ -1,4 +1,5 @@
-// What surrounds the factorizations of cuSOLVER and cuBLAS: what is looked at before and after, and what they leave to be made.
+// Kernels around the factorizations of cuSOLVER and cuBLAS: checks before and after them, and results that the
+// libraries do not compute.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
@@ -23,12 +24,13 @@ __device__ inline complex<double> times(complex<double> x, double by) {
     return complex<double>(x.re * by, x.im * by);
 }
 
-// Why a call has no result: what the kernels below note for the host, any number of them the same.
+// The reasons why a call has no result. The kernels below set these flags for the host; several threads may set the
+// same flag.
 struct Notes {
     u32 not_finite, failed;
 };
 
-// Addresses of matrices that are evenly apart.
+// Writes the addresses of evenly spaced matrices.
 __global__ void __launch_bounds__(256) addresses(u64* out, u64 n, u64 first, u64 step) {
     FOR_EACH(i, n) out[i] = first + i * step;
 }
@@ -36,8 +38,9 @@ __global__ void __launch_bounds__(256) addresses(u64* out, u64 n, u64 first, u64
 enum { ALL, LATER, EARLIER };
 enum { REAL_DIAGONAL = 1, REFUSE_NOT_FINITE = 2, REFUSE_UNKNOWN_DIAGONAL = 4, REFUSE_ZERO_DIAGONAL = 8 };
 
-// In place: matrices of `lines` of `length` elements, of which ALL count, or those whose place in their line is not before, or not
-// after, that of the line in its matrix. Elements that do not count become 0, and so do those that are refused.
+// Checks and corrects matrices in place. Each matrix has `lines` lines of `length` elements. All elements are used, or
+// only the elements whose position in their line is not before (LATER), or not after (EARLIER), the position of the
+// line in its matrix. Unused elements and refused elements become 0.
 template <typename T>
 __global__ void __launch_bounds__(256) tidy(T* x, u64 n, u64 length, u64 lines, u32 kept, u32 what, Notes* notes) {
     FOR_EACH(i, n) {
@@ -59,7 +62,7 @@ __global__ void __launch_bounds__(256) tidy(T* x, u64 n, u64 length, u64 lines, 
     }
 }
 
-// Whether a library could not factorize a matrix: it has a code for each.
+// Notes if a library could not factorize a matrix. The library wrote one code per matrix.
 __global__ void __launch_bounds__(256) note_codes(const int* codes, u64 n, Notes* notes) {
     FOR_EACH(i, n) {
         if (codes[i] != 0) notes->failed = 1;
@@ -70,15 +73,15 @@ template <typename T> __global__ void __launch_bounds__(256) conjugates(T* x, u6
     FOR_EACH(i, n) x[i] = conjugate(x[i]);
 }
 
-// Eigenvectors of real matrices of n rows, of which a pair of conjugates is given as the real part in one column and the imaginary
-// part in the next. Matrices lie column by column.
+// Unpacks the eigenvectors of real matrices of n rows. A conjugate pair is given as the real part in one column and the
+// imaginary part in the next column. Matrices are in column-major order.
 template <typename C, typename R>
 __global__ void __launch_bounds__(256) unpack_pairs(C* out, u64 total, const R* packed, const C* values, u64 n) {
     FOR_EACH(i, total) {
-        // of all matrices
+        // `column` counts the columns of all matrices
         u64 column = i / n, row = i % n;
         R imag = values[column].im;
-        // the library gives the one with the positive imaginary part first
+        // the library puts the vector with the positive imaginary part first
         bool first = imag > 0, second = imag < 0;
         u64 re = second && column % n > 0 ? column - 1 : column;
         R part = R(0);
@@ -88,15 +91,15 @@ __global__ void __launch_bounds__(256) unpack_pairs(C* out, u64 total, const R* 
     }
 }
 
-// What determinants of a dtype are multiplied in.
+// The type in which determinants of a dtype are multiplied.
 template <typename T> struct Wide { typedef double Type; };
 template <typename R> struct Wide<complex<R>> { typedef complex<double> Type; };
 
-// A part of a determinant.
+// The contribution of some pivots to a determinant.
 template <typename A> struct Part {
     A product, sign;
     double log;
-    // whether an odd number of rows was exchanged, a pivot is 0, a pivot is infinite or NaN
+    // whether an odd number of rows was exchanged; whether a pivot is 0; whether a pivot is infinite or NaN
     u32 odd, zero, strange;
 };
 
@@ -111,7 +114,8 @@ template <typename A> __device__ Part<A> joined(const Part<A>& a, const Part<A>&
     return out;
 }
 
-// Determinants of matrices, of which there are the factors and the row that each was exchanged with, counted from 1. A block for each.
+// Determinants of matrices, from their LU factors and, for each row, the number (from 1) of the row that it was
+// exchanged with. One block computes each matrix.
 template <typename T, typename R, typename P>
 __global__ void __launch_bounds__(128)
     determinants(T* values, T* signs, R* logs, u64 matrices, const T* factors, const P* pivots, u64 n) {
@@ -146,7 +150,7 @@ __global__ void __launch_bounds__(128)
                 all.product = all.sign = zero<A>();
                 all.log = op_log(0.0);
             } else if (!all.strange && (!op_is_finite(all.product) || is_zero(all.product))) {
-                // a part of the product is beyond all floats, which the whole need not be
+                // a partial product overflowed or underflowed, but the whole product may not
                 all.product = times(all.sign, op_exp(all.log));
             }
             double by = all.odd ? -1.0 : 1.0;

@@ -1,4 +1,4 @@
-// What surrounds cuFFT's transforms, which are not scaled and know one direction of each kind.
+// Kernels around cuFFT's transforms, which are not scaled, and which have one direction of each kind.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
@@ -13,13 +13,13 @@ template <typename R> __device__ complex<R> times(complex<R> x, double by) {
     return complex<R>(x.re * R(by), x.im * R(by));
 }
 
-// In place: scaled, and conjugated where that is asked for.
+// Scales the elements in place, and conjugates them if requested.
 template <typename T> __global__ void __launch_bounds__(256) scaled(T* x, u64 n, double by, u32 conj) {
     FOR_EACH(i, n) x[i] = times(conj ? conjugate(x[i]) : x[i], by);
 }
 
-// In place: half spectra of `m` frequencies, made those of real signals of `points` points. The zero frequency and, of an
-// even number of points, the last have no imaginary part.
+// Changes half spectra of `m` frequencies in place into spectra of real signals of `points` points: the zero frequency,
+// and the last one for an even number of points, get no imaginary part.
 template <typename T> __global__ void __launch_bounds__(256) hermitian(T* x, u64 n, u64 m, u64 points, u32 conj) {
     FOR_EACH(i, n) {
         u64 k = i % m;
@@ -29,7 +29,7 @@ template <typename T> __global__ void __launch_bounds__(256) hermitian(T* x, u64
     }
 }
 
-// Sample frequencies; those from `negative` on count down from 0.
+// Sample frequencies; frequencies from index `negative` on are negative.
 template <typename T> __global__ void __launch_bounds__(256) frequencies(T* out, u64 n, u64 negative, u64 points, double step) {
     FOR_EACH(i, n) {
         double cycle = i < negative ? double(i) : -double(points - i);

@@ -1,18 +1,18 @@
-// What many elements become: each fold has an accumulator `Acc`, what accumulates nothing (`none`), what one element is
-// (`load`), how two accumulators are joined, and the result (`finish`), an `Out`. The joins do not depend on the order,
-// but for rounding.
+// Folds of many elements. Each fold has an accumulator type `Acc`, the accumulator of no elements (`none`), the
+// accumulator of one element (`load`), an operation that joins two accumulators (`join`), and the result of type `Out`
+// (`finish`). Joins do not depend on the order, except for rounding.
 
-// What sums and products are accumulated in.
+// The type in which sums and products are accumulated.
 template <typename T> struct WideOf { typedef typename SumOf<T>::Type Type; };
 template <> struct WideOf<f16> { typedef float Type; };
 template <> struct WideOf<bf16> { typedef float Type; };
 
-// What extremes are compared in.
+// The type in which extremes are compared.
 template <typename T> struct OrderOf { typedef T Type; };
 template <> struct OrderOf<f16> { typedef float Type; };
 template <> struct OrderOf<bf16> { typedef float Type; };
 
-// The ends of the order, infinities included.
+// The lowest and the highest value in the order, including infinities.
 template <typename T> struct Ends {
     static const bool is_signed = T(-1) < T(0);
     static const u64 half = u64(1) << (8 * sizeof(T) - 1);
@@ -32,10 +32,10 @@ template <> struct Ends<double> {
     static double highest() { return __longlong_as_double(0x7ff0000000000000); }
 };
 
-// What is given for result `o`.
+// The given value for result `o`.
 template <typename G> G given_of(const G* givens, u64 o) { return givens[o]; }
 
-// A fold that is given nothing for each result.
+// Base of folds without a given value per result.
 struct Plain { typedef char Given; };
 
 template <typename T> struct Sum : Plain {
@@ -56,7 +56,7 @@ template <typename T> struct Product : Sum<T> {
 template <typename R> R over(R x, double n) { return x / R(n); }
 template <typename R> complex<R> over(complex<R> x, double n) { return complex<R>(x.re / R(n), x.im / R(n)); }
 
-// The mean, as it was accumulated.
+// The mean, in the type in which it is accumulated.
 template <typename T> struct WideMean : Sum<T> {
     typedef typename Sum<T>::Acc Acc;
     typedef Acc Out;
@@ -71,7 +71,7 @@ template <typename T> struct Mean : Sum<T> {
 template <typename R> R squared(R x) { return x * x; }
 template <typename R> R squared(complex<R> x) { return x.re * x.re + x.im * x.im; }
 
-// The sum of squared distances from the mean, which is given, divided.
+// The sum of squared distances from a given mean, divided by a number.
 template <typename T> struct Variance {
     typedef typename WideOf<T>::Type Given;
     typedef typename Types<Given>::Real Acc;
@@ -116,7 +116,7 @@ template <typename T> struct All : Any<T> {
     static bool join(bool a, bool b) { return a & b; }
 };
 
-// Where an extreme is: the first of equals, and the first NaN before any number.
+// The index of an extreme: the first of equal elements, or the first NaN if there is one.
 template <typename V> struct Place {
     V value;
     i64 at;

@@ -1,15 +1,16 @@
-// Gathers and puts by arrays of indices. An offset leads from an element to another of the same array; that of an index
-// outside, or of a value that a later one replaces, is NOWHERE.
+// Gathers and writes elements by arrays of indices. An offset leads from one element to another element of the same
+// array. The offset of an index out of range, or of a value that a later value replaces, is NOWHERE.
 
 #define NOWHERE i64(u64(1) << 63)
 
 struct AlongAxis {
-    // length of the axis; distance of neighbours in the array, and among the places that all indices together choose from
+    // length of the axis; distance of neighbours along the axis in the array, and in the numbering of all elements that
+    // the index arrays can select
     i64 len, stride, place;
 };
 
-// Adds where indices along one axis lead. Walk: the offsets, the indices. `found` has the first place of one outside, `any` one of
-// any axis.
+// Adds the offsets of indices along one axis. The walk has the offsets and the indices. `found` gets the position of
+// the first index out of range, and `any` gets such a position for any axis.
 template <int R, typename I>
 __global__ void __launch_bounds__(256)
     add_offsets(i64* offsets, i64* places, const i64* indices, u64* found, u64* any, Walk<2> walk, AlongAxis along) {
@@ -29,14 +30,15 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Only the last of those that lead to one place is left.
+// Keeps only the last of the offsets that lead to the same element.
 __global__ void __launch_bounds__(256) drop_earlier(i64* offsets, const i64* places, const i64* last, u64 n) {
     FOR_EACH(i, n) {
         if (last[places[i]] != i64(i)) offsets[i] = NOWHERE;
     }
 }
 
-// Walk: the result, the array at index 0 of the axes that are chosen from, the offsets. What is nowhere is 0.
+// Gathers elements. The walk has the result, the array at index 0 of the indexed axes, and the offsets. The element for
+// a NOWHERE offset is 0.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) gather(T* out, const T* x, const i64* offsets, Walk<3> walk) {
     I n = walk.n, step = I(gridDim.x) * blockDim.x;
@@ -48,7 +50,8 @@ __global__ void __launch_bounds__(256) gather(T* out, const T* x, const i64* off
     }
 }
 
-// Walk: the array as above, the values, the offsets. Nothing is put anywhere if any index is outside.
+// Writes values. The walk has the array at index 0 of the indexed axes, the values, and the offsets. Nothing is written
+// if any index is out of range.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) put(T* x, const T* values, const i64* offsets, Walk<3> walk, const u64* any) {
     if (*any != ~u64(0)) return;
@@ -61,7 +64,7 @@ __global__ void __launch_bounds__(256) put(T* x, const T* values, const i64* off
     }
 }
 
-// The same walk.
+// Adds values, with the same walk as `put`.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) put_sum(T* x, const T* values, const i64* offsets, Walk<3> walk, const u64* any) {
     if (*any != ~u64(0)) return;

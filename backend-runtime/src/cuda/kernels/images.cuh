@@ -5,17 +5,17 @@ enum { B_CONSTANT, B_NEAREST, B_REFLECT, B_MIRROR, B_WRAP, B_GRID_CONSTANT, B_GR
 // ---- interpolation ----
 
 struct SampledAxis {
-    // of the array of coefficients, with its border
+    // length and stride of the array of coefficients, including its border
     i64 len, stride;
-    // of the result's grid, and of the array
+    // lengths of the result's grid and of the array
     u64 to, from;
     Divisor by_to;
 };
 
 struct Sampling {
-    // all points, those of one array of the stack, and how many elements each has
+    // number of all points, of points per array of the stack, and of elements per point
     u64 n, points, channels;
-    // coefficients from one array of the stack to the next
+    // distance, in coefficients, from one array of the stack to the next
     i64 apart;
     double border, cval;
     u32 count, order, mode, source, cells, is_small;
@@ -23,7 +23,8 @@ struct Sampling {
     SampledAxis axes[8];
 };
 
-// Where the places are: coordinates (component, point, batch), a matrix (row, column) with perhaps an offset, or another grid.
+// The source of the sampled positions: coordinates (component, point, batch), a matrix (row, column) with an optional
+// offset, or another grid.
 enum { POINTS, MAP, GRID };
 template <typename R> struct Places {
     const R* numbers;
@@ -40,7 +41,8 @@ inline double wrapped(double at, double period) {
     return rest < 0 ? rest + period : rest;
 }
 
-// The place that stands for one beyond the ends; false where the value there is that beyond the edge.
+// Maps a position beyond the ends to a position within them; returns false if its value is the constant beyond the
+// edge.
 inline bool folded(double& at, double last, u32 mode, u32 order) {
     const double far = order + 1;
     if (at != at) return true;
@@ -88,7 +90,7 @@ inline i64 folded_index(i64 index, i64 len, u32 mode) {
     }
 }
 
-// The values of the B-splines around a place, `t` after the middle one.
+// The values of the B-splines around a position, which is `t` after the middle one.
 template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
     if (W == 2) {
         w[0] = 1 - t;
@@ -135,12 +137,12 @@ template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
 template <typename R> R scaled(R x, R by) { return x * by; }
 template <typename R> complex<R> scaled(complex<R> x, R by) { return complex<R>(x.re * by, x.im * by); }
 
-// What sums are taken in: of the higher orders, whose large coefficients cancel, in double.
+// The type in which sums are computed. It is double for the higher orders, whose large coefficients cancel.
 template <int W, typename T> struct Total { typedef T Type; };
 template <> struct Total<6, float> { typedef double Type; };
 template <> struct Total<6, complex<float>> { typedef complex<double> Type; };
 
-// The sum over the coefficients around a place, axis by axis.
+// The weighted sum of the coefficients around a position, axis by axis.
 template <int A, int N, int W, typename T, typename S, typename R> struct Weighted {
     static S sum(const T* x, const i64 (&at)[N][W], const R (&w)[N][W], u32 taps, S beyond) {
         S total = zero<S>();
@@ -158,7 +160,8 @@ template <int N, int W, typename T, typename S, typename R> struct Weighted<N, N
     static S sum(const T* x, const i64 (&)[N][W], const R (&)[N][W], u32, S) { return cast<S>(*x); }
 };
 
-// N axes, and W coefficients along each; 6 is for any number of these up to it, 8 for any number of axes.
+// Samples arrays of N axes, with W coefficients along each axis. W = 6 means any number of coefficients up to 6, and N
+// = 8 any number of axes up to 8.
 template <int N, int W, typename T>
 __global__ void __launch_bounds__(256)
     sampled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Sampling s,
@@ -199,7 +202,8 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
                     for (int k = 0; k < N; k++) {
                         if (N == 8 && k >= count) break;
-                        // a product and a sum, rounded one after the other as on the CPU: a place on an edge stays there
+                        // the product and the sum are rounded separately, as on the CPU, so that a position on an edge
+                        // stays on it
                         const double by = places.numbers[axis * places.strides[0] + k * places.strides[1]];
                         sum = __dadd_rn(sum, __dmul_rn(double(index[k]), by));
                     }
@@ -225,7 +229,7 @@ __global__ void __launch_bounds__(256)
                 continue;
             }
             if (!(here - here == 0)) {
-                // of a place that is not known neither is the value
+                // the value at a NaN or infinite position is NaN
 #pragma unroll
                 for (int k = 0; k < W; k++) at[axis][k] = 0, w[axis][k] = R(here - here);
                 continue;
@@ -280,7 +284,7 @@ struct Poles {
     u32 count, ends;
 };
 
-// The coefficients of a spline, in place: a thread filters one lane, forward and backward for each pole.
+// Replaces elements by the coefficients of a spline. A thread filters one lane, forward and backward for each pole.
 template <typename R>
 __global__ void __launch_bounds__(256) spline_lanes(R* x, u64 lanes, u64 len, u64 inner, const Poles poles) {
     for (u64 lane = blockIdx.x * u64(blockDim.x) + threadIdx.x; lane < lanes; lane += gridDim.x * u64(blockDim.x)) {
@@ -340,7 +344,8 @@ __global__ void __launch_bounds__(256) spline_lanes(R* x, u64 lanes, u64 len, u6
     }
 }
 
-// The index that stands for one beyond the ends, in the words of filters; BEYOND for the value there.
+// Maps an index beyond the ends to an index within them, by the boundary modes of filters; BEYOND if the value is the
+// constant.
 inline i64 extended(i64 index, i64 len, u32 mode) {
     if (index >= 0 && index < len) return index;
     if (mode == B_CONSTANT) return BEYOND;
@@ -353,7 +358,7 @@ struct Window {
     double cval;
 };
 
-// Sums of neighbours along an axis. Of complex numbers, the two parts are neighbours on an inner axis.
+// Weighted sums of neighbours along an axis. The two parts of a complex number are neighbours on an inner axis.
 template <typename R>
 __global__ void __launch_bounds__(256)
     correlated(R* __restrict__ out, const R* __restrict__ x, const Lanes lanes, const R* __restrict__ weights, const Window window) {
@@ -381,7 +386,7 @@ struct Smallest {
     template <typename T> static T of(T a, T b) { return op_minimum(a, b); }
 };
 
-// The extreme of a window along an axis.
+// The largest or smallest element of a window along an axis.
 template <typename F, typename T>
 __global__ void __launch_bounds__(256)
     extremes(T* __restrict__ out, const T* __restrict__ x, const Lanes lanes, const Window window) {

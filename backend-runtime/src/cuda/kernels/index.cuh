@@ -1,35 +1,35 @@
-// Gathers and scatters along one axis. Arrays are (outer, axis, inner); indices count from the end where negative. What is at an
-// index outside is 0, and nothing is written there.
+// Gathers and scatters along one axis. Arrays have shape (outer, axis, inner), and negative indices count from the end.
+// An index out of range reads 0, and writes nothing.
 
 struct Sizes {
-    // elements gone over; length of the axis; number of indices; elements behind the axis
+    // number of elements to process; length of the axis; number of indices; number of elements after the axis
     u64 n, len, many, inner;
 };
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
-// From the start of the axis; `len` for an index outside.
+// The index counted from the start of the axis; `len` for an index out of range.
 inline i64 resolved(i64 index, i64 len) {
     i64 at = index < 0 ? index + len : index;
     return at < 0 || at >= len ? len : at;
 }
 
-// The first place of an index outside.
+// Finds the position of the first index out of range.
 __global__ void __launch_bounds__(256) find_outside(u64* found, const i64* indices, u64 n, i64 len) {
     FOR_EACH(i, n) {
         if (resolved(indices[i], len) == len) atomicMin(found, i);
     }
 }
 
-// An index that is outside of its axis; `op` is 0 if there is none.
+// A note of an index out of range; `op` is 0 if nothing is noted.
 struct Outside {
     u64 op;
     i64 index;
     u64 axis, len;
 };
 
-// Notes the index at the place found, if there is one, after what is noted already: for one thread.
+// Notes the index at position `found`, if there is one and nothing is noted yet. Runs in one thread.
 __global__ void note_outside(Outside* noted, const u64* found, const i64* indices, Walk<1> walk, Outside outside) {
     if (*found == ~u64(0) || noted->op != 0) return;
     i64 at[1];
@@ -38,7 +38,7 @@ __global__ void note_outside(Outside* noted, const u64* found, const i64* indice
     *noted = outside;
 }
 
-// Indices and sizes of what is gone over, in 32-bit arithmetic where that is enough: it divides much faster.
+// The indices of element i, computed in 32-bit arithmetic if possible, because its divisions are much faster.
 struct Place {
     u64 outer, k, inner;
     Place(u64 i, const Sizes& sizes) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(256) take(T* out, const T* x, const i64* indic
     }
 }
 
-// Walk: the result, `x` at index 0 of the axis, the indices.
+// The walk has the result, `x` at index 0 of the axis, and the indices.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256)
     take_along(T* out, const T* x, const i64* indices, Walk<3> walk, i64 len, i64 stride) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The largest position among equal indices.
+// Finds, for each index, the last position at which it occurs.
 __global__ void __launch_bounds__(256) last_of(i64* last, const i64* indices, ulonglong2 lengths) {
     FOR_EACH(k, lengths.x) {
         i64 index = resolved(indices[k], lengths.y);
@@ -121,8 +121,8 @@ SCATTER(scatter_mul, Product)
 SCATTER(scatter_max, Largest)
 SCATTER(scatter_min, Smallest)
 
-// Products of elements too wide for an atomic operation: each has a lock. A thread that gets one gives it back before it, or a thread
-// beside it, asks again.
+// Products of elements that are too wide for an atomic operation, so each element has a lock. A thread that gets a lock
+// releases it before any thread of its warp tries again.
 template <typename T>
 __global__ void __launch_bounds__(256)
     scatter_mul_locked(T* out, u32* locks, const i64* indices, const T* values, Sizes sizes) {

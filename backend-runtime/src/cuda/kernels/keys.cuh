@@ -1,10 +1,10 @@
-// Elements as unsigned integers of the same order. NaN has the largest key of all, also in descending order, and -0.0
-// that of 0.0.
+// Elements as unsigned integer keys in the same order. NaN has the largest key, also in descending order, and -0.0 has
+// the key of 0.0.
 
 template <typename T> struct Keys {
     typedef u32 Key;
     enum { BITS = 8 * sizeof(T) };
-    // the sign bit turned: negative numbers come first
+    // the sign bit is flipped, so that negative numbers come first
     static const u32 sign = T(-1) < T(0) ? 1u << (BITS - 1) : 0, mask = u32((u64(1) << BITS) - 1);
     static u32 of(T x, bool descending) { return ((descending ? ~u32(x) : u32(x)) ^ sign) & mask; }
     static T element(u32 key, bool descending) { return T((descending ? ~key : key) ^ sign); }
@@ -29,7 +29,7 @@ template <typename T, u64 SIGN> struct WideKeys {
 template <> struct Keys<i64> : WideKeys<i64, u64(1) << 63> {};
 template <> struct Keys<u64> : WideKeys<u64, 0> {};
 
-// Floats by their bits: `B` of them, in a key of type `K`.
+// The key of a float with `B` bits, of type `K`.
 template <typename T, typename K, int B> struct FloatKeys {
     typedef K Key;
     enum { BITS = B };

@@ -1,23 +1,23 @@
-// Products of integer matrices. Blocks of 64 x 64 results; each thread has 4 x 4 of them.
+// Products of integer matrices. A block computes 64 x 64 results, and a thread 4 x 4 of these.
 
 enum { SIDE = 64, DEPTH = 16 };
 
-// A matrix: elements from row to row and from column to column.
+// A matrix: its distances, in elements, between rows and between columns.
 struct Strides {
     i64 row, column;
 };
 
 struct Sizes {
     u64 rows, inner, columns;
-    // How many blocks share the terms of each result, and how many terms each of them takes.
+    // Number of blocks that share the terms of each result, and number of terms per block.
     u64 parts, terms;
 };
 
-// What arithmetic modulo 2^bits is done in.
+// The type for arithmetic modulo 2^bits.
 template <typename T, bool WIDE = sizeof(T) == 8> struct Modular { typedef u32 Type; };
 template <typename T> struct Modular<T, true> { typedef u64 Type; };
 
-// A part of a matrix, zeros beyond its ends. Neighbouring threads take neighbours in memory.
+// Loads a part of a matrix, with zeros beyond its ends. Neighbouring threads load neighbours in memory.
 template <typename T, int ROWS, int COLUMNS, typename M>
 void load_tile(M (&tile)[ROWS][COLUMNS + 1], const T* x, Strides strides, u64 row, u64 rows, u64 column, u64 columns) {
     const bool along_rows = strides.column == 1;
@@ -28,7 +28,7 @@ void load_tile(M (&tile)[ROWS][COLUMNS + 1], const T* x, Strides strides, u64 ro
     }
 }
 
-// Results go to `out`, part after part.
+// Writes the results to `out`, one part after another.
 template <typename T>
 __global__ void __launch_bounds__(256)
     matrix_product(const T* __restrict__ left, const T* __restrict__ right, T* __restrict__ out,

@@ -1,5 +1,5 @@
-// Random numbers by counter: Philox4x32-10, by the recipe of the crate's `random` module, so that numbers are those of
-// every other backend. A thread makes one block of four words at a time.
+// Counter-based random numbers: Philox4x32-10, as described in the crate's `random` module, so that numbers equal those
+// of every other backend. A thread makes one block of four words at a time.
 
 struct Words {
     u32 at[4];
@@ -23,7 +23,7 @@ Words philox(u64 key, u64 counter, u32 further = 0) {
     return Words{{x0, x1, x2, x3}};
 }
 
-// What numbers are made in: how many come from a block, and the uniform ones in [0, 1).
+// The types in which numbers are made: the count of numbers per block, and uniform numbers in [0, 1).
 template <typename T> struct Generator {
     typedef float Real;
     enum { PER_BLOCK = 4 };
@@ -37,7 +37,7 @@ template <> struct Generator<double> {
     }
 };
 
-// Where a stream goes on.
+// The position at which a stream continues.
 struct Position {
     u64 key, first;
 };
@@ -58,7 +58,8 @@ template <typename T, int N> void store(T* out, u64 n, u64 block, const Together
 #define FOR_EACH_BLOCK(block, n, PER)                                                                                  \
     for (u64 block = blockIdx.x * u64(blockDim.x) + threadIdx.x; block * PER < n; block += gridDim.x * u64(blockDim.x))
 
-// In [low, high): `start` and `length` of the range, and what is taken for a number that was rounded to `high`.
+// Uniform numbers in [low, high): `start` and `length` of the range, and the number that replaces one that was rounded
+// to `high`.
 template <typename T>
 __global__ void __launch_bounds__(256)
     uniform(T* out, u64 n, const Position from, double start, double length, T high, T below) {
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// By Box and Muller's formula, of pairs of uniform numbers.
+// Normal numbers by the Box-Muller transform of pairs of uniform numbers.
 template <typename T>
 __global__ void __launch_bounds__(256) normal(T* out, u64 n, const Position from, double mean, double std) {
     typedef Generator<T> G;
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(256) normal(T* out, u64 n, const Position from
         Together<T, G::PER_BLOCK> made;
 #pragma unroll
         for (int i = 0; i < G::PER_BLOCK; i += 2) {
-            // 1 - u is in (0, 1]: its logarithm is finite
+            // 1 - u is in (0, 1], so its logarithm is finite
             R radius = op_sqrt(R(-2) * op_log(R(1) - G::unit(words, i)));
             R angle = R(6.28318530717958647693) * G::unit(words, i + 1);
             made.at[i] = T(R(mean) + R(std) * (radius * op_cos(angle)));
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(256) normal(T* out, u64 n, const Position from
     }
 }
 
-// `range` integers from `first_value` on; a range of 0 is all 2^64.
+// Uniform integers among the `range` integers from `first_value` on; a range of 0 means all 2^64 integers.
 template <typename T>
 __global__ void __launch_bounds__(256) integers(T* out, u64 n, const Position from, u64 first_value, u64 range) {
     FOR_EACH_BLOCK(block, n, 2) {

@@ -1,8 +1,9 @@
-// Folds over some axes of an array: `outer` goes over the axes that stay, `inner` over those that go.
+// Folds over some axes of an array. The walk `outer` runs over the kept axes, and `inner` over the reduced axes.
 
-// How a fold is split. A block has 256 threads, for 2^width results at a time; block y takes `chunk` of the elements of
-// each. `columns`: neighbouring threads belong to neighbouring results, else to neighbouring elements of one result.
-// `vectors`: the elements of a result follow each other, and all packs of 16 bytes are aligned. `over` is for `finish`.
+// The split of a fold. A block has 256 threads, which compute 2^width results at a time; block y takes `chunk` of the
+// elements of each result. With `columns`, neighbouring threads belong to neighbouring results, else to neighbouring
+// elements of one result. With `vectors`, the elements of a result are contiguous, and all packs of 16 bytes are
+// aligned. `over` is an argument of `finish`.
 struct Split {
     u64 chunk;
     double over;
@@ -13,7 +14,7 @@ template <typename T> struct alignas(16) Packed {
     T at[16 / sizeof(T)];
 };
 
-// Elements by their number: one axis, or several.
+// Access to elements by their number, along one axis or along several axes.
 template <typename T> struct Line {
     const T* x;
     i64 stride;
@@ -34,7 +35,8 @@ template <typename T> struct Winding {
     }
 };
 
-// The elements from `i` to `end`, `step` apart. Several accumulators let several loads and sums be under way at once.
+// Folds the elements from `i` to `end`, `step` apart. Several accumulators let several loads and sums run at the same
+// time.
 template <typename F, typename A> typename F::Acc fold_steps(A x, u64 i, u64 end, u32 step, typename F::Given given) {
     typename F::Acc acc[4] = {F::none(), F::none(), F::none(), F::none()};
     for (; i + 3 * u64(step) < end; i += 4 * u64(step)) {
@@ -45,7 +47,7 @@ template <typename F, typename A> typename F::Acc fold_steps(A x, u64 i, u64 end
     return F::join(F::join(acc[0], acc[1]), F::join(acc[2], acc[3]));
 }
 
-// The same of elements in packs.
+// Like `fold_steps`, for elements that are loaded in packs.
 template <typename F, typename T, typename A>
 typename F::Acc fold_packs(A x, u64 begin, u64 end, u32 part, u32 step, typename F::Given given) {
     const int W = 16 / sizeof(T), lanes = W < 4 ? W : 4;
@@ -62,19 +64,19 @@ typename F::Acc fold_packs(A x, u64 begin, u64 end, u32 part, u32 step, typename
     return acc[0];
 }
 
-// Joins what the threads of each result have, in a fixed order; the first of them gets it.
+// Joins the accumulators of the threads of each result, in a fixed order; the first thread gets the joined accumulator.
 template <typename F> typename F::Acc join_threads(typename F::Acc acc, u32 part, u32 group, u32 step) {
     __shared__ typename F::Acc shared[256];
     if (group == 1) return acc;
     const bool one_warp = step == 1 && group <= 32;
-    // other warps may still read what they joined before
+    // other warps may still read the accumulators of the previous call
     if (!one_warp) __syncthreads();
     shared[threadIdx.x] = acc;
     if (one_warp) __syncwarp();
     else __syncthreads();
     for (u32 half = group / 2; half > 0; half /= 2) {
         if (part < half) shared[threadIdx.x] = F::join(shared[threadIdx.x], shared[threadIdx.x + half * step]);
-        // what the next round reads is in one warp
+        // all that a thread reads in the next round was written by its own warp
         if (step == 1 && half <= 32) __syncwarp();
         else __syncthreads();
     }
@@ -85,7 +87,7 @@ template <typename F> typename F::Acc join_threads(typename F::Acc acc, u32 part
 template <typename T> struct OfArray {
     const T* x;
     const Walk<1>&outer, &inner;
-    // A thread's part of those of result `o`.
+    // Folds a thread's part of the elements of result `o`.
     template <typename F>
     typename F::Acc fold(u64 o, u64 begin, u64 end, u32 part, u32 step, u32 vectors, typename F::Given given) const {
         i64 at[1];
@@ -97,8 +99,8 @@ template <typename T> struct OfArray {
     }
 };
 
-// Folds the elements `of`, `n` for each result. Results go to `out`, or, where several blocks share the elements of one,
-// accumulators to `parts`.
+// Folds the elements `of`, of which each result has `n`. Writes results to `out`, or accumulators to `parts` if several
+// blocks share the elements of a result.
 template <typename Fold, typename S>
 void reduce_all(const S& of, typename Fold::Out* out, typename Fold::Acc* parts, const typename Fold::Given* givens,
                 u64 results, u64 n, const Split& split) {
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(256)
     reduce_all<F<T>>(OfArray<T>{x, outer, inner}, out, parts, givens, outer.n, inner.n, split);
 }
 
-// Joins the `n` parts of each result, a warp for each.
+// Joins the `n` parts of each result; one warp joins the parts of one result.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     join_parts(const typename F<T>::Acc* __restrict__ parts, typename F<T>::Out* __restrict__ out, u64 results, u64 n,

@@ -1,13 +1,13 @@
-// Folds of what a formula gives, which is computed as it is read: no array has it. Elements are folded in the order in which they
-// would be if one had.
+// Folds of the values of a formula, which are computed when they are needed and never stored in an array. They are
+// folded in the same order as the elements of an array would be.
 
-// The value of a formula; braces order the arguments of the constructor.
+// The value of a formula. Its constructor is called with braces, which fix the order of its arguments.
 template <typename T, typename... X> struct ValueOf {
     T value;
     template <typename E> ValueOf(const E& f, X... x) : value(f.template apply<T>(x...)) {}
 };
 
-// The values for one result by their number. `value` computes one from the place of each input's element.
+// The values for one result, by their number. `value` computes a value from the offset of each input's element.
 template <typename T, int K, typename V> struct Computed {
     const V& value;
     const Walk<K>& walk;
@@ -40,7 +40,8 @@ template <typename T, int K, typename V> struct OfFormula {
     }
 };
 
-// As `reduce`, of the values of dtype `T` that `f` gives. The inputs have the shape of the values, each its own strides.
+// Like `reduce`, for the values of dtype `T` that `f` computes. The inputs have the shape of the values, and each has
+// its own strides.
 template <template <typename> class F, typename E, typename T, typename... X>
 __global__ void __launch_bounds__(256)
     reduce_formula(const __grid_constant__ E f, typename F<T>::Out* __restrict__ out,

@@ -1,10 +1,10 @@
-// Regions: connected ones, numbered, and distances to the background. It follows `compact.cuh` and `lanes.cuh`.
+// Numbers of connected regions, and distances to the background. This text follows `compact.cuh` and `lanes.cuh`.
 
-// ---- connected regions ----
-// Union-find over the elements. A parent is an element of the same region that is not behind its child in C order, so that the first
-// element of a region becomes its root, whatever the order of the threads. Loads that are late see an older parent, which is as true.
+// ---- connected regions ---- Union-find over the elements. A parent is an element of the same region that is not after
+// its child in C order, so the first element of a region becomes its root, in any order of the threads. A late load
+// sees an older parent, which is also valid.
 
-// What is not in a region has the largest number for a parent.
+// The parent of an element that is in no region: the largest number.
 template <typename P> P nothing() { return ~P(0); }
 
 template <typename P> P root(const P* parents, P at) {
@@ -24,13 +24,14 @@ template <typename P> void unite(P* parents, P a, P b) {
         }
         const P old = atomicMin(parents + a, b);
         if (old == a) return;
-        // another thread gave it a parent since, which is joined with the smaller one instead
+        // another thread has given `a` a parent meanwhile; that parent is joined with `b` instead
         a = old;
     }
 }
 
 struct Neighbour {
-    // to the element, and the axes along which it is before or behind, the innermost being the lowest bit
+    // distance to the neighbour, and the axes along which it is before or after the element; the innermost axis is the
+    // lowest bit
     i64 apart;
     u32 before, behind;
 };
@@ -43,7 +44,8 @@ struct Lattice {
     Divisor divisors[8];
 };
 
-// The first element of each run within 32 elements of a line: where elements of a line belong together, else each one.
+// Makes the first element of each run the parent of the run, within 32 elements of a line. If elements of a line do not
+// belong together, each element is its own parent.
 template <typename P, typename T>
 __global__ void __launch_bounds__(256) label_runs(P* parents, const T* x, const Lattice lattice) {
     const u32 lane = threadIdx.x % 32;
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(256) label_runs(P* parents, const T* x, const 
         const bool continues = lattice.joins && lane > 0 && i - line * len > 0 && (set >> (lane - 1) & 1);
         const u32 starts = __ballot_sync(0xffffffff, is_set && !continues);
         if (i >= lattice.n) continue;
-        // the last start at or before this element
+        // the starts of runs at or before this element
         const u32 before = starts & (0xffffffffu >> (31 - lane));
         parents[i] = is_set ? P(i - lane + (31 - __clz(before))) : nothing<P>();
     }
@@ -84,7 +86,7 @@ __global__ void __launch_bounds__(256) label_join(P* parents, const Neighbour* n
             if ((there.before & first) | (there.behind & last)) continue;
             const u64 j = i + there.apart;
             if (parents[j] == nothing<P>()) continue;
-            // the elements before both are neighbours, too, and belong to them
+            // the elements before both are neighbours too, and belong to the same region
             const u64 along = inner + (there.behind & 1) - (there.before & 1);
             if (follows && along > 0 && parents[j - 1] != nothing<P>()) continue;
             unite(parents, P(i), P(j));
@@ -111,7 +113,7 @@ template <typename P> __global__ void __launch_bounds__(256) label_roots(P* pare
     }
 }
 
-// The number of each region, at its root.
+// Writes the number of each region at its root.
 template <typename P>
 __global__ void __launch_bounds__(256) label_numbers(i64* out, const P* parents, const u64* before, u64 n) {
     FOR_EACH_TILE(tile, n) {
@@ -138,7 +140,7 @@ template <typename P> __global__ void __launch_bounds__(256) label_spread(i64* o
 
 inline double far_away() { return __longlong_as_double(0x7ff0000000000000); }
 
-// The largest value of the threads before and of this one, and in `all` that of the block.
+// The largest value among this thread and the threads before it; `all` gets the largest value of the block.
 inline i64 largest_so_far(i64 value, i64& all) {
     __shared__ i64 ends[WARPS];
     const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -157,7 +159,7 @@ inline i64 largest_so_far(i64 value, i64& all) {
     return value;
 }
 
-// Squared distances along the last axis, a block for each line; infinite on lines without background.
+// Squared distances along the last axis; infinite on lines without background. One block computes each line.
 __global__ void __launch_bounds__(256) distance_lines(double* out, const bool* x, u64 lines, u64 len, double step) {
     const i64 n = i64(len), none = -1;
     for (u64 line = blockIdx.x; line < lines; line += gridDim.x) {
@@ -171,7 +173,8 @@ __global__ void __launch_bounds__(256) distance_lines(double* out, const bool* x
             carried = all > carried ? all : carried;
             if (i < n) to[i] = before == none ? far_away() : double(i - before);
         }
-        // the same from the end, where indices count down; the barriers of the scan are behind the writes above
+        // repeats the scan from the end, with indices that count down; the barriers of the scan come after the writes
+        // above
         carried = none;
         for (i64 base = 0; base < n; base += blockDim.x) {
             const i64 k = base + threadIdx.x, i = n - 1 - k;
@@ -187,8 +190,8 @@ __global__ void __launch_bounds__(256) distance_lines(double* out, const bool* x
     }
 }
 
-// The distances along another axis added: of the ways over each element of the lane, the shortest. What is further away than the
-// best so far need not be looked at.
+// Adds the distances along another axis: the result is the shortest of the paths through each element of the lane. The
+// search stops at elements that are further away than the best distance so far.
 __global__ void __launch_bounds__(256) distance_near(double* __restrict__ out, const double* __restrict__ x, const Lanes lanes, double step) {
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < lanes.n; i += gridDim.x * u64(blockDim.x)) {
         const u64 at = lanes.index(i), left = at, right = lanes.len - 1 - at;
@@ -203,8 +206,9 @@ __global__ void __launch_bounds__(256) distance_near(double* __restrict__ out, c
     }
 }
 
-// The same for long axes, a thread for each lane: the lowest of the parabolas that stand on its elements. `at` and `start` have room for
-// those that are lowest somewhere, and for where they begin to be.
+// Like `distance_near`, for long axes, with one thread per lane. It finds the lower envelope of the parabolas that
+// stand on the elements of the lane. `at` gets the parabolas of the envelope, and `start` the positions at which they
+// begin to be the lowest.
 __global__ void __launch_bounds__(256)
     distance_lanes(double* __restrict__ out, const double* __restrict__ x, u64* at, double* start, const Lanes lanes, double step) {
     const u64 count = lanes.n / lanes.len;
@@ -251,7 +255,8 @@ struct Steps {
     double steps[8];
 };
 
-// Distances of their squares; where there is no background, those to a place before the first element of the first axis.
+// Square roots of squared distances. Without any background, the distance is that to a position before the first
+// element of the first axis.
 template <typename T> __global__ void __launch_bounds__(256) distance_roots(T* out, const double* x, const Steps steps) {
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < steps.n; i += gridDim.x * u64(blockDim.x)) {
         double square = x[i];

@@ -1,6 +1,7 @@
-// Distributions whose numbers take a varying number of draws: a stream for each element. The text is that of the crate's
-// `random::samplers`, operation by operation; nothing is contracted, so that both give the same bits. Exponentials and
-// logarithms are therefore the CPU's too (`scalar/real/exp.rs`, `scalar/real/log.rs`), and not the device's own.
+// Distributions whose numbers take a varying number of draws, with a stream for each element. The code matches the
+// crate's `random::samplers`, operation by operation, and nothing is contracted, so that both give the same bits.
+// Exponentials and logarithms therefore also match those of the CPU (`scalar/real/exp.rs`, `scalar/real/log.rs`); the
+// device's own are not used.
 
 // ---- exponentials and logarithms ----
 
@@ -422,13 +423,13 @@ struct TruncatedNormal {
 
 // ---- kernels ----
 
-// The parameters of the elements: arrays, or a number for all where the address is 0.
+// The parameters of the elements: arrays, or a number for all elements if the address is 0.
 struct Own {
     u64 array[2];
     double number[2];
 };
 
-// A number as an element; a count that there is not, NaN, is -1.
+// Converts a number to an element; a NaN count becomes -1.
 template <typename T> T stored(double x) { return T(x); }
 template <> i64 stored<i64>(double x) { return x != x ? -1 : cast<i64>(x); }
 
@@ -446,7 +447,8 @@ __global__ void __launch_bounds__(256) sampled(T* out, const Position from, cons
     }
 }
 
-// The probability of each category among it and those behind it, by one thread, in the order of the CPU.
+// The probability of each category among this category and those after it. One thread computes them, in the order of
+// the CPU.
 template <typename P> __global__ void to_shares(const P* weights, i64 stride, u64 count, double* shares) {
     double rest = 0.0;
     bool valid = true;
@@ -460,7 +462,7 @@ template <typename P> __global__ void to_shares(const P* weights, i64 stride, u6
     for (u64 i = 0; i < count; i++) shares[i] = not_a_number();
 }
 
-// A row of counts by each thread: a binomial number for each category, of the trials that are left.
+// Each thread computes a row of counts: for each category, a binomial number of the trials that are left.
 __global__ void __launch_bounds__(256)
     multinomial(i64* out, u64 rows, const Position from, const double* shares, u64 count, double n) {
     for (u64 row = blockIdx.x * u64(blockDim.x) + threadIdx.x; row < rows; row += gridDim.x * u64(blockDim.x)) {

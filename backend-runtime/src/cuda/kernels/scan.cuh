@@ -1,21 +1,21 @@
-// Running folds along one axis. A lane, the elements along the axis, is cut into chunks: first the fold of every chunk
-// is found, then those of what is before each chunk, then everything is written.
+// Running folds along one axis. A lane, which is the elements along the axis, is cut into chunks. The kernels compute
+// first the fold of every chunk, then the fold of everything before each chunk, and then all results.
 
 struct Scan {
-    // Elements along the axis, of which blocks take `chunk` at a time, in `chunks` chunks.
+    // Number of elements along the axis, number of elements per chunk, and number of chunks.
     u64 length, chunk, chunks;
-    // Elements from one to the next along the axis, in the array and in the result.
+    // Strides of the axis in the array and in the result, in elements.
     i64 from_stride, to_stride;
-    // Whether the result begins with the fold of nothing.
+    // Whether the result begins with the fold of no elements.
     u32 initial;
 };
 
-// The fold of what the threads before this one have, and that of all.
+// Joins the accumulators of the threads before this one; `all` gets the joined accumulators of all threads.
 template <typename F> typename F::Acc join_before(typename F::Acc x, typename F::Acc& all) {
     typedef typename F::Acc Acc;
     __shared__ Acc shared[256];
     const u32 thread = threadIdx.x, lane = thread & 31, warp = thread / 32;
-    // the last use of shared memory is over
+    // wait until the previous use of shared memory has ended
     __syncthreads();
     shared[thread] = x;
     __syncwarp();
@@ -35,8 +35,8 @@ template <typename F> typename F::Acc join_before(typename F::Acc x, typename F:
     return lane == 0 ? before : F::join(before, shared[thread - 1]);
 }
 
-// A block for each chunk of each lane. Without `out` the folds of the chunks go to `chunks`; with it, `chunks`, if
-// there are several, has what is before each.
+// One block computes each chunk of each lane. Without `out`, it writes the folds of the chunks to `chunks`. With `out`,
+// it reads the fold of everything before each chunk from `chunks`, if there are several chunks.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     scan_rows(const T* __restrict__ x, typename F<T>::Out* __restrict__ out, typename F<T>::Acc* __restrict__ chunks,
@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// As scan_rows, with a thread for each lane: neighbouring lanes are neighbours in memory. Block y has a chunk.
+// Like `scan_rows`, with one thread per lane, for neighbouring lanes that are neighbours in memory. Block y computes
+// one chunk.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     scan_columns(const T* __restrict__ x, typename F<T>::Out* __restrict__ out,
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// From the folds of the chunks of each lane to those of what is before each, in place.
+// Replaces the fold of each chunk of a lane by the fold of all chunks before it.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256) scan_chunks(typename F<T>::Acc* chunks, u64 lanes, u64 n) {
     typedef F<T> Fold;

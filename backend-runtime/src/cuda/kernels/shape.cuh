@@ -3,7 +3,7 @@
 struct Border {
     u64 n;
     u32 ndim, mode;
-    // of the result; of the border before each axis; of the array
+    // lengths of the result, of the border before each axis, and of the array
     u64 shape[16];
     Divisor divisor[16];
     u64 before[16];
@@ -13,7 +13,8 @@ struct Border {
 
 enum { CONSTANT, EDGE, REFLECT, SYMMETRIC, WRAP };
 
-// The index of an axis of length `n` that the index `i`, counted from the axis's own first, repeats.
+// The index, within an axis of length `n`, of the element that index `i` repeats. `i` counts from the array's first
+// element, and lies beyond the axis in the border.
 inline i64 repeated_index(i64 i, i64 n, u32 mode) {
     if (i >= 0 && i < n) return i;
     if (mode == EDGE || n == 1) return i < 0 ? 0 : n - 1;

@@ -1,11 +1,11 @@
-// Sorts of rows of keys: short ones in shared memory, long ones digit by digit.
+// Sorts rows of keys: short rows in shared memory, and long rows digit by digit.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
 // ---- from elements to keys and back ----
 
-// Keys of `rows` rows of `length` elements, and their places in the rows where `order` is asked for.
+// Writes the keys of `rows` rows of `length` elements and, if `order` is not null, their positions in the rows.
 template <typename T>
 __global__ void __launch_bounds__(256)
     encode(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, typename Keys<T>::Key* __restrict__ keys,
@@ -18,14 +18,14 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Elements of sorted keys: their values, without the sign of a zero or the bits of a NaN.
+// Elements from sorted keys: their values, without the sign of a zero or the bits of a NaN.
 template <typename T>
 __global__ void __launch_bounds__(256)
     decode(const typename Keys<T>::Key* __restrict__ keys, T* __restrict__ out, u64 n, u32 descending) {
     FOR_EACH(i, n) out[i] = Keys<T>::element(keys[i], descending);
 }
 
-// Elements in their sorted order. `T` is any type of their size.
+// Elements in sorted order. `T` is any type of their size.
 template <typename T>
 __global__ void __launch_bounds__(256)
     gather(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, const u32* __restrict__ order,
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(256)
 
 enum { SHORT = 2048 };
 
-// Bitonic sort of as many rows as fit, each of them continued to `padded` keys, a power of two, by keys that come last.
-// Equal keys come in the order of their places, so that the sort is stable.
+// Bitonic sort of as many rows as fit in shared memory. Each row is padded to `padded` keys, a power of two, with keys
+// that sort last. Equal keys are ordered by their positions, so that the sort is stable.
 template <typename K, bool PAIRS>
 __global__ void __launch_bounds__(256) sort_short(K* keys, u32* order, u64 rows, u32 length, u32 padded) {
     __shared__ K key[SHORT];
@@ -96,7 +96,7 @@ enum { DIGITS = 256, TILE = 4096, ROUNDS = TILE / 256 };
 
 template <typename K> u32 digit_of(K key, u32 shift) { return u32(key >> shift) & (DIGITS - 1); }
 
-// How often each digit is in each tile: counts[row][digit][tile].
+// Counts the occurrences of each digit in each tile: counts[row][digit][tile].
 template <typename K>
 __global__ void __launch_bounds__(256)
     count_digits(const K* __restrict__ keys, u32* __restrict__ counts, u64 rows, u64 length, u32 shift) {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The sum of what the threads before this one have, and the sum of all.
+// The sum of `x` over the threads before this one; `all` gets the sum over all threads.
 u32 sum_before(u32 x, u32& all) {
     __shared__ u32 shared[8];
     const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -124,7 +124,7 @@ u32 sum_before(u32 x, u32& all) {
         u32 other = __shfl_up_sync(0xffffffff, sum, step);
         if (lane >= step) sum += other;
     }
-    // the last use of shared memory is over
+    // wait until the previous use of shared memory has ended
     __syncthreads();
     if (lane == 31) shared[warp] = sum;
     __syncthreads();
@@ -137,7 +137,8 @@ u32 sum_before(u32 x, u32& all) {
     return before + sum - x;
 }
 
-// From the counts of a digit in each tile to those in the tiles before, in place; and the digit's count in the row.
+// Replaces the count of a digit in each tile by its count in the tiles before; also writes the digit's count in the
+// row.
 __global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ totals, u64 digits, u64 tiles) {
     for (u64 digit = blockIdx.x; digit < digits; digit += gridDim.x) {
         u32 before = 0;
@@ -152,8 +153,8 @@ __global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ 
     }
 }
 
-// Puts every key where it belongs by this digit. Within a tile warps have consecutive parts, of which they take 32
-// consecutive keys at a time: equal digits keep their order.
+// Moves every key to its position by this digit. Each warp has a consecutive part of a tile and takes 32 consecutive
+// keys at a time, so that equal digits keep their order.
 template <typename K, bool PAIRS>
 __global__ void __launch_bounds__(256)
     scatter(const K* __restrict__ keys, const u32* __restrict__ order, K* __restrict__ keys_out,
@@ -208,32 +209,32 @@ __global__ void __launch_bounds__(256)
 
 // ---- what sorted keys are used for ----
 
-// Whether each of some sorted keys begins a new value; every NaN does.
+// Marks the sorted keys that begin a new value; every NaN begins a new value.
 template <typename T>
 __global__ void __launch_bounds__(256)
     begins(const typename Keys<T>::Key* __restrict__ keys, bool* __restrict__ out, u64 n) {
     FOR_EACH(i, n) out[i] = i == 0 || keys[i] != keys[i - 1] || Keys<T>::is_nan(keys[i]);
 }
 
-// The same of complex numbers, which are pairs of `R`.
+// Like `begins`, for complex numbers, which are pairs of `R`.
 template <typename R>
 __global__ void __launch_bounds__(256) pairs_begin(const R* __restrict__ x, bool* __restrict__ out, u64 n) {
     FOR_EACH(i, n) out[i] = i == 0 || !(x[2 * i] == x[2 * i - 2] && x[2 * i + 1] == x[2 * i - 1]);
 }
 
-// Which parts of complex numbers are NaN: 1 the imaginary, 2 the real one.
+// Flags for the parts of complex numbers that are NaN: 1 for the imaginary part, and 2 for the real part.
 template <typename R>
 __global__ void __launch_bounds__(256) unknown_parts(const R* __restrict__ x, u8* __restrict__ out, u64 n) {
     FOR_EACH(i, n) out[i] = u8((x[2 * i] != x[2 * i] ? 2 : 0) + (x[2 * i + 1] != x[2 * i + 1] ? 1 : 0));
 }
 
-// For each element in its sorted order, of the value number[i] - 1: that number, at its place.
+// Element i in sorted order has value number `number[i] - 1`; writes this number at the element's original position.
 __global__ void __launch_bounds__(256)
     inverse(const i64* __restrict__ number, const u32* __restrict__ order, i64* __restrict__ out, u64 n) {
     FOR_EACH(i, n) out[order[i]] = number[i] - 1;
 }
 
-// Lengths of runs from their beginnings.
+// Computes the lengths of runs from the positions at which they begin.
 __global__ void __launch_bounds__(256)
     run_lengths(const i64* __restrict__ starts, i64* __restrict__ out, u64 runs, i64 n) {
     FOR_EACH(k, runs) out[k] = (k + 1 < runs ? starts[k + 1] : n) - starts[k];
@@ -264,7 +265,7 @@ __global__ void __launch_bounds__(256)
 template <typename T> struct Precise { typedef float Type; };
 template <> struct Precise<double> { typedef double Type; };
 
-// Sets the flag if any of the numbers is not in 0 ..= 1.
+// Sets the flag if a number is not within 0 ..= 1.
 template <typename T> __global__ void __launch_bounds__(256) outside(const T* __restrict__ q, u64 n, u32* flag) {
     FOR_EACH(i, n) {
         const double x = cast<double>(q[i]);
@@ -274,7 +275,7 @@ template <typename T> __global__ void __launch_bounds__(256) outside(const T* __
 
 enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
 
-// The q-th quantiles of sorted rows: out[q][row].
+// Computes the quantiles `q` of sorted rows: out[q][row].
 template <typename T>
 __global__ void __launch_bounds__(256)
     quantiles(const typename Keys<T>::Key* __restrict__ keys, const T* __restrict__ q, T* __restrict__ out, u64 rows,
@@ -287,7 +288,8 @@ __global__ void __launch_bounds__(256)
             out[i] = Keys<T>::element(from[last], false);
             continue;
         }
-        // the place is rounded as NumPy rounds it, so that 0.3 of eleven elements is the fourth also in float
+        // the position is rounded as in NumPy, so that the quantile 0.3 of eleven elements is the fourth element in
+        // float too
         const double exact = cast<double>(q[i / rows]) * double(last);
         const double index = last < (1 << 24) ? double(R(exact)) : exact;
         const double below = floor(index), above = ceil(index);
@@ -304,12 +306,12 @@ __global__ void __launch_bounds__(256)
         const R second = cast<R>(Keys<T>::element(from[high], false)), step = second - first;
         const R part = method == LINEAR ? R(index - below) : below == above ? R(0) : R(0.5);
         if (!isfinite(step)) {
-            // one is infinite, or they are large and of opposite signs
+            // one of the two is infinite, or both are large and have opposite signs
             const bool is_first = part == R(0) || first == second;
             out[i] = cast<T>(is_first ? first : part == R(1) ? second : first * (R(1) - part) + second * part);
             continue;
         }
-        // from the nearer of the two, so that each is met exactly
+        // interpolates from the nearer of the two, so that both are reproduced exactly
         out[i] = cast<T>(part >= R(0.5) ? second - step * (R(1) - part) : first + step * part);
     }
 }

@@ -1,22 +1,23 @@
-// Products with sparse matrices of compressed rows. Nothing is read or written at an index outside, and rows whose pointers are none
-// have no elements: both are found on the way.
+// Products with compressed sparse row matrices. Nothing is read or written at an index out of range, and a row with
+// invalid pointers has no elements. The kernels report both kinds of mistakes.
 
 struct Sizes {
-    // rows that are compressed; what indices have to be below; elements; right-hand sides
+    // number of compressed rows; limit of the indices; number of stored elements; number of right-hand sides
     u64 rows, columns, stored, width;
 };
 
-// What was found: the place of a pointer that does not ascend, and the first place of an index outside; all bits set if there is none.
+// The reported mistakes: the position of a pointer that does not ascend, and the first position of an index out of
+// range; all bits are set if there is none.
 struct Found {
     u64 pointer, index;
 };
 
-// What a dtype is summed in.
+// The type in which a dtype is summed.
 template <typename T> struct Wide { typedef T Type; };
 template <> struct Wide<f16> { typedef float Type; };
 template <> struct Wide<bf16> { typedef float Type; };
 
-// Of every thread of a warp that of another one, `lanes` further.
+// Returns `x` of the thread that is `lanes` lanes further in the warp.
 template <typename A> A from_lane(A x, int lanes) {
     if constexpr (sizeof(A) < 4) {
         return A(__shfl_down_sync(0xffffffff, int(x), lanes));
@@ -42,7 +43,7 @@ inline Row row_of(const i64* indptr, u64 row, const Sizes& size, Found* found) {
     return Row{u64(begin), u64(end)};
 }
 
-// The index of element k, or -1 if it is outside.
+// The index of element k, or -1 if it is out of range.
 inline i64 index_of(const i64* indices, u64 k, const Sizes& size, Found* found) {
     const i64 index = indices[k];
     if (index >= 0 && index < i64(size.columns)) return index;
@@ -50,12 +51,12 @@ inline i64 index_of(const i64* indices, u64 k, const Sizes& size, Found* found) 
     return -1;
 }
 
-// The pointers of a matrix without rows.
+// Checks the pointer of a matrix without rows.
 __global__ void check_no_rows(const i64* indptr, const Sizes size, Found* found) {
     if (indptr[0] != 0 || size.stored != 0) found->pointer = 0;
 }
 
-// Looks at pointers and indices alone, for a product without a result.
+// Checks pointers and indices only, for a product with an empty result.
 __global__ void __launch_bounds__(256)
     check_rows(const i64* indptr, const i64* indices, const Sizes size, Found* found) {
     for (u64 row = blockIdx.x * u64(blockDim.x) + threadIdx.x; row < size.rows; row += gridDim.x * u64(blockDim.x)) {
@@ -64,14 +65,14 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// A vector: `G` neighbouring threads share a row.
+// The product with a vector. `G` neighbouring threads share a row.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     csr_vector(T* __restrict__ out, const T* __restrict__ values, const i64* __restrict__ indices,
                const i64* __restrict__ indptr, const T* __restrict__ x, const Sizes size, Found* found) {
     typedef typename Wide<T>::Type A;
     const u64 n = size.rows * G, step = gridDim.x * u64(blockDim.x);
-    // all threads of a block come here equally often, as those of a warp take part in the sums of others
+    // all threads of a block run the loop equally often, because the threads of a warp take part in each other's sums
     for (u64 first = blockIdx.x * u64(blockDim.x); first < n; first += step) {
         const u64 i = first + threadIdx.x, row = i / G, lane = i % G;
         A sum = zero<A>();
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// A matrix: neighbouring threads have neighbouring columns of a row.
+// The product with a matrix. Neighbouring threads compute neighbouring columns of a row.
 template <typename T>
 __global__ void __launch_bounds__(256)
     csr_matrix(T* __restrict__ out, const T* __restrict__ values, const i64* __restrict__ indices,
@@ -106,8 +107,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The transpose: every row of `x` goes to the rows of the result, which is 0 before. `G` neighbouring threads share a row and a
-// column of `x`.
+// The product of the transpose. Every row of `x` is added to rows of the result, which must be 0 before. `G`
+// neighbouring threads share a row and a column of `x`.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     csc_product(T* out, const T* __restrict__ values, const i64* __restrict__ indices, const i64* __restrict__ indptr,
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Elements of a product of dense matrices. `G` neighbouring threads share a row.
+// Selected elements of a product of dense matrices. `G` neighbouring threads share a row.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     sampled_product(T* __restrict__ out, const T* __restrict__ x1, const i64* __restrict__ indices,

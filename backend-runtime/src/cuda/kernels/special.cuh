@@ -1,14 +1,14 @@
-// Functions between given points.
+// Interpolation between given points.
 
 struct Points {
     i64 x_stride, f_stride;
     u64 n;
-    // Beyond the first and the last point, where they are given.
+    // Values beyond the first and the last point, if they are given.
     double left, right;
     u32 has_left, has_right;
 };
 
-// Linear between the points (xp, fp), computed in double as NumPy does, and rounded once.
+// Linear interpolation between the points (xp, fp), computed in double as in NumPy, and rounded once.
 template <typename T>
 __global__ void __launch_bounds__(256)
     interpolate(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, const T* __restrict__ xp,
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256)
             continue;
         }
         if (at_x == x0) {
-            // also where the slope is not finite
+            // this also holds if the slope is not finite
             out[i] = T(f0);
             continue;
         }

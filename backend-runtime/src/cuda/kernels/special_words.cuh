@@ -1,6 +1,6 @@
-// Words that few expressions use: special functions. Programs that use none are compiled without this text.
+// Special functions, which few expressions use. Programs that use none of them are compiled without this text.
 //
-// They are computed in double, by the functions of CUDA or as on the CPU, and rounded to the dtype once.
+// They are computed in double, by CUDA's functions or as on the CPU, and rounded to the dtype once.
 
 #define SPECIAL1(word)                                                                                                 \
     inline float op_##word(float x) { return float(op_##word(double(x))); }                                            \
@@ -28,7 +28,7 @@ inline double op_digamma(double x) {
     const double size = fabs(x);
     double value;
     if (size < 8) {
-        // moved to [1.125, 2.125): the sum of 1 / (size - i)
+        // the argument is moved to [1.125, 2.125), by adding the sum of 1 / (size - i)
         double at = size, above = 0, below = 1;
         for (; at >= 2.125; at -= 1) {
             above = above * (at - 1) + below;
@@ -112,7 +112,7 @@ inline double exp_of(Wide x) {
     return value == 0 || value == infinity() ? value : fma(value, x.low, value);
 }
 
-// What Stirling's formula leaves of log(gamma(x)), for x from 8 on.
+// The difference between log(gamma(x)) and Stirling's formula, for x from 8 on.
 inline double stirling_rest(double x) {
     const double inverse = 1 / x;
     return inverse * poly_stirling(inverse * inverse);
@@ -129,7 +129,7 @@ __noinline__ Wide rising(Wide x, double n) {
 
 __noinline__ Wide log1p_ratio(Wide above, Wide below) {
     const Wide ratio = wide_divide(above, below);
-    // beside 1 a small number keeps its digits
+    // added to 1, a small number keeps its digits here
     return ratio.high < 1e-9 ? wide_add(ratio, Wide{-0.5 * ratio.high * ratio.high, 0}) : wide_log(wide_add(Wide{1, 0}, ratio));
 }
 
@@ -165,7 +165,7 @@ __noinline__ double beta_factor(double x, double y, Wide* log) {
         const bool finite = is_whole(y) && 1 - x - y > 0;
         const double sign = is_whole(0.5 * y) ? 1 : -1;
         if (finite && y > 0 && x != -infinity()) {
-            // both are whole and positive
+            // both numbers are positive integers
             *log = beta_log(1 - x - y, y);
             return sign;
         }
@@ -261,14 +261,14 @@ __noinline__ double incomplete_upper_series(double a, double x) {
         total += term;
         if (fabs(term) <= fabs(total) * 2.8e-17) break;
     }
-    // log(gamma(1 + a)), which is small where a is
+    // log(gamma(1 + a)), which is small if a is small
     const double rest = a < 0.5 ? a : a - 1;
     const double log_gamma = rest * poly_lgamma(rest) - (a < 0.5 ? log1p(a) : 0);
     const double exponent = fma(a, log(x), -log_gamma);
     return -expm1(exponent) - exp(exponent) * total;
 }
 
-// Where x is near a large a; the sign is -1 for the lower function.
+// For x near a large a; the sign is -1 for the lower function.
 __noinline__ double incomplete_near(double a, double x, double sign) {
     const double mu = (x - a) / a, r = mu / (2 + mu), square = r * r;
     double tail = 1.0 / 25;
@@ -278,7 +278,7 @@ __noinline__ double incomplete_near(double a, double x, double sign) {
     return 0.5 * erfc(sign * eta * sqrt(0.5 * a)) + sign * rest;
 }
 
-// The lower function where `upper` is false.
+// The upper function if `upper` is true, else the lower function.
 __noinline__ double incomplete_gamma(double a, double x, bool upper) {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity() && x == infinity())) return not_a_number();
     if (a == 0 || x == infinity()) return upper ? 0 : 1;
@@ -298,7 +298,7 @@ inline double op_gammaincc(double a, double x) { return incomplete_gamma(a, x, t
 
 // ---- the inverse of the logistic function ----
 
-// Beside 1/2 the logarithm of the quotient, which is near 1, has lost digits.
+// Near 1/2, the quotient is near 1, and its logarithm would lose digits.
 inline double op_logit(double x) {
     return x < 0.25 || !(x <= 0.75) ? log(x / (1 - x)) : 2 * atanh(2 * (x - 0.5));
 }
@@ -336,7 +336,7 @@ inline double op_j1(double x) {
         const double p = poly_j1_cosine(square), q = poly_j1_sine(square) * (inverse / 8);
         value = (p * (s - c) + q * (s + c)) * (0.5641895835477563 / sqrt(size));
     }
-    // the sign is that of x also for -0
+    // the result has the sign of x, also for -0
     return op_signbit(x) ? -value : value;
 }
 

@@ -1,12 +1,14 @@
-// Counts. Where there are few places a block counts in its own memory, and adds its counts to those of all at the end.
+// Counts of elements. If there are few counters, a block counts in its shared memory, and adds its counts to the global
+// counts at the end.
 
 const u64 FEW = 8192;
 
-// What elements are compared in.
+// The type in which elements are compared.
 template <typename T> struct Wide { typedef float Type; };
 template <> struct Wide<double> { typedef double Type; };
 
-// Counts what `place` says of the elements: a number below `places`, or `places` for none.
+// Counts the elements by counter: `place` returns the counter of an element, which is below `places`, or `places` for
+// no counter.
 template <typename T, typename F> void count_places(u64* counts, u64 places, const T* x, u64 n, F place) {
     __shared__ u32 own[FEW];
     const bool is_few = places <= FEW;
@@ -28,7 +30,8 @@ template <typename T, typename F> void count_places(u64* counts, u64 places, con
     }
 }
 
-// The bin of an element between ascending edges: where bins of one width would have it, if that is right, or by a search.
+// The bin of an element between ascending edges: the bin that it would have with bins of equal width, if that is right,
+// else the bin found by a search.
 template <typename T> __global__ void __launch_bounds__(256) histogram(u64* counts, u64 bins, const T* x, u64 n, const T* edges) {
     typedef typename Wide<T>::Type R;
     const R first = R(edges[0]), last = R(edges[bins]), density = R(bins) / (last - first);

@@ -1,6 +1,6 @@
-// The scalar vocabulary: one overload of `op_word` for every dtype that has the word, with the meaning of the methods of
-// the Rust traits of the same names. Programs are compiled without contraction of products and sums, so that results are
-// those of the CPU wherever a word is exact.
+// The scalar vocabulary: one overload of `op_word` for every dtype that has the word, with the meaning of the methods
+// of the Rust traits of the same names. Programs are compiled without contraction of products and sums, so that results
+// equal those of the CPU if the function is exact.
 
 // ---- every dtype but the complex ones ----
 
@@ -42,7 +42,7 @@ inline bool op_bit_not(bool x) { return !x; }
 
 // ---- integers ----
 
-// `U` is the unsigned type the arithmetic is done in, where overflow wraps: at least as wide as T, and not narrower than
+// `U` is the unsigned type in which the arithmetic is done, so that overflow wraps. It is at least as wide as T and as
 // int, so that nothing is promoted to a signed type.
 #define INTEGER(T, U)                                                                                                  \
     inline T op_plus(T x, T y) { return T(U(x) + U(y)); }                                                              \
@@ -254,5 +254,5 @@ inline complex<double> op_complex(double re, double im) { return complex<double>
 inline complex<float> op_complex(f16 re, f16 im) { return complex<float>(re, im); }
 inline complex<float> op_complex(bf16 re, bf16 im) { return complex<float>(re, im); }
 
-// Conversion as `astype` has it, to the dtype of the result.
+// Conversion to the dtype of the result, by the rules of `astype`.
 template <typename U, typename T> U op_cast(T x) { return cast<U>(x); }
