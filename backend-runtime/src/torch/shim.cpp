@@ -1,8 +1,8 @@
-// Calls any libtorch op by name, through the dispatcher, behind a C interface.
+// A C interface that calls any libtorch op by name, through the dispatcher.
 //
-// It is compiled against the headers of the libtorch it will run with and linked to nothing: its undefined symbols bind
-// to the libtorch_cpu and libc10 that are loaded before it. A tensor crosses the interface as a TensorImpl pointer that
-// owns one reference where it is returned, and none where it is an argument.
+// The shim is compiled against the headers of the libtorch that it will run with, and linked to nothing: its undefined
+// symbols bind to the libtorch_cpu and libc10 that are loaded before it. A tensor crosses the interface as a TensorImpl
+// pointer. A returned pointer owns one reference, and a pointer that is an argument owns none.
 
 #include <ATen/Context.h>
 #include <ATen/core/List.h>
@@ -28,11 +28,11 @@
 #include <memory>
 #include <sstream>
 
-// Of libtorch before 2.9 this is all that there is.
+// Headers before libtorch 2.9 lack this type, so it is declared here.
 namespace c10 {
 struct DeviceAllocator;
 }
-// of ATen/DLConvertor.h, which includes all of libtorch's ops
+// declarations from ATen/DLConvertor.h, which is not included because it includes all of libtorch's ops
 namespace at {
 TORCH_API DLManagedTensor* toDLPack(const Tensor& src);
 TORCH_API Tensor fromDLPack(DLManagedTensor* src, std::function<void(void*)> deleter);
@@ -43,7 +43,7 @@ namespace {
 using Impl = c10::TensorImpl;
 using Pointer = c10::intrusive_ptr<Impl, c10::UndefinedTensorImpl>;
 
-// What a value of the interface is. `torch/ffi.rs` has the same numbers.
+// The kinds of values of the interface. `torch/ffi.rs` has the same numbers.
 enum Tag : int32_t {
   NONE = 0,     // None
   TENSOR = 1,   // pointer
@@ -52,7 +52,7 @@ enum Tag : int32_t {
   BOOL = 4,     // integer
   INTS = 5,     // pointer to int64_t, count
   TENSORS = 6,  // pointer to Impl*, count; null ones are None
-  SCALAR = 7,   // one element of dtype `aux`, its bytes in the place of pointer and count
+  SCALAR = 7,   // one element of dtype `aux`; its bytes overlay pointer and count
   DEVICE = 8,   // the device of the call
   TEXT = 9,     // pointer to char, count
 };
@@ -68,7 +68,7 @@ struct Value {
   int64_t count;
 };
 
-// What a function returns. `torch/ffi.rs` has the same numbers.
+// The status that a function returns. `torch/ffi.rs` has the same numbers.
 enum Status : int { DONE = 0, FAILED = 1, WRONG_DEVICE = 2, NO_MEMORY = 3, UNSUPPORTED = 4 };
 
 thread_local std::string message;
@@ -77,7 +77,7 @@ struct WrongDevice {
   std::string found;
 };
 
-// What this libtorch has no function for.
+// Thrown if this libtorch lacks a function for the request.
 struct Unsupported {};
 
 int failed() {
@@ -105,7 +105,8 @@ int failed() {
   return FAILED;
 }
 
-// libtorch's warnings are for people who call it; here the caller is a row, which says in its documentation what it does.
+// Discards libtorch's warnings. They are for people who call libtorch, but here the caller is a row, whose
+// documentation says what it does.
 struct Silent : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
@@ -115,7 +116,7 @@ int guarded(F&& body) {
   try {
     static Silent silent;
     c10::WarningUtils::WarningHandlerGuard quiet(&silent);
-    // no graph is recorded, and the dispatcher skips the layers that would
+    // no autograd graph is recorded, and the dispatcher skips the layers that would record it
     c10::InferenceMode inference;
     body();
     return DONE;
@@ -128,8 +129,9 @@ at::Tensor borrowed(void* impl) {
   return at::Tensor(Pointer::reclaim_copy(static_cast<Impl*>(impl)));
 }
 
-// What has no elements at strides (sparse tensors, nested ones, zeros without memory) is refused: its lengths or its memory
-// cannot be asked for. Lazy conjugation and negation are carried out, so that whoever reads the memory sees the elements.
+// Refuses tensors without elements at strides (sparse tensors, nested tensors, zeros without memory), because their
+// lengths or their memory cannot be read. Resolves lazy conjugation and negation, so that the memory holds the
+// elements.
 at::Tensor readable(at::Tensor t) {
   if (!t.defined()) return t;
   TORCH_CHECK(t.layout() == c10::kStrided && !t.is_nested() && (t.is_cpu() || t.is_cuda()) && !t._is_zerotensor(),
@@ -147,7 +149,8 @@ at::Tensor on_device(void* impl, c10::Device device) {
   return t;
 }
 
-// A number on the host mixes with arrays of any device; alone it has to be where the result is wanted.
+// Makes a tensor of a number. A number on the host can be mixed with arrays of any device; a number alone must be on
+// the device of the result.
 at::Tensor scalar(const Value& v, c10::Device device, bool alone) {
   at::Tensor t = at::empty({}, at::TensorOptions().dtype(static_cast<at::ScalarType>(v.aux)));
   std::memcpy(t.data_ptr(), &v.pointer, t.element_size());
@@ -244,13 +247,14 @@ c10::Device device_of(int index) {
   return index < 0 ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
 }
 
-// Calls `f` with the allocator of a GPU, behind the interface that all devices of libtorch share since 2.10 and that needs no header
-// of CUDA. A template, as the headers of other versions lack it or a part of it.
+// Calls `f` with the allocator of a GPU, through the interface that all devices of libtorch share since 2.10 and that
+// needs no CUDA header. This function is a template, because headers of other versions lack the interface or parts of
+// it.
 template <typename Allocator = c10::DeviceAllocator, typename F>
 void with_allocator(int device, F&& f) {
   if constexpr (requires(Allocator& allocator) { allocator.getMemoryInfo(c10::DeviceIndex(0)); }) {
     const c10::Device where = device_of(device);
-    // an array without elements starts the GPUs, before which the allocator knows none
+    // an array without elements initialises the GPUs, because before that the allocator knows no GPU
     at::empty({0}, at::TensorOptions().device(where));
     auto* allocator = dynamic_cast<Allocator*>(c10::GetAllocator(where.type()));
     if (allocator == nullptr) throw Unsupported{};
@@ -270,7 +274,7 @@ API uint32_t backends_built_for() { return TORCH_VERSION_MAJOR << 16 | TORCH_VER
 // The version of the headers: "2.11.0".
 API const char* backends_version() { return TORCH_VERSION; }
 
-// Why the last function of this thread failed; for WRONG_DEVICE, the device found.
+// The reason why this thread's last function failed; for WRONG_DEVICE, the device found.
 API const char* backends_message() { return message.c_str(); }
 
 API int backends_find(const char* name, const char* overload, void** op) {
@@ -281,7 +285,7 @@ API int backends_find(const char* name, const char* overload, void** op) {
   });
 }
 
-// The schema, as message.
+// Stores the schema as the message.
 API int backends_schema(void* op) {
   return guarded([&] {
     std::ostringstream text;
@@ -290,7 +294,7 @@ API int backends_schema(void* op) {
   });
 }
 
-// Arguments left out at the end take the schema's defaults.
+// Calls an op. Omitted trailing arguments take the schema's defaults.
 API int backends_call(void* op, int device, const Value* args, size_t count, Value* results, size_t room, size_t* given) {
   *given = 0;
   return guarded([&] {
@@ -313,8 +317,9 @@ API int backends_call(void* op, int device, const Value* args, size_t count, Val
   });
 }
 
-// A tensor over memory of the host, or a copy of it on a GPU. `drop(owner)` runs once: with the last tensor on the memory, or at once on failure.
-// `given`: nobody else has the memory, so that it is as if libtorch had allocated it; it is never resized.
+// Makes a tensor over host memory, or a copy of it on a GPU. `drop(owner)` runs once: when the last tensor on the
+// memory is dropped, or immediately on failure. `given` says that nobody else has the memory, so that it counts as
+// allocated by libtorch; it is never resized.
 API int backends_from_host(void* data, const int64_t* lengths, const int64_t* strides, size_t ndim, int dtype,
                            int device, int given, void (*drop)(void*), void* owner, void** result) {
   std::shared_ptr<void> shared(owner, drop);
@@ -332,7 +337,7 @@ API int backends_from_host(void* data, const int64_t* lengths, const int64_t* st
   });
 }
 
-// Copies the elements, in C order, to memory of the host that has room for all of them.
+// Copies the elements, in C order, to host memory that has room for all of them.
 API int backends_to_host(void* impl, void* data) {
   return guarded([&] {
     at::Tensor t = borrowed(impl);
@@ -340,7 +345,7 @@ API int backends_to_host(void* impl, void* data) {
   });
 }
 
-// A tensor of DLPack over the memory of a tensor, or over a copy. It is a handle of its own.
+// Makes a DLPack tensor over the memory of a tensor, or over a copy. It is a separate handle of the memory.
 API int backends_to_dlpack(void* impl, int copy, DLManagedTensor** result) {
   return guarded([&] {
     at::Tensor t = borrowed(impl);
@@ -348,7 +353,7 @@ API int backends_to_dlpack(void* impl, int copy, DLManagedTensor** result) {
   });
 }
 
-// Calls the deleter of a tensor of DLPack, on a GPU when nothing there uses the memory any more.
+// Calls the deleter of a DLPack tensor; for a GPU, after waiting for all work that may use the memory.
 struct Delete {
   int device;
   void operator()(DLManagedTensor* source) const {
@@ -357,7 +362,8 @@ struct Delete {
   }
 };
 
-// Backward along some axes. libtorch has that in no unsigned dtype but uint8; the bits are moved in another.
+// Reverses a tensor along some axes. libtorch supports no unsigned dtype except uint8 for this, so the bits are moved
+// in a signed dtype.
 at::Tensor reversed_along(const at::Tensor& t, at::IntArrayRef axes) {
   const at::ScalarType dtype = t.scalar_type();
   at::ScalarType moved = dtype;
@@ -367,8 +373,8 @@ at::Tensor reversed_along(const at::Tensor& t, at::IntArrayRef axes) {
   return moved == dtype ? t.flip(axes) : t.view(moved).flip(axes).view(dtype);
 }
 
-// A tensor over the memory of a tensor of DLPack, whose deleter runs once: with the last tensor on the memory, or at once on failure. With
-// axes to be reversed, or where `copy` says so, it is a copy.
+// Makes a tensor over the memory of a DLPack tensor, whose deleter runs once: when the last tensor on the memory is
+// dropped, or immediately on failure. The tensor is a copy if axes must be reversed, or if `copy` is set.
 API int backends_from_dlpack(DLManagedTensor* source, int device, const int64_t* reversed, size_t count, int copy,
                              void** result) {
   std::shared_ptr<DLManagedTensor> shared(source, Delete{device});
@@ -394,14 +400,14 @@ API const int64_t* backends_lengths(void* impl, size_t* ndim) {
 API const int64_t* backends_strides(void* impl) { return static_cast<Impl*>(impl)->strides().data(); }
 API int backends_dtype(void* impl) { return static_cast<int>(c10::typeMetaToScalarType(static_cast<Impl*>(impl)->dtype())); }
 API int64_t backends_offset(void* impl) { return static_cast<Impl*>(impl)->storage_offset(); }
-// Whether nobody but `handles` handles of one tensor sees its memory, which libtorch allocated or was given: other memory over which a
-// tensor was made belongs to somebody else, and what is copied when it is written to belongs to several tensors.
+// Whether only `handles` handles of one tensor use its memory, and libtorch allocated or was given that memory. Any
+// other memory over which a tensor was made has another owner, and copy-on-write memory belongs to several tensors.
 API int backends_alone(void* impl, size_t handles) {
   const auto& storage = static_cast<Impl*>(impl)->storage();
   return c10::raw::intrusive_ptr::use_count(static_cast<Impl*>(impl)) == handles && storage.use_count() == 1 &&
          storage.allocator() != nullptr && !c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
 }
-// Whether libtorch allocated the memory, or was given it, so that freeing it runs nobody else's code.
+// Whether libtorch allocated or was given the memory, so that freeing it runs no foreign code.
 API int backends_owned(void* impl) { return static_cast<Impl*>(impl)->storage().allocator() != nullptr; }
 API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*>(impl)->data()); }
 
@@ -416,12 +422,12 @@ API int backends_synchronize(int device) {
   return guarded([&] { torch::cuda::synchronize(device); });
 }
 
-// Bytes of a GPU's memory: those that tensors have, the most of them so far, those that are kept for reuse, those that are free, and all.
+// Numbers of bytes of a GPU's memory: in use by tensors, the peak of these so far, kept for reuse, free, and in total.
 API int backends_memory(int device, uint64_t* bytes) {
   return guarded([&] {
     with_allocator(device, [&](auto& allocator, c10::DeviceIndex index) {
       const auto stats = allocator.getDeviceStats(index);
-      // the first of the figures is that over all sizes of blocks
+      // the first figure is the sum over all block sizes
       const auto& allocated = stats.allocated_bytes[0];
       const auto [free, total] = allocator.getMemoryInfo(index);
       bytes[0] = allocated.current;
@@ -433,14 +439,14 @@ API int backends_memory(int device, uint64_t* bytes) {
   });
 }
 
-// Lets the most bytes that tensors have begin anew.
+// Resets the peak number of bytes in use by tensors.
 API int backends_reset_peak(int device) {
   return guarded([&] {
     with_allocator(device, [](auto& allocator, c10::DeviceIndex index) { allocator.resetPeakStats(index); });
   });
 }
 
-// Gives back the plans of transforms of a GPU, and the memory that is kept for reuse on all of them.
+// Frees the FFT plans of a GPU, and the memory that is kept for reuse on all GPUs.
 API int backends_free_cache(int device) {
   return guarded([&] {
     at::detail::getCUDAHooks().cuFFTClearPlanCache(static_cast<c10::DeviceIndex>(device));
