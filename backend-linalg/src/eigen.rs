@@ -55,7 +55,7 @@ where
     Ok(())
 }
 
-/// The real type of a scalar, as faer names it.
+/// The real type that belongs to a scalar type, as faer defines it.
 type RealOf<T> = <T as ComplexField>::Real;
 
 pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {

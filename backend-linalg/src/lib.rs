@@ -1,7 +1,9 @@
-//! Factorizations of one matrix in double precision, by [faer]: the CPU backend calls them for each matrix of a batch.
+//! Factorizations of one matrix in double precision, computed by [faer]. The CPU backend calls them for each matrix of
+//! a batch.
 //!
 //! Matrices are slices in column-major order. faer is generic; this crate compiles it once, for `f64` and
-//! `Complex<f64>`, so that a change of the backends does not compile it again. Single precision is computed in double.
+//! `Complex<f64>`, so that a change of the backends does not compile it again. Single-precision matrices are computed
+//! in double precision.
 //!
 //! Every function runs on the calling thread, so results do not depend on the number of threads.
 
@@ -92,16 +94,16 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// The determinant. Overwrites `a` with its factors.
     fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
 
-    /// Solves `a x = b` for `k` columns, and overwrites `b` with the solution. Of `a` only the lower or the upper
-    /// triangle is read, with ones on its diagonal if `unit`. The rest of `a` may be overwritten.
+    /// Solves `a x = b` for `k` columns, and overwrites `b` with the solution. Only the lower or the upper triangle of
+    /// `a` is read; if `unit` is true, its diagonal counts as ones. The rest of `a` may be overwritten.
     fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
 
-    /// QR factorization of an `m` by `n` matrix: `q` gets as many orthonormal columns as it has room for, and the upper
-    /// triangle of `a` the triangular factor. The part of `a` below the diagonal becomes 0.
+    /// QR factorization of an `m` by `n` matrix. Fills `q` with as many orthonormal columns as fit, and the upper
+    /// triangle of `a` with the triangular factor. The part of `a` below the diagonal becomes 0.
     fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
 
-    /// Singular values of an `m` by `n` matrix in descending order, and optionally its singular vectors: the columns of
-    /// `u`, as many as it has room for, and of `v`.
+    /// Singular values of an `m` by `n` matrix in descending order, and optionally its singular vectors: the left ones
+    /// as the columns of `u` (as many as fit), and the right ones as the columns of `v`.
     fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
 
     /// Eigenvalues of a Hermitian matrix in ascending order, and eigenvectors as the columns of `v`. Only the lower
@@ -112,7 +114,7 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     fn eig(a: &[Self], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()>;
 }
 
-/// A determinant, and its sign and logarithm, which do not overflow.
+/// A determinant, and separately its sign and its logarithm, which do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant<T> {
     /// The determinant.

@@ -45,14 +45,15 @@ pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize
     Ok(())
 }
 
-/// Scales right sides like the rows of a balanced matrix. Returns the exponents by which they were divided.
+/// Scales the right-hand sides of a system like the rows of its balanced matrix. Returns the exponents of the powers of
+/// two by which they were divided.
 fn right_sides<T: Scalar>(balance: &Balance, b: &mut [T], n: usize, k: usize) -> Result<Vec<i32>> {
     let mut exponents = list(k, 0)?;
     b.chunks_exact_mut(n.max(1)).zip(&mut exponents).for_each(|(b, e)| *e = balance.right_side(b));
     Ok(exponents)
 }
 
-/// Scales solutions of a balanced system back; does nothing without a balance.
+/// Scales the solutions of a balanced system back. Does nothing if there is no balance.
 fn solutions<T: Scalar>(balance: Option<&Balance>, exponents: Option<&[i32]>, x: &mut [T], n: usize) {
     let Some((balance, exponents)) = balance.zip(exponents) else { return };
     x.chunks_exact_mut(n.max(1)).zip(exponents).for_each(|(x, &e)| balance.solution(x, e));

@@ -1,18 +1,18 @@
 //! Scaling by powers of two into the middle of the range of doubles, where squares of elements neither overflow nor
 //! underflow.
 //!
-//! Multiplication by a power of two is exact unless the product is subnormal or overflows, so the results are those of
-//! the matrix itself. Ordinary matrices are not scaled.
+//! Multiplication by a power of two is exact unless the product is subnormal or overflows, so scaling does not change
+//! the results. Ordinary matrices are not scaled.
 
 use super::{Result, Scalar, room::list};
 
 /// Elements with exponents within this distance from 0 need no scaling: even their fourth powers are normal numbers.
 const ORDINARY: i32 = 200;
 
-/// Right sides are scaled away from the ends of the range if their exponent exceeds this distance from 0.
+/// Right-hand sides are scaled if their exponent is farther than this from 0, which is close to the ends of the range.
 const FAR: i32 = 1000;
 
-/// Stands for the exponent of 0.
+/// Value that stands for the exponent of 0.
 const OF_ZERO: i32 = i32::MIN;
 
 /// Exponent of the largest power of two that does not exceed a magnitude; [`OF_ZERO`] for 0.
@@ -53,7 +53,7 @@ fn is_ordinary(e: i32) -> bool {
     e == OF_ZERO || e.abs() <= ORDINARY
 }
 
-/// Exponent of the largest element, if the elements need scaling; `None` too if one is infinite.
+/// Exponent of the largest element if the elements need scaling; `None` if they do not, or if an element is infinite.
 pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
     Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
@@ -83,8 +83,8 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Scales the largest element of each column, and then of each row, to between 1 and 2, if any element is not
-    /// ordinary. A matrix with an infinite or NaN element is not scaled.
+    /// If any element is not ordinary, scales the columns and then the rows, so that the largest element of each is
+    /// between 1 and 2. A matrix with an infinite or NaN element is not scaled.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
         // a single branch-free pass for ordinary matrices
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
@@ -111,8 +111,8 @@ impl Balance {
         Ok(Some(Balance { rows, columns }))
     }
 
-    /// Scales a right side like the rows of the matrix, and away from the ends of the range. Returns the exponent by
-    /// which it was divided.
+    /// Scales a right-hand side like the rows of the matrix, and away from the ends of the range. Returns the exponent
+    /// of the power of two by which it was divided.
     pub fn right_side<T: Scalar>(&self, b: &mut [T]) -> i32 {
         let of_rows = b.iter().zip(&self.rows).map(|(&x, row)| (exponent_of(x), row));
         let largest = of_rows.filter(|(e, _)| *e != OF_ZERO).map(|(e, row)| e - row).max().unwrap_or(0);
@@ -121,7 +121,7 @@ impl Balance {
         e
     }
 
-    /// Scales a solution back, whose right side was divided by 2 to the power of `e`.
+    /// Scales back the solution for a right-hand side that was divided by 2 to the power of `e`.
     pub fn solution<T: Scalar>(&self, x: &mut [T], e: i32) {
         x.iter_mut().zip(&self.columns).for_each(|(x, column)| *x = scaled(*x, e - column));
     }
@@ -179,7 +179,8 @@ mod tests {
             (scaled(f64::MAX, -2100), scaled(5e-324, 2100), scaled(5e-324, 2000)),
             (0.0, f64::INFINITY, pow2(926))
         );
-        // 1 + 2^-52 has to be rounded down at the smallest numbers, and 1.5 units to the even number
+        // near the smallest double, 1 + 2^-52 units must be rounded down, and 1.5 units to the even multiple, which is
+        // 2
         assert_eq!((scaled(1.0 + f64::EPSILON, -1074), scaled(1.5, -1074)), (5e-324, 1e-323));
         assert_eq!(scaled(1.5 * pow2(1000), -2074), 1e-323);
     }

@@ -21,7 +21,7 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
 ) -> Result<()> {
     let size = m.min(n);
     if size == 0 {
-        // without elements, any orthonormal vectors do
+        // an empty matrix has any orthonormal vectors as singular vectors, so the identity is used
         let identity = |of: &mut [T], rows: usize| {
             (0..of.len()).for_each(|i| of[i] = if i % (rows + 1) == 0 { T::ONE } else { T::default() })
         };

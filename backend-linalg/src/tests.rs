@@ -1,4 +1,4 @@
-//! Each factorization against its definition, computed by plain loops.
+//! Tests of each factorization against its definition, computed by plain loops.
 
 use super::*;
 
@@ -224,7 +224,7 @@ mod checks {
     }
 }
 
-/// Very large and very small matrices have the factors of matrices near 1, scaled.
+/// Factors of very large and very small matrices equal the scaled factors of matrices near 1.
 mod scales {
     use super::*;
 
@@ -284,7 +284,7 @@ mod scales {
             for of_b in SCALES {
                 let (a, near) = ([4.0, 1.0, 2.0, 3.0].map(|x| x * scale), tolerance(scale) + tolerance(of_b));
                 let mut b = [1.0, 2.0].map(|x| x * of_b);
-                // only solutions that are well within the range of doubles
+                // compares only solutions that are well within the range of doubles
                 let expected = [-0.1, 0.7].map(|x| x * (of_b / scale));
                 if !expected.iter().all(|x| (1e-300..1e300).contains(&x.abs())) {
                     continue;

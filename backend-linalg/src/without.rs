@@ -1,4 +1,4 @@
-//! Stand-ins for a build without the feature `faer`: functions of the same names, which return an error.
+//! Replacements for a build without the feature `faer`: functions of the same names, which return an error.
 
 /// Modules of functions that always return `Failure::NotBuilt`.
 macro_rules! modules {
