@@ -1,6 +1,7 @@
-//! `conformance! { backend = EXPR, type = TYPE }`: a test for each row and dtype, which `backends::conformance` runs.
+//! `conformance! { backend = EXPR, type = TYPE }` generates a test for each row and dtype, which
+//! `backends::conformance` runs.
 //!
-//! The tests call ops by name; samples, references and comparisons are in the facade.
+//! The tests call ops by name. The samples, references and comparisons are in the facade.
 
 use crate::{
     expand::{Expand, camel_dtype, elem, id},
@@ -11,7 +12,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// The tests of the rows of this call, which are the base table's, or the user's if the call has a table.
+/// The tests of the rows of this call. These are the rows of the user's table if the call has one, and of the base
+/// table otherwise.
 ///
 /// Tests of `missing` rows are marked as ignored.
 pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
@@ -33,7 +35,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     let every = input.every.unwrap_or(1);
     let wanted = wanted.enumerate().filter(|(i, _)| i % every == 0).map(|(_, op)| op);
     let wanted: Vec<&Op> = wanted.collect();
-    // the comparison with PyTorch's gradients is for all rows of the base table
+    // the comparison with PyTorch's gradients covers all rows of the base table
     let autograd = (input.gradients && !of_table && input.groups.is_empty() && input.every.is_none()).then(|| {
         let rows = wanted.iter().map(|op| id(&op.name));
         quote! {
@@ -47,7 +49,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     });
     let present: Vec<&Op> = wanted.iter().copied().filter(|op| !missing.contains(&op.name)).collect();
     let calls = calls(&present, model, input);
-    // the base table's calls on the CPU are compiled once, in its crate
+    // calls of the base table's ops on the CPU are compiled once, in the crate of the base table
     let reference = if of_table { quote!(by_name) } else { quote!(#root::conformance::reference) };
     quote! {
         #[allow(unused_imports)]
@@ -82,7 +84,7 @@ fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
         };
         model.dtypes_of(&op.set).iter().map(String::as_str).filter(wanted).collect()
     };
-    // a row may compare calls of other ops in place of its results; these are called in any dtype
+    // a row may compare the calls of other ops instead of its own results; these ops are called in any dtype
     let compared: BTreeSet<&str> = rows
         .iter()
         .flat_map(|op| op.facts.compared.iter().flatten())
@@ -157,7 +159,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     }
 }
 
-/// Whether a row has cases, and inputs with gradients.
+/// True if a row has test cases and inputs with gradients.
 fn has_gradients(op: &Op, model: &Model) -> bool {
     let has = match &op.gradient {
         Gradient::Rules(rules) => rules.iter().any(|rule| rule.function.is_ok()),
@@ -234,8 +236,8 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         None => vec![None],
     };
     let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    // with a second dtype: all pairs from float64 or to float64, and one more for each dtype, as each pair is a kernel
-    // to compile
+    // with a second dtype, the tests cover all pairs with float64 and one further pair per dtype, because each pair has
+    // to compile a kernel
     let count = to.len();
     let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
         let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
@@ -258,7 +260,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
     }
 }
 
-/// The function `formula`: a call of the row as a formula.
+/// Generates the function `formula`, which calls the row as a formula.
 fn formula_of(op: &Op, input: &Input, model: &Model) -> TokenStream {
     let root = &input.root;
     let bound_of = |set: &str| {
@@ -356,8 +358,8 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
-/// Tests that the row answers any arguments, in every dtype, beginning with the usual one, which is called most; and
-/// that it refuses the same arguments as other backends.
+/// Tests that the row accepts arbitrary arguments in every dtype, and rejects the same arguments as other backends. The
+/// tests begin with the usual dtype, which most calls have.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
@@ -393,7 +395,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     }
 }
 
-/// A test of a row in one dtype; if the row has a second dtype, with all of its dtypes.
+/// A test of a row in one dtype. If the row has a second dtype, the test covers all second dtypes.
 fn check(op: &Op, model: &Model, name: &str) -> TokenStream {
     let (test, d) = (id(name), dtype(name));
     let body = match &op.second_set {

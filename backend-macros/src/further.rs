@@ -6,10 +6,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
-/// The macro that a user's table exports, through which other crates reach the table, as text.
+/// The macro that a user's table exports. Other crates reach the table through this macro, which contains it as text.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // the `$crate` where the user wrote the name, not that of the facade, whose macro contains this expansion
+    // this `$crate` is the user's crate, where the name was written, and not the facade, whose macro contains this
+    // expansion
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
@@ -29,12 +30,12 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     }
 }
 
-/// The user's table, whose own call reports its mistakes.
+/// The user's table. Its mistakes are reported by the macro call that defines it.
 fn user_table(rows: &LitStr) -> SourceFile {
     SourceFile { name: "the table of the trait".into(), text: rows.value() }
 }
 
-/// Expands the trait of the rows for the overlay, the enum or the split arrays of the call.
+/// Expands the trait of the rows for the call's overlay, enum or split arrays.
 pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> {
     let (table, mut unsaid) = (user_table(rows), Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -88,7 +89,7 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     }
 }
 
-/// The column of the backend that records ops for gradients, which has the trait of every table.
+/// The column of the backend that records ops for gradients. This backend implements the trait of every table.
 const RECORDING: &str = r#"
 [backend.diff]
 type     = "Diff<B>"
@@ -98,7 +99,7 @@ wrap     = true
 records  = true
 "#;
 
-/// The column of the backend that carries tangents, which has the trait of every table too.
+/// The column of the backend that carries tangents. This backend also implements the trait of every table.
 const CARRYING: &str = r#"
 [backend.jvp]
 type     = "Jvp<B>"
@@ -108,7 +109,7 @@ wrap     = true
 tangents = true
 "#;
 
-/// The column of a backend whose arrays are split over ranks, by the path of its type.
+/// The column of a backend whose arrays are split over ranks. `path` is the path of its type.
 fn splitting(path: &syn::Path) -> String {
     let ty = quote!(#path).to_string().replace(' ', "");
     format!(
@@ -123,7 +124,7 @@ splits   = true
     )
 }
 
-/// The trait of a user's table, which has no mistakes, for the backends that differentiate.
+/// Implements the trait of a user's table without mistakes for the backends that differentiate.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
     let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
     quote!(#recorded #carried)
@@ -135,7 +136,7 @@ fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStre
     if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
 }
 
-/// The rows of a user's table, with a column for a wrapping backend, which `overlay` describes.
+/// The rows of a user's table, with a column for the wrapping backend that `overlay` describes.
 fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, Backend)> {
     let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -150,7 +151,7 @@ fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, B
     Some((model, column))
 }
 
-/// Checks the overlay alone: the ops that its rows are made of were checked where they are defined.
+/// Checks the overlay alone, because the ops that its rows are composed of were checked at their definitions.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);

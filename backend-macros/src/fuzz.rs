@@ -1,5 +1,5 @@
-//! Tables damaged at random, in bytes, tokens and structure: for every table, the macro must end soon, on the stack
-//! that rustc gives it, with Rust or with errors that have a place in the table.
+//! Expands tables with random damage to bytes, tokens and structure. For every table, the macro must end soon, on a
+//! stack like that of rustc, and return Rust or errors that have a position in the table.
 //!
 //! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, from another seed.
 
@@ -14,7 +14,8 @@ pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
-/// Rows of the base table that the other tables name, and some of every kind; few, so that many tables can be tried.
+/// Rows of the base table: those that the other tables name, and some of every kind. The list is short, so that many
+/// tables can be tried.
 const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
@@ -46,13 +47,15 @@ const ROWS: [&str; 28] = [
     "fftn",
 ];
 
-/// Stack size: less than rustc's 8 MiB, of which the compiler has used some.
+/// Stack size in bytes. It is smaller than rustc's 8 MiB, because the compiler has used a part of those.
 const STACK: usize = 4 << 20;
 
-/// Time limit of an expansion. The usual time is a few milliseconds; a busy machine may multiply it.
+/// Time limit of one expansion. An expansion usually takes a few milliseconds, and many times as long on a busy
+/// machine.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// Everything before the first row, and the named rows; mentions of other rows in the head are removed.
+/// Everything before the first row, and the named rows. Mentions of other rows in the part before the first row are
+/// removed.
 pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
@@ -92,7 +95,8 @@ fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>),
     Ok((file, errors))
 }
 
-/// Whether a table has no mistakes. Fails if the expansion is not Rust, or has an error without a place in the table.
+/// True if a table has no mistakes. Fails if the expansion is not Rust, or has an error without a position in the
+/// table.
 fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     let (_, errors) = catch_unwind(AssertUnwindSafe(|| expand(table, role, base)))
         .unwrap_or_else(|_| Err("the macro panics".into()))?;
@@ -102,7 +106,8 @@ fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     }
 }
 
-/// Expands the tables on a small stack, each within the time limit; returns the numbers of right and wrong tables.
+/// Expands the tables on a small stack, each within the time limit. Returns the numbers of correct and incorrect
+/// tables.
 fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: String) -> (usize, usize) {
     let (send, seen) = mpsc::channel::<Result<(String, As), (usize, usize)>>();
     let work = move || {
@@ -131,7 +136,7 @@ fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: St
     }
 }
 
-/// splitmix64.
+/// The random number generator splitmix64.
 struct Random(u64);
 
 impl Random {
@@ -255,7 +260,7 @@ fn damage_bytes(text: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The places where tokens begin, and the end.
+/// The byte offsets at which tokens begin, and the end of the text.
 fn tokens(text: &str) -> Vec<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut before = ' ';
@@ -299,7 +304,7 @@ fn damage_lines(text: &str, random: &mut Random) -> String {
         1 => lines.insert(i, lines[j].clone()),
         2 => lines.swap(i, j),
         3 => {
-            // give the key the value of another key
+            // gives the key the value of another key
             let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
             let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
             lines[i] = format!("{key}={value}");
@@ -336,7 +341,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
             Some(seconds) => rounds <= 100 || start.elapsed() < Duration::from_secs(seconds),
             None => rounds <= 300,
         };
-        // most tables are a user's
+        // three of five tables are user's tables
         let (table, role) = &tables[[0, 0, 0, 1, 2][rounds % 5]];
         more.then(|| (damage(table, &mut random), *role))
     };
@@ -391,7 +396,7 @@ fn what_is_nested_too_deep_is_one_error_at_the_row() {
 
 #[test]
 fn what_a_row_says_twice_is_read_once() {
-    // each level names the previous one twice
+    // each level uses the previous level twice
     let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
     assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
     let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));
@@ -406,7 +411,7 @@ fn names_that_other_languages_keep_are_names() {
         let table = row_with("x: array", &format!("{name}: array")).replace("x * p", &format!("{name} * p"));
         let table = table.replace("multiply(x", &format!("multiply({name}"));
         let said = errors(table);
-        // a keyword of Rust cannot stand in an expression
+        // a keyword of Rust is not allowed in an expression
         assert_eq!(said.is_empty(), name != "fn", "{name}: {said:?}");
     }
     let table = row_with("x: array", "double: array").replace("x * p", "double * p");
@@ -425,7 +430,7 @@ fn numbers_are_exact_or_refused() {
         let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
         if said.is_empty() { Ok(prettyplease::unparse(&file)) } else { Err(said.concat()) }
     };
-    // exact in an integer dtype, the nearest number in a float dtype
+    // the number is exact in an integer dtype, and rounded to the nearest number in a float dtype
     let said = of("precision", "x + 9007199254740993").unwrap();
     assert!(said.contains("from_i64(9007199254740993i64)"), "{said}");
     assert!(said.contains("\"op_plus(x0, cast<T>(9007199254740993LL))\""), "{said}");

@@ -9,52 +9,52 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH,
-/// trait = NAME`; with `rows = "TEXT"`, an overlay, an enum or `sharded` is for the trait of these rows. Tests also
-/// take `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE", partial = true,
-/// meter = PATH, formulas = true, gradients = true, every = 5`
+/// The arguments `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded
+/// = PATH, trait = NAME`. With `rows = "TEXT"`, an overlay, an enum or `sharded` implements the trait of these rows.
+/// Tests also take `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE", partial
+/// = true, meter = PATH, formulas = true, gradients = true, every = 5`.
 pub struct Input {
-    /// Path of the facade.
+    /// Path of the facade crate.
     pub root: TokenStream,
     /// Text of the base table; `None` in the base table's own call.
     pub base: Option<LitStr>,
     /// The file with the rows.
     pub table: Option<LitStr>,
-    /// The file that adds a column.
+    /// The overlay file, which adds a column to the table.
     pub overlay: Option<LitStr>,
     /// Text of a user's table whose trait exists already.
     pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path to the module of that trait, if it is another module.
+    /// The path to the module of that trait, if the trait is in another module.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
-    /// Its type.
+    /// The type of that backend.
     pub backend_type: Option<syn::Type>,
-    /// The groups to test; all if none is named.
+    /// The groups to test; empty for all groups.
     pub groups: Vec<String>,
-    /// The dtypes to test; all if none is named.
+    /// The dtypes to test; empty for all dtypes.
     pub dtypes: Vec<String>,
     /// Rows whose tests are ignored.
     pub without: Vec<String>,
     /// The file with the references of a user's table.
     pub golden: Option<LitStr>,
-    /// Whether rows are also tested as formulas, which takes time to compile.
+    /// True if rows are also tested as formulas, which takes time to compile.
     pub formulas: bool,
-    /// Whether only the gradients of rows are tested.
+    /// True if only the gradients of rows are tested.
     pub gradients: bool,
-    /// Tests only one of this many rows; `None` tests all rows.
+    /// Tests one of every `every` rows; `None` tests all rows.
     pub every: Option<usize>,
     /// Name of an enum of backends.
     pub any: Option<Ident>,
-    /// The backends in it.
+    /// The backends in the enum.
     pub of: Vec<syn::Path>,
     /// The type of backends whose arrays are split over ranks, without its parameter.
     pub sharded: Option<syn::Path>,
-    /// Whether the backend has only some ops.
+    /// True if the backend has only some ops.
     pub partial: bool,
-    /// The function that reports how much was copied from the device.
+    /// The function that returns the amount of data copied from the device.
     pub meter: Option<syn::Path>,
     /// The function that runs a check on all ranks of the backend.
     pub ranks: Option<syn::Path>,
@@ -153,7 +153,7 @@ impl Parse for Input {
     }
 }
 
-/// `["one", "two"]`
+/// Parses a list such as `["one", "two"]`.
 fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
     let list;
     syn::bracketed!(list in input);
@@ -162,12 +162,12 @@ fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
 }
 
 impl Input {
-    /// The span at which mistakes of the table are reported.
+    /// The span at which mistakes in the table are reported.
     pub fn file_span(&self) -> Span {
         self.overlay.as_ref().or(self.table.as_ref()).map_or_else(Span::call_site, LitStr::span)
     }
 
-    /// The overlay, or else the table, and its absolute path.
+    /// The overlay if there is one, otherwise the table, and the absolute path of that file.
     pub fn read(&self) -> Result<(SourceFile, String), TokenStream> {
         let file = self.overlay.as_ref().or(self.table.as_ref());
         let none =
@@ -175,7 +175,8 @@ impl Input {
         Input::read_file(file.ok_or_else(none)?)
     }
 
-    /// A file and its absolute path; paths are relative to the `Cargo.toml` of the crate that calls.
+    /// Reads a file. Returns it with its absolute path. Paths are relative to the `Cargo.toml` of the crate that calls
+    /// the macro.
     pub fn read_file(file: &LitStr) -> Result<(SourceFile, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();

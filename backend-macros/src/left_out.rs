@@ -1,8 +1,9 @@
-//! The backends of the base table whose libraries a build leaves out, so that the expansion does not mention them.
+//! Leaves out the backends of the base table whose libraries a build does not have, so that the expansion does not
+//! mention them.
 
 use op_table::{Model, Report, SourceFile};
 
-/// The names of these backends in the table, by the features of this crate that are off.
+/// The names of the left-out backends in the table. A backend is left out if the feature of this crate for it is off.
 const LEFT_OUT: &[&str] = &[
     #[cfg(not(feature = "cuda"))]
     "cuda",
@@ -15,8 +16,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     check_without(LEFT_OUT, source, model, report);
 }
 
-/// Rows keep their mappings for dropped backends, so that what other backends make of a row does not depend on the
-/// build.
+/// Keeps the rows' mappings for dropped backends, so that the code for other backends does not depend on the build.
 fn check_without(names: &[&str], source: &SourceFile, model: &mut Model, report: &mut Report) {
     op_table::check(source, model, report);
     model.backends.retain(|backend| !names.contains(&backend.name.as_str()));
@@ -40,7 +40,7 @@ mod tests {
         (report.into_texts(), Expand::new(&model, &input).base().to_string())
     }
 
-    /// Parts of the expansion that exist only with the backend.
+    /// Text in the expansion that exists only with the backend.
     const MARKS: [(&str, &[&str]); 2] = [
         ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
         (

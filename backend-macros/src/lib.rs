@@ -1,7 +1,7 @@
 //! The generator of the `backends` crate: expands one op table to traits, implementations, documentation and tests.
 //!
-//! `op-table` reads and checks the table; `expand` makes Rust of it. The macros are called through `backends::backend!`
-//! and `backends::conformance!`, which pass the base table on.
+//! `op-table` reads and checks the table; `expand` generates Rust from it. Users call the macros through
+//! `backends::backend!` and `backends::conformance!`, which add the base table to the arguments.
 
 mod conformance;
 mod docs;
@@ -14,7 +14,7 @@ mod input;
 mod left_out;
 mod missing;
 mod params;
-// the committed expansion is that of the default build
+// the committed expansion is the expansion of the default build
 #[cfg(all(test, feature = "cuda", feature = "torch"))]
 mod tests;
 
@@ -43,8 +43,8 @@ pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
-/// Implements `backends::grad::Params`, gradients by all arrays of a struct whose first type parameter is its backend.
-/// Fields with `#[constant]` are copied.
+/// Implements `backends::grad::Params` for a struct whose first type parameter is its backend, which gives gradients
+/// with respect to all arrays of the struct. Fields with `#[constant]` are copied.
 #[proc_macro_derive(Params, attributes(constant))]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -57,7 +57,7 @@ pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     formula::expand(input.into()).into()
 }
 
-/// Parses the base table that a macro of the facade passes on, as context.
+/// Parses the base table, which a macro of the facade passes on as context.
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
@@ -79,7 +79,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
             last = Some(source);
         }
     }
-    // the base table alone has no mistakes, but `check` also makes the rules of gradients
+    // the base table alone has no mistakes, but `check` also derives the rules of gradients
     let none = || SourceFile { name: String::new(), text: String::new() };
     if let Some(source) = last.or_else(|| input.gradients.then(none)) {
         check(&source, &mut model, &mut report);
@@ -97,7 +97,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
 
 /// One `compile_error!` per mistake.
 ///
-/// `at` is the span of the file name in the macro call: rustc then shows that line and no macro backtrace.
+/// `at` is the span of the file name in the macro call, so that rustc shows that line and no macro backtrace.
 fn errors(report: Report, at: Span) -> TokenStream {
     let texts = report.into_texts();
     quote_spanned!(at => #(::core::compile_error! { #texts })*)
@@ -154,14 +154,15 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #recorded #macros #formulas };
     match errors {
         None => Ok(expanded),
-        // the valid rows are expanded all the same, so that code that uses them gives no further errors
+        // valid rows are still expanded, so that code that uses them gives no further errors
         Some(errors) => Err(quote!(#errors #expanded)),
     }
 }
 
-/// A new column inherits the mappings that depend on no library (`compose`, `generic`), and, if it takes `each`, every
-/// scalar expression. A column that wraps a backend inherits only mappings that are the same for all libraries, because
-/// the inner backend runs other ops better, unless the column records the parts of ops.
+/// Lets a new column inherit the mappings that depend on no library (`compose`, `generic`), and, if the column takes
+/// `each`, every scalar expression. A column that wraps a backend inherits only mappings that are the same for all
+/// libraries, unless it records the parts of ops, because the inner backend has better implementations of the other
+/// ops.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_composed = match new {
@@ -178,8 +179,8 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     }
 }
 
-/// Reports the ops that a new column lacks, as one mistake at its header. `partial = true` in the call allows missing
-/// ops.
+/// Reports the ops that a new column lacks, as one mistake at the column's header. `partial = true` in the macro call
+/// allows missing ops.
 fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
@@ -191,7 +192,8 @@ fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report:
     }
 }
 
-/// The macros through which other crates reach the base table. It travels as text: no file of another crate is read.
+/// The macros through which other crates reach the base table. The macros contain the table as text, so no file of
+/// another crate is read.
 fn exported_macros(base: &str) -> TokenStream {
     quote! {
         /// Your own ops on every backend, or a backend of your own, from a table of yours.

@@ -1,4 +1,4 @@
-//! The rows that a partial backend lacks, as far as its column tells: their tests are ignored, and counted.
+//! Finds the rows that a partial backend lacks, according to its column. Their tests are ignored, and counted.
 
 use op_table::{
     Model,
@@ -12,7 +12,7 @@ pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
     let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
     let mut missing: BTreeSet<String> =
         model.ops.iter().map(|op| op.name.clone()).filter(|name| map(name).is_none()).collect();
-    // a composition of a missing row is missing too; repeated until no more are found
+    // a composition of a missing row is missing too; the loop repeats until it finds no more rows
     loop {
         let more: Vec<String> = model
             .ops

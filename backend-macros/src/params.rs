@@ -1,4 +1,4 @@
-//! `#[derive(Params)]`: gradients by all arrays of a struct.
+//! `#[derive(Params)]`: gradients with respect to all arrays of a struct.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Compares the expansion of a small table with the committed one, and expands tables with mistakes.
+//! Compares the expansion of a small table with the committed expansion, and expands tables with mistakes.
 
 use super::*;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn expand(text: &str) -> Result<TokenStream, String> {
     expand_source(&input, &source, "ops.toml").map_err(|errors| errors.to_string())
 }
 
-/// `UPDATE=1 cargo test -p backend-macros` rewrites the file.
+/// `UPDATE=1 cargo test -p backend-macros` rewrites the file of the committed expansion.
 #[test]
 fn expansion_is_as_committed() {
     let file = syn::parse2(expand(SMALL).unwrap()).expect("the expansion is Rust");
@@ -37,7 +37,7 @@ fn compositions_call_by_place_what_is_given_by_name() {
     assert_eq!(calls(&named), calls(&placed));
 }
 
-/// The promise: one more row adds everything.
+/// Tests the promise of the table: one new row generates everything.
 #[test]
 fn one_row_gives_everything() {
     let row = "\n[op.square]\ngroup = \"elementwise\"\nsummary = \"x * x.\"\nparams = [\"x: array\"]\ndtypes = \"float\"\n\
@@ -69,7 +69,8 @@ fn one_row_gives_everything() {
     }
 }
 
-/// The rest of a table with mistakes is expanded, so that code that uses it gives no further errors.
+/// Tests that the valid rows of a table with mistakes are expanded, so that code that uses them gives no further
+/// errors.
 #[test]
 fn what_is_right_is_expanded_beside_the_errors() {
     let said = expand(&SMALL.replace("x1 + x2\"\n", "x1 + x3\"\n")).unwrap_err();

@@ -47,7 +47,7 @@ fn table(ops: &[&Op], model: &Model) -> String {
     s
 }
 
-/// The dtypes as kinds if they are exactly whole kinds, else as a list.
+/// The dtypes, as kinds if the set consists of whole kinds, and as a list otherwise.
 fn dtypes(op: &Op, model: &Model) -> String {
     let kinds = ["bool", "integer", "real", "complex"];
     let members = |set: &str| if set == "bool" { vec!["bool".into()] } else { model.dtypes_of(set).to_vec() };

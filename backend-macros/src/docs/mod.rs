@@ -1,4 +1,5 @@
-//! The reference, for rustdoc: a page for each op, an index of all ops, and the short documentation of methods.
+//! Generates the reference for rustdoc: a page for each op, an index of all ops, and the short documentation of
+//! methods.
 //!
 //! The page of an op documents its item in the module of ops, so links are relative to that module: `super` has the
 //! traits and the options.
@@ -31,7 +32,7 @@ pub fn method_with_options(op: &Op, options: &str, name: &str) -> String {
     format!("[`{0}`](Self::{0}) with [options]({options}::{name}) by name.", op.name)
 }
 
-/// The row's signature in the language of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.
+/// The row's signature in the notation of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.
 pub fn signature(op: &Op) -> String {
     let params = op.params.iter().map(|p| match &p.default {
         Some(_) => format!("{}: {} = {}", p.name, p.ty, p.default_text),

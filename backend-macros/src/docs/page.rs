@@ -24,18 +24,19 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     s
 }
 
-/// The targets that links of a page may have.
+/// The allowed targets of a page's links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Links {
-    /// All items of the facade, which is this crate.
+    /// All items of the facade, if the facade is this crate.
     Base,
-    /// Only items made from the user's table: rustdoc finds no page of the facade when it documents one crate alone.
+    /// Only items generated from the user's table, because rustdoc finds no page of the facade when it documents one
+    /// crate alone.
     User,
-    /// None: the text is not for rustdoc.
+    /// No links, because the text is not for rustdoc.
     None,
 }
 
-/// Names of the places where a row's items are.
+/// Names of the trait and the modules that contain a row's items.
 pub struct Places<'m> {
     /// The trait that has the op's method.
     pub owner: &'m str,
@@ -151,7 +152,7 @@ impl Page<'_> {
         }
     }
 
-    /// The inputs that have gradients, and the reasons why others have none; `None` for rows without floats.
+    /// The inputs that have gradients, and the reasons why other inputs have none; `None` for rows without floats.
     fn gradients(&self) -> Option<String> {
         let inputs: Vec<&str> = self.op.differentiable().map(|p| p.name.as_str()).collect();
         let named = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -213,7 +214,7 @@ impl Page<'_> {
             all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` is there twice")));
         }
         let mut s = String::new();
-        // with an empty text a row says that it has no such error
+        // an empty text states that the row has no such error
         for (variant, when) in all.iter().filter(|(_, when)| !when.is_empty()) {
             let _ = writeln!(s, "- {}: {when}.", self.variant(variant));
         }
@@ -299,7 +300,7 @@ impl Page<'_> {
     }
 }
 
-/// The row's example as a program: `b` is the CPU's backend.
+/// The row's example as a program, in which `b` is the CPU backend.
 fn example(text: &str) -> String {
     let text = text.trim();
     format!(

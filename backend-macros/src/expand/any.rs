@@ -1,10 +1,10 @@
-//! The backend chosen at run time: an enum over the libraries, itself a backend.
+//! Generates the backend that is chosen at run time: an enum over the libraries, which is itself a backend.
 
 use super::*;
 
 mod methods;
 
-/// An enum over backends, and the enum over their arrays.
+/// An enum over backends, and the enum over their arrays, as the macro generates them.
 pub struct Any {
     /// The path of the enum.
     name: TokenStream,
@@ -12,26 +12,26 @@ pub struct Any {
     array: TokenStream,
     /// The backends in it.
     members: Vec<Member>,
-    /// Whether the enum has a variant for itself with watched calls.
+    /// True if the enum has a variant that wraps the enum itself and watches its calls.
     is_watched: bool,
 }
 
-/// A backend in an enum.
+/// A backend that is a variant of an enum.
 struct Member {
-    /// Its column in the table, if the enum is that of the table.
+    /// The backend's column in the table, if the enum is generated from the table.
     column: Option<String>,
     variant: Ident,
     ty: TokenStream,
     summary: String,
     /// The method of the arrays' enum that returns an array of this backend.
     get: Ident,
-    /// The method for an array that is an argument of an op, by value or by reference.
+    /// The method that returns an array of this backend from an argument of an op, given by value or by reference.
     get_given: Ident,
-    /// The method for an operand.
+    /// The method that returns an operand of this backend.
     get_operand: Ident,
-    /// The method for an array that an op changes.
+    /// The method that returns an array of this backend that an op changes.
     get_mut: Ident,
-    /// The same of a list of arrays.
+    /// The method that returns a list of arrays of this backend.
     get_all: Ident,
     /// The method of the arrays' enum that wraps a list of arrays of this backend.
     wrap_all: Ident,
@@ -84,7 +84,7 @@ impl Expand<'_> {
         Any { name, array, members: members.collect(), is_watched: true }
     }
 
-    /// An enum over backends that a user lists, which has every row of the base table.
+    /// Generates an enum over backends that a user lists. The enum has every row of the base table.
     pub fn any_of(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
         let (root, array, any) = (&self.root, format_ident!("{name}Array"), any_of(name, types));
         let groups = self.model.groups.iter().map(|group| {
@@ -114,7 +114,7 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // the arm for the enum itself with watched calls, whose arrays are those of the enum
+        // the arm for the variant that watches calls, whose arrays are arrays of the enum
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {
@@ -493,7 +493,7 @@ impl Expand<'_> {
     }
 
     pub(super) fn implement_any(&self, name: &Ident, ops: &[&Op]) -> TokenStream {
-        // in another crate the enum is not exhaustive: a later version of the facade may have more backends
+        // outside the facade the enum is not exhaustive, because a later version of the facade may have more backends
         self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
     }
 }

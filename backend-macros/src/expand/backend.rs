@@ -1,4 +1,4 @@
-//! The implementation of a group for one library: thin shims over the functions that the rows name.
+//! Generates the implementation of a group for one library: thin wrappers around the functions that the rows name.
 
 use super::*;
 
@@ -12,7 +12,7 @@ impl Expand<'_> {
     /// The backend type.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
         if backend.records {
-            // also in the expansion of a user's table
+            // the path is written in full, because the expansion of a user's table contains it too
             let root = &self.root;
             return quote!(#root::grad::Diff<B>);
         }
@@ -28,7 +28,7 @@ impl Expand<'_> {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         let generics = self.generics(backend);
-        // hidden: on the pages of the types, the traits' methods would bury the rest
+        // hidden in the documentation, because on the pages of the types the traits' methods would bury the rest
         quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
     }
 
@@ -75,7 +75,7 @@ impl Expand<'_> {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) => {
-                // a function of the table's own crate, or of the library's module
+                // the path names a function of the table's own crate, or of the library's module
                 let own = path.starts_with("crate::");
                 let path = function(path);
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
@@ -104,7 +104,7 @@ impl Expand<'_> {
         match map {
             Map::Compose(form) => {
                 let function = id(name);
-                // if the trait is in another module, the function stands in the method
+                // if the trait is in another module, the function is put inside the method
                 let module = self.private("compose");
                 let (place, composed) = match &self.home {
                     None => (Some(quote!(#module::)), None),
@@ -164,9 +164,10 @@ impl Expand<'_> {
     }
 }
 
-/// A call of a function that a row names, through a macro with the name of the row.
+/// A call of a function that a row names, through a macro named after the row.
 ///
-/// Only the compiler knows whether the function exists, and what it takes. Its errors name the macro, and so the row.
+/// Only the compiler knows whether the function exists, and which arguments it takes. Its errors mention the macro, and
+/// so the row.
 fn of_row(op: &Op, call: TokenStream) -> TokenStream {
     let name = format_ident!("row_{}", op.name);
     quote! {

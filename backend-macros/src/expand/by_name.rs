@@ -1,5 +1,5 @@
-//! Calls by name: for each row a function that reads its arguments from values and calls its method in one dtype, and
-//! functions that choose by name and dtype.
+//! Generates calls by name: for each row a function that reads the arguments from values and calls the method in one
+//! dtype, and functions that select one of these by name and dtype.
 
 use super::*;
 
@@ -55,8 +55,8 @@ impl Expand<'_> {
         }
     }
 
-    /// `fn call<B: Backend>(..)` for some rows only, each only in the dtypes that `wanted` names: no other code is
-    /// compiled.
+    /// A function `fn call<B: Backend>(..)` for some rows only, each only in the dtypes that `wanted` names. No other
+    /// code is compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
@@ -115,7 +115,8 @@ impl Expand<'_> {
         arms.collect()
     }
 
-    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`; a second dtype is taken from `args`.
+    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`. If the row has a second dtype, the
+    /// function takes it from `args`.
     fn row_by_name(&self, op: &Op) -> TokenStream {
         let (rt, name, bounds) = (self.rt(), id(&op.name), self.backend_bounds());
         let (dtypes, first) = (self.dtypes(op), self.bound(&op.set, &quote!()));
@@ -139,7 +140,7 @@ impl Expand<'_> {
         let places = || op.params.iter().enumerate();
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
-        // the compiler infers how an operand is given
+        // the compiler infers the marker type of each operand
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T #(#markers)*>),
@@ -155,11 +156,11 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // the op changes a copy of the argument, which is then the result
+        // the op changes a copy of the argument, and the copy is the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
-        // sums have a wider dtype, unless the option `dtype` asks for that of the elements
+        // sums have a wider dtype than the elements, unless the option `dtype` asks for the dtype of the elements
         let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
             quote! {
                 if args.narrows::<T, T::Sum>() {

@@ -1,4 +1,4 @@
-//! A checked composition in Rust: calls of ops over `b: &B`, arrays by reference, options by name.
+//! Turns a checked composition into Rust: calls of ops over `b: &B`, with arrays by reference and options by name.
 
 use super::{scalar::number, *};
 use op_table::expr::{Argument, Expr, Node, Number, Ty};
@@ -38,7 +38,7 @@ impl Expand<'_> {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                // an operand is borrowed, because it may be used again
+                // an operand is borrowed, because the composition may use it again
                 if op.param(name).is_some_and(is_operand) { quote!(#variable.by_ref()) } else { quote!(#variable) }
             }
             Node::Number(Number::Integer(n)) => {
@@ -56,7 +56,7 @@ impl Expand<'_> {
             }
             Node::Call(callee, arguments) => self.call(callee, arguments, op),
             Node::Block(..) => self.composition(e, op),
-            // the checker turned operators into calls
+            // the checker has replaced these operators by calls
             Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => quote!(),
         }
     }
@@ -99,7 +99,7 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            // a `let` is borrowed, because it may be used again; a temporary is passed by value
+            // a `let` is borrowed, because the composition may use it again; a temporary is passed by value
             (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);
@@ -111,7 +111,7 @@ impl Expand<'_> {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
-            // with its type, which literals would not give if the list is empty
+            // the type is written out, because an empty list of literals does not determine it
             (Kind::Signed, Node::List(items)) => {
                 let (list, n) = (self.value(e, op), items.len());
                 quote!(::core::convert::identity::<[isize; #n]>(#list))

@@ -1,4 +1,4 @@
-//! The reductions of `fold` rows: their expressions as the `EachFold` of a struct with the row's numbers.
+//! Generates the reductions of `fold` rows: their expressions become the `EachFold` of a struct with the row's numbers.
 
 use super::*;
 use op_table::{
@@ -25,7 +25,7 @@ impl Expand<'_> {
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // values may have fewer dtypes than elements, so that more words apply to them
+        // the values may have fewer dtypes than the elements, and then more words apply to them
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),
@@ -43,7 +43,7 @@ impl Expand<'_> {
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
-            // an expression of another type than the values is cast to theirs
+            // an expression of another type than the values is cast to the type of the values
             let same = matches!(&e.ty, Ty::Element(elem) if *elem == fold.value(op));
             if same { value } else { quote!(rt::Element::cast::<#acc>(#value)) }
         };

@@ -1,4 +1,4 @@
-//! The rows as functions over the current backend: `functions::sum(&x, ..)?`.
+//! Generates the rows as functions over the current backend: `functions::sum(&x, ..)?`.
 
 use super::*;
 use proc_macro2::{Delimiter, Group, TokenTree};
@@ -33,7 +33,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The function of a row, or of a row with options: its method's signature without the backend.
+    /// The function of a row, or its variant with options. The signature is that of the method without the backend.
     fn function(&self, op: &Op, with: bool) -> TokenStream {
         let (root, rt, items) = (&self.root, self.rt(), self.ops_module());
         let method = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -57,7 +57,7 @@ impl Expand<'_> {
     }
 }
 
-/// The signature of a method as that of a function: without `&self`, and with the backend in place of `Self`.
+/// The signature of a method as the signature of a function: without `&self`, and with the backend instead of `Self`.
 fn of_backend(signature: TokenStream, backend: &TokenStream, arrays: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = signature.into_iter().peekable();

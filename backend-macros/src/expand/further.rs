@@ -11,8 +11,8 @@ impl Expand<'_> {
         self.with_methods(self.implement(&self.trait_path(), column, &ops))
     }
 
-    /// The trait of a user's table for a backend that differentiates; the recording backend also gets the rules of its
-    /// rows.
+    /// The trait of a user's table for a backend that differentiates. For the recording backend, also the rules of the
+    /// table's rows.
     pub fn recorded_extension(&self, column: &Backend) -> TokenStream {
         let (further, rules) = (self.further_overlay(column), column.records.then(|| self.rules(column)));
         quote!(#further #rules)
@@ -30,7 +30,8 @@ impl Expand<'_> {
         quote!(#home #name)
     }
 
-    /// Puts code where the ops of the base table and of the user's table are methods, whatever is in scope around it.
+    /// Wraps code so that the ops of the base table and of the user's table are methods in it, independent of the names
+    /// in scope.
     fn with_methods(&self, code: TokenStream) -> TokenStream {
         let (root, path) = (&self.root, self.trait_path());
         let groups = self.model.groups.iter().map(|group| id(&camel(&group.name)));

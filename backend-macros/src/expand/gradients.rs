@@ -1,5 +1,5 @@
-//! Methods of a backend that records its ops for gradients: the op runs on the inner backend. If an input has a place
-//! on the tape, the result gets one too, with the values of the call that the row's rules need.
+//! Generates the methods of a backend that records its ops for gradients. The op runs on the inner backend. If an input
+//! has a place on the tape, the result gets one too, with the values of the call that the row's rules need.
 
 use super::*;
 use op_table::GRAD;
@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 /// The way in which a row is recorded.
 pub(super) enum Recording<'o> {
-    /// By the ops that it is made of, or by a function of the overlay.
+    /// Recorded as the ops of its composition, or by a function of the overlay.
     Parts,
-    /// By the ops that it is made of, but it has no gradients by the inputs of these rules.
+    /// Recorded as the ops of its composition, but without gradients with respect to the inputs of these rules.
     PartsBut(&'o [Rule]),
     /// Not recorded, because its results do not change with its inputs.
     Constant,
-    /// By its rules.
+    /// Recorded with these rules.
     Rules(&'o [Rule]),
     /// Refused for inputs with a place on the tape, because the row has no rule.
     Refused,
@@ -34,7 +34,7 @@ pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     }
 }
 
-/// The values that the rules of a row keep of a call: all parameters of the rules' functions except gradients.
+/// The values of a call that are kept for a row's rules: all parameters of the rules' functions except gradients.
 pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
@@ -142,7 +142,7 @@ impl Expand<'_> {
     /// Statements that keep what rules need of a call, from its options, its other arguments, and its result.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
-        // before the call, which may take the options by value
+        // precedes the call, which may take the options by value
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));
@@ -266,7 +266,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The method of the runtime's dtypes that tests whether the rules of a row are for a dtype; `None` if they are for
+    /// The method of the runtime's dtypes that tests if the rules of a row apply to a dtype; `None` if they apply to
     /// all of the row's dtypes.
     pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
@@ -283,7 +283,8 @@ impl Expand<'_> {
         format_ident!("__{of}_rules")
     }
 
-    /// The rules of all rows: for each row a struct of the values kept of a call, which computes gradients from them.
+    /// The rules of all rows: for each row, a struct of the values kept from a call, with a method that computes
+    /// gradients from these values.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.rules_module();
         let root = &self.root;
@@ -422,7 +423,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The type in which a parameter is kept.
+    /// The type of the field that keeps a parameter.
     fn owned_type(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let array = |e: Elem| {

@@ -1,4 +1,4 @@
-//! Parameters and results of rows, as data of the runtime.
+//! Generates descriptions of parameters and results of rows, as data of the runtime.
 
 use super::{Expand, hidden};
 use op_table::model::*;

@@ -1,5 +1,5 @@
-//! The module of ops: a documented item for each row, which describes the row and calls it by name, and a list of all
-//! ops.
+//! Generates the module of ops: a documented item for each row, which describes the row and calls it by name, and a
+//! list of all ops.
 
 use super::{support::elements_of, *};
 use crate::docs::{Links, Places};
@@ -11,7 +11,7 @@ impl Expand<'_> {
         self.extension.as_ref().map_or_else(|| id("ops"), |name| id(&snake(&name.to_string())))
     }
 
-    /// The path of the item of a row, which may be the base table's.
+    /// The path of the item of a row. The row may belong to the base table.
     pub(super) fn item_path(&self, op: &Op) -> TokenStream {
         let (root, name, home) = (&self.root, id(&op.name), self.home());
         if op.own {
@@ -65,7 +65,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The item of a row: a struct without fields, or with the numbers that its expressions take.
+    /// The item of a row: a struct whose fields are the numbers that the row's expressions take, if any.
     fn op_struct(&self, op: &Op) -> TokenStream {
         if op.second.is_none() {
             return self.numbers_struct(op);
@@ -77,7 +77,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The struct with the numbers that a row's expressions take, and with its second dtype.
+    /// The struct of the numbers that a row's expressions take, which also has the row's second dtype.
     pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
         let numbers: Vec<&Param> = match elements_of(op) {
@@ -144,7 +144,7 @@ impl Expand<'_> {
         });
         let is_there = |is: fn(&Backend) -> bool| self.model.backends.iter().any(is);
         let (has_kernels, has_aten) = (is_there(|b| b.name == "cuda"), is_there(|b| b.aten));
-        // a row that the GPU runs in another way needs no kernel of its expression
+        // a row with another implementation on the GPU needs no kernel of its expression
         let kernel = op.maps.get("cuda").or(elements_of(op)).filter(|_| has_kernels);
         let kernel = kernel.map_or(quote!(None), |map| self.kernel(op, map));
         let fold = match elements_of(op) {

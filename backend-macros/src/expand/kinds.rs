@@ -1,19 +1,19 @@
-//! The kinds of parameters and results in generated code: their forms in a method, in a function that is called, in a
-//! call by name, and as data of the runtime. A new kind needs one more arm in [`Expand::code`].
+//! The kinds of parameters and results in generated code. Each kind has a form in a method, in a function that is
+//! called, in a call by name, and as data of the runtime. A new kind needs one more arm in [`Expand::code`].
 
 use super::*;
 
 /// The forms of a parameter in generated code.
 pub struct Code {
-    /// Its type in the method.
+    /// The parameter's type in the method.
     pub method: TokenStream,
-    /// Its type in a function over a backend `B`.
+    /// The parameter's type in a function over a backend `B`.
     pub function: TokenStream,
-    /// The argument's method that converts it to the value that is passed on.
+    /// The method of the argument that converts it to the value that is passed on.
     pub convert: Option<TokenStream>,
-    /// The argument of a function, from the variable with the converted value.
+    /// Makes the argument of a function from the variable that holds the converted value.
     pub pass: fn(&Ident) -> TokenStream,
-    /// The way to read it from values at run time.
+    /// The way to read the parameter from values at run time.
     read: Read,
     /// The `ParamKind` of the runtime.
     pub info: TokenStream,
@@ -21,13 +21,13 @@ pub struct Code {
 
 /// The way to read a parameter from the values of a call by name.
 enum Read {
-    /// By a function, with a type argument if `dtype` is set; `pass` makes an argument from the function's result.
+    /// Read by a function, with a type argument if `dtype` is set. `pass` makes an argument from the function's result.
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
-    /// As a value of this type.
+    /// Read as a value of this type.
     Value(TokenStream),
 }
 
-/// The variable as it is.
+/// The variable, unchanged.
 fn itself(x: &Ident) -> TokenStream {
     quote!(#x)
 }
@@ -38,12 +38,13 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// The value to set, from the argument, which has the parameter's name.
+    /// The value to set, computed from the argument, which has the parameter's name.
     pub set: TokenStream,
 }
 
 impl Expand<'_> {
-    /// The forms of a kind; `marker` is the type by which the compiler distinguishes the ways to give an operand.
+    /// The forms of a parameter's kind. `marker` is the type by which the compiler distinguishes operands given by
+    /// value, by reference or as numbers.
     pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
         let rt = self.rt();
         let value = |ty: TokenStream, info: TokenStream| Code {
@@ -117,7 +118,7 @@ impl Expand<'_> {
                     function: quote!(&mut B::Array<#e>),
                     convert: None,
                     pass: itself,
-                    // read before the call, by `read_target`
+                    // `read_target` reads the array before the call
                     read: typed("array", Some(e), |_| quote!(&mut result)),
                     info: quote!(Target(#of)),
                 }
@@ -203,18 +204,18 @@ impl Expand<'_> {
         }
     }
 
-    /// [`Expand::code`] for a parameter that is no operand, or if the marker does not matter.
+    /// The result of [`Expand::code`] for a parameter that is no operand, or where the marker does not matter.
     fn code_of(&self, param: &Param, op: &Op) -> Code {
         self.code(&param.kind, op, &hidden("K"))
     }
 
-    /// The type of a choice, in the runtime or in a user's table.
+    /// The type of a choice, which is declared in the runtime or by a user's table.
     pub fn choice_type(&self, choice: &Choice) -> TokenStream {
         let (rt, home, name) = (self.rt(), self.home(), id(&choice.rust));
         if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
-    /// The forms of an option; `array` is the type parameter of the options struct for an array.
+    /// The forms of an option. `array` is the type parameter of the options struct for an array.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
         let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
@@ -239,7 +240,7 @@ impl Expand<'_> {
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
-    /// A positional argument from the values `args` of a call by name.
+    /// A positional argument, read from the values `args` of a call by name.
     pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
@@ -250,13 +251,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that makes `result` from the argument that the op changes.
+    /// The statement that reads the argument that the op changes into `result`.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
     }
 
-    /// The statements that set an option of `options` from the values of a call by name, if it is given.
+    /// The statements that set an option of `options` from the values of a call by name, if the call gives the option.
     pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
         match self.code_of(param, op).read {
@@ -299,8 +300,8 @@ impl Expand<'_> {
         }
     }
 
-    /// A result of an enum of backends, whose arrays are `any`, from the `result` of one of the backends. `wrap_all` is
-    /// the method for lists.
+    /// Converts the `result` of one of the backends of an enum, whose arrays have the type `any`, to a result of the
+    /// enum. `wrap_all` is the method for lists.
     pub(super) fn any_result(
         &self,
         op: &Op,
@@ -320,7 +321,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The value that a call by name returns, from `result`.
+    /// Converts `result` to the value that a call by name returns.
     pub(super) fn result_value(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let value = |e: Elem, array: TokenStream| {

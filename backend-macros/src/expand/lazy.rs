@@ -1,9 +1,10 @@
-//! Rows of scalar expressions, and rows that reduce formulas, as methods of lazy formulas.
+//! Generates methods of lazy formulas for rows of scalar expressions and for rows that reduce formulas.
 
 use super::*;
 
 impl Expand<'_> {
-    /// A method for each scalar expression over one dtype that takes arrays only, and for each reduction of formulas.
+    /// Generates a method for each scalar expression over one dtype that takes arrays only, and for each reduction of
+    /// formulas.
     pub(super) fn lazy(&self) -> TokenStream {
         let (root, rt) = (&self.root, self.rt());
         let takes_arrays = |op: &&Op| op.params.iter().all(Param::is_array) && !op.has_options();

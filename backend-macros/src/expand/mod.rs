@@ -1,13 +1,13 @@
-//! Turns the model into Rust. Nothing here can fail, because every mistake was reported before.
+//! Turns the model into Rust. Nothing here can fail, because every mistake was reported earlier.
 //!
 //! `signature` writes the signature of a method; `traits` declares the methods, `backend` and `any` implement them.
 //! `support` makes the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items` makes
 //! the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the structs of
-//! several results, `choices` the enums. `by_name` makes the functions that call ops with values, `lazy` the methods of
-//! lazy formulas, `out` the methods of arrays that receive results, `functions` the functions over the current backend.
-//! `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays that are split over
-//! ranks, `further` gives the trait of a user's table to one more backend. `kinds` has the forms of parameters in all
-//! of these.
+//! rows with several results, `choices` the enums. `by_name` makes the functions that call ops with values, `lazy` the
+//! methods of lazy formulas, `out` the methods of arrays that receive results, `functions` the functions over the
+//! current backend. `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays
+//! that are split over ranks, `further` implements the trait of a user's table for one more backend. `kinds` has the
+//! forms of parameters in all of these.
 
 mod any;
 mod backend;
@@ -66,18 +66,18 @@ fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// A type of Rust's own.
+/// A type that Rust itself has, such as `f64`.
 fn plain(ty: Plain) -> TokenStream {
     let name = id(ty.name());
     quote!(#name)
 }
 
-/// Text that is known to be Rust.
+/// Parses text that is known to be Rust.
 fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// The path of a function, whose name may be a keyword.
+/// The path of a function. The last name may be a keyword.
 fn function(path: &str) -> TokenStream {
     match path.rsplit_once("::") {
         Some((module, name)) => {
@@ -92,7 +92,7 @@ fn function(path: &str) -> TokenStream {
 }
 
 impl<'m> Expand<'m> {
-    /// The expansion that a macro call asks for.
+    /// The expansion for the input of a macro call.
     pub fn new(model: &'m Model, input: &Input) -> Expand<'m> {
         let column = model.backends.iter().find(|b| b.own && input.overlay.is_some());
         Expand {
@@ -118,7 +118,7 @@ impl Expand<'_> {
         of.map_or_else(|| format_ident!("__{what}"), |of| format_ident!("__{of}_{what}"))
     }
 
-    /// The runtime crate, through the facade.
+    /// The path of the runtime crate, through the facade.
     fn rt(&self) -> TokenStream {
         let root = &self.root;
         quote!(#root::runtime)
@@ -143,7 +143,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Traits for the sets of dtypes that are narrower than the runtime's traits.
+    /// Declares traits for the sets of dtypes that are narrower than the runtime's traits.
     fn own_bounds(&self) -> TokenStream {
         let rt = self.rt();
         let sets = self.model.sets.iter().filter(|set| set.own && set.is_narrower);
@@ -164,7 +164,7 @@ impl Expand<'_> {
         quote!(#(#traits)*)
     }
 
-    /// The Rust type of a dtype, by its path in the runtime; `None` if its text is not a type, which is reported
+    /// The Rust type of a dtype, with its path in the runtime. `None` if the text is not a type, which is reported
     /// elsewhere.
     pub fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
         let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
@@ -176,7 +176,7 @@ impl Expand<'_> {
         self.model.ops.iter().filter(|o| o.own)
     }
 
-    /// The base table: a trait per group, `Backend`, an implementation per library, `AnyBackend`.
+    /// Expands the base table: a trait per group, `Backend`, an implementation per library, `AnyBackend`.
     pub fn base(&self) -> TokenStream {
         let names: Vec<Ident> = self.model.groups.iter().map(|g| id(&camel(&g.name))).collect();
         let rt = self.rt();
@@ -210,7 +210,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A user's table: one extension trait for every backend.
+    /// Expands a user's table: one extension trait for every backend.
     pub fn extension(&self) -> TokenStream {
         let root = &self.root;
         let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
@@ -223,7 +223,7 @@ impl Expand<'_> {
         quote!(#choices #body #items #options #results #support #by_name)
     }
 
-    /// One more library for the ops of the base table.
+    /// Expands an overlay: one more library for the ops of the base table.
     pub fn overlay(&self, backend: &Backend) -> TokenStream {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
@@ -244,7 +244,7 @@ impl Expand<'_> {
             pub trait #name: #supertrait { #(#methods)* }
         };
         if self.extension.is_some() && self.is_of_every_backend() {
-            // no row names a library: every backend has these ops, including those of third parties
+            // no row names a library, so every backend has these ops, including backends of third parties
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
@@ -254,7 +254,7 @@ impl Expand<'_> {
         quote!(#declaration #(#libraries)* #any)
     }
 
-    /// Whether no row of a user's table names a library, so that every backend has its trait.
+    /// True if no row of a user's table names a library, so that every backend has the table's trait.
     pub fn is_of_every_backend(&self) -> bool {
         self.own().all(|op| op.maps.values().all(Map::is_free))
     }
@@ -263,7 +263,7 @@ impl Expand<'_> {
         format_ident!("{}Options", op.camel())
     }
 
-    /// The path of the options struct of an op, which may be the base table's.
+    /// The path of the options struct of an op. The op may belong to the base table.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
         if op.own {

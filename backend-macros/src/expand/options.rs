@@ -1,4 +1,4 @@
-//! The structs of parameters with defaults, in a module of their own.
+//! Generates the structs of parameters with defaults, in a separate module.
 
 use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
@@ -14,7 +14,7 @@ struct Field {
 }
 
 impl Expand<'_> {
-    /// The module with the structs of the rows of this call, which are also re-exported beside the traits.
+    /// The module with the structs of the rows of this call. The structs are also re-exported next to the traits.
     pub(super) fn options_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter(|o| o.has_options()).map(|o| self.options(o)).collect();
         if structs.is_empty() {
@@ -95,7 +95,7 @@ impl Expand<'_> {
         Field { name: id(&p.name), set, ty, default, argument, text: p.default_text.clone() }
     }
 
-    /// A default as Rust.
+    /// A default value as Rust code.
     fn default(&self, value: &DefaultValue, kind: &Kind) -> TokenStream {
         let rt = self.rt();
         match value {

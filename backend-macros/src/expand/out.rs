@@ -1,4 +1,4 @@
-//! Rows as methods of an array that receives the result: `b.out(&mut y).exp(&x)?`.
+//! Generates rows as methods of an array that receives the result: `b.out(&mut y).exp(&x)?`.
 
 use super::{signature::many_arguments, *};
 use proc_macro2::{Group, TokenTree};
@@ -8,7 +8,7 @@ const FIXED: [(Elem, &str); 4] =
     [(Elem::Bool, "bool"), (Elem::UInt8, "u8"), (Elem::Int32, "i32"), (Elem::Int64, "i64")];
 
 impl Expand<'_> {
-    /// The methods of the rows, each over a backend `B` and an array of `U`.
+    /// The methods of the rows, each generic over a backend `B` and an array of `U`.
     pub(super) fn outs(&self) -> TokenStream {
         let (rt, root) = (self.rt(), &self.root);
         let is_one = |op: &&Op| matches!(op.result, Out::One(_)) && op.target().is_none() && !op.options_hold_arrays();
@@ -51,7 +51,7 @@ impl Expand<'_> {
         let used = markers.len() - next.len();
         let markers = &markers[..used];
         let bound = self.bound(&op.set, &quote!());
-        // declares the row's dtype, unless it is the result's
+        // declares the row's dtype, unless the result has this dtype
         let dtype = match op.result.elem() {
             Elem::T => None,
             Elem::U | Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64 => Some(quote!(T: #bound,)),
@@ -92,7 +92,7 @@ impl Expand<'_> {
         quote!(#plain #twin)
     }
 
-    /// Computes a scalar expression, over the array's memory if possible.
+    /// Computes a scalar expression, overwriting the array's memory if possible.
     fn out_each(&self, op: &Op) -> TokenStream {
         let (rt, prepare) = (self.rt(), self.prepare(op));
         let inputs = op.inputs().map(|p| {
@@ -112,7 +112,7 @@ impl Expand<'_> {
         quote!(#prepare self.within.each(#row, [#(#inputs),*]))
     }
 
-    /// Calls an op, and puts its result in place of the array.
+    /// Calls an op, and replaces the array by the result.
     fn out_call(&self, op: &Op) -> TokenStream {
         let name = &op.name;
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -128,7 +128,7 @@ impl Expand<'_> {
     }
 }
 
-/// The name of the associated type of a row's dtype that is a result's dtype.
+/// The name of the associated type of a row's dtype that is the dtype of the result.
 fn elem_name(of: Elem, op: &Op) -> Ident {
     // such as `T::Real`
     let last = elem(of, op).into_iter().last();
@@ -138,7 +138,8 @@ fn elem_name(of: Elem, op: &Op) -> Ident {
     }
 }
 
-/// A type in a backend's method, with `B` for `Self`, and, if `of_result`, with the result's dtype `U` for `T`.
+/// A type from a backend's method, with `Self` replaced by `B`, and, if `of_result` is true, `T` by the result's dtype
+/// `U`.
 fn renamed(ty: TokenStream, of_result: bool) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(name) if name == "Self" => TokenTree::Ident(id("B")),

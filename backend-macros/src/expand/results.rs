@@ -1,4 +1,4 @@
-//! The struct of a row's results, for rows that return several arrays.
+//! Generates the struct of a row's results, for rows that return several arrays.
 
 use super::*;
 
@@ -14,7 +14,7 @@ impl Expand<'_> {
             .map_or_else(|| id("results"), |name| format_ident!("{}_results", snake(&name.to_string())))
     }
 
-    /// The module with the structs of the rows of this call, which are also re-exported beside the traits.
+    /// The module with the structs of the rows of this call. The structs are also re-exported next to the traits.
     pub(super) fn results_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter_map(|o| self.result_struct(o)).collect();
         if structs.is_empty() {
@@ -35,14 +35,15 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the result struct, which may be the base table's.
+    /// The path of the result struct. The row may belong to the base table.
     pub(super) fn result_path(&self, op: &Op) -> TokenStream {
         let (root, name, module) = (&self.root, self.result_name(op), self.results_module());
         let home = self.home();
         if op.own { quote!(#home #module::#name) } else { quote!(#root::results::#name) }
     }
 
-    /// The dtypes that the struct is generic over, as declarations and as names; empty if the fields have fixed dtypes.
+    /// The dtypes that the struct is generic over, first as declarations and then as names; both are empty if the
+    /// fields have fixed dtypes.
     pub(super) fn result_dtypes(&self, op: &Op, fields: &[Field]) -> (TokenStream, TokenStream) {
         let is_open = |field: &Field| !matches!(field.elem, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64);
         if !fields.iter().any(is_open) {
@@ -52,7 +53,8 @@ impl Expand<'_> {
         (self.dtypes(op), quote!(#second T))
     }
 
-    /// The struct, with the table's names. Functions that rows call return a tuple in the order of the fields.
+    /// The struct of a row's results, with the names from the table. Functions that rows call return a tuple in the
+    /// order of the fields.
     fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
@@ -91,7 +93,7 @@ impl Expand<'_> {
         })
     }
 
-    /// The method's result, from the result of the function that the row names.
+    /// Converts the result of the function that the row names to the method's result.
     pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
         if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
     }

@@ -1,4 +1,4 @@
-//! Turns a checked scalar expression into Rust: words are methods of the runtime's traits.
+//! Turns a checked scalar expression into Rust. The words of the expression become methods of the runtime's traits.
 //!
 //! Paths begin with `rt`, the runtime's name in the module around the generated ops, because ops have names such as
 //! `Real`.
@@ -57,7 +57,7 @@ impl Expand<'_> {
                     && parts[1..].iter().any(|x| x.gains_from_wide_vectors(self.model));
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
-                // selects between values that are ready, because a branch on a random condition would be mispredicted
+                // selects between computed values, because a branch on a random condition would be mispredicted
                 if ready {
                     quote!(::core::hint::select_unpredictable(#c, #x, #y))
                 } else if both {

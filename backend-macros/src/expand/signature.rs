@@ -1,8 +1,8 @@
-//! The signature of a row's method.
+//! Generates the signature of a row's method.
 
 use super::*;
 
-/// Silences clippy's limit on arguments, which count `self`: a row may have more parameters.
+/// Silences clippy's limit on the number of arguments, which includes `self`. A row may have more parameters.
 pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
     (count > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]))
 }
@@ -55,14 +55,14 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
-    /// The statements that convert the method's arguments for a function that it calls; options are not taken apart.
+    /// The statements that convert the method's arguments for a function that it calls. Options are not destructured.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // arrays and indices get their types from the method; widths and signed numbers are owned here and passed
-            // by reference
+            // the method determines the types of arrays and indices; widths and signed numbers are owned here and
+            // passed by reference
             let inferred =
                 p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
@@ -71,7 +71,7 @@ impl Expand<'_> {
         quote!(#(#convert)*)
     }
 
-    /// The argument of a function for a parameter, after [`Expand::convert`].
+    /// The argument that is passed to a function for a parameter, after [`Expand::convert`].
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {
@@ -81,13 +81,13 @@ impl Expand<'_> {
         (code.pass)(&name)
     }
 
-    /// The statements of [`Expand::convert`], and the one that takes the options apart.
+    /// The statements of [`Expand::convert`], and the statement that destructures the options.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
         let (convert, open) = (self.convert(op), self.open_options(op));
         quote!(#convert #open)
     }
 
-    /// The statement that takes the options apart.
+    /// The statement that destructures the options.
     pub(super) fn open_options(&self, op: &Op) -> Option<TokenStream> {
         op.has_options().then(|| {
             let (path, fields) = (self.options_path(op), op.optional().map(|p| id(&p.name)));

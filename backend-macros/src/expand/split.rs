@@ -1,21 +1,21 @@
-//! Methods of a backend whose arrays are split over ranks: a plan of the layouts that the arrays of a call must have,
-//! the op on the parts, and the layouts of its results. The op's class, which its row has in the column `split`, makes
-//! the plan.
+//! Generates the methods of a backend whose arrays are split over ranks. A method plans the layouts that the arrays of
+//! a call must have, runs the op on the parts, and derives the layouts of the results. The row's column `split`
+//! contains the op's class, which makes the plan.
 
 use super::*;
 
 /// The layouts that the arrays of an op may have, if the backend has no function for the row.
 #[derive(Clone, Copy)]
 enum Class {
-    /// One layout for all arrays, which broadcast.
+    /// All arrays have one layout, and broadcast.
     Each,
-    /// Split along any axis that is not an argument of the op.
+    /// Arrays are split along any axis that is not an argument of the op.
     Lanes,
-    /// Split along any axis but the last two.
+    /// Arrays are split along any axis except the last two.
     Matrices,
     /// The first array is split along its first axis; other arrays are not split.
     Batch,
-    /// Not split.
+    /// Arrays are not split.
     Whole,
 }
 
@@ -43,7 +43,7 @@ impl Class {
 }
 
 impl Expand<'_> {
-    /// The statement by which ranks compare their calls, if the backend compares calls.
+    /// The statement that compares the calls of the ranks, if the backend compares calls.
     pub(super) fn compared(&self, op: &Op) -> TokenStream {
         let (rt, call) = (self.rt(), self.call_described(op, false));
         quote! {
@@ -105,7 +105,7 @@ impl Expand<'_> {
                 Ok(())
             };
         }
-        // a call that returns one array uses up the plan, whose layout the array has
+        // a call that returns one array consumes the plan, whose layout the array gets
         let closed = match op.result {
             Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
             _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
@@ -120,11 +120,11 @@ impl Expand<'_> {
         }
     }
 
-    /// The arguments of a call of the inner backend, and the options: the parts that the plan asks for.
+    /// The arguments of a call of the inner backend, and the options. Arrays are the parts that the plan asks for.
     fn arranged(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (plan, options, own) = (hidden("plan"), hidden("options"), hidden("own"));
-        // the index of an array among those that the plan was made for
+        // the index of an array in the list of arrays that the plan was made for
         let mut count = 0_usize;
         let mut next = || {
             count += 1;

@@ -48,20 +48,21 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the struct that holds the numbers of a row's expressions, from the module of the implementations.
+    /// The path of the struct that holds the numbers of a row's expressions, as seen from the module of the
+    /// implementations.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
         let (home, name) = (self.home(), id(&op.name));
         let module = if has_item(op) { self.ops_module() } else { self.private("each") };
         quote!(#home #module::#name)
     }
 
-    /// The path of that struct from the module `each`, and its declaration unless it is the row's item.
+    /// The path of that struct as seen from the module `each`, and its declaration unless it is the row's item.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
     }
 
-    /// Implements `apply` for the row's struct, from its expression.
+    /// Implements `apply` for the row's struct by means of the row's expression.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
@@ -82,7 +83,7 @@ impl Expand<'_> {
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let Self { #(#open,)* .. } = *self;));
         let output = elem(op.result.elem(), op);
-        // the struct of an op with a second dtype is generic over it
+        // the struct of an op with a second dtype is generic over that dtype
         let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
         let (path, generic) = match &second {
             None => (path, quote!()),
@@ -280,7 +281,7 @@ impl Expand<'_> {
         }
     }
 
-    /// `Default`, if all parameters have defaults: formulas use it for parameters that are not given.
+    /// Implements `Default` if all parameters have defaults. Formulas use it for parameters that are not given.
     fn scalar_default(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
@@ -365,7 +366,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Implements the reduction of a formula in the way in which the row reduces an array.
+    /// Implements the reduction of a formula, which works like the row's reduction of an array.
     fn reduction(&self, op: &Op) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let (path, result) = (self.scalar_struct(op).0, elem(op.result.elem(), op));
@@ -461,8 +462,8 @@ impl Expand<'_> {
     }
 
     /// The CPU's kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of a size. They are
-    /// compiled in this crate, and not again in crates that call the op. 16-bit floats have kernels too if the
-    /// expression is one operation: they compute in `f32`, with its loop.
+    /// compiled in this crate, and not again in crates that call the op. If the expression is one operation, 16-bit
+    /// floats have kernels too, which compute in `f32` with the loop of `f32`.
     fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         const HALVES: [&str; 2] = ["float16", "bfloat16"];
@@ -512,7 +513,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The generic function of a composed row, which every library's shim calls.
+    /// The generic function of a composed row, which the methods of all libraries call.
     pub(super) fn composed(&self, op: &Op, form: &Form) -> TokenStream {
         let (rt, name, dtypes, bounds) = (self.rt(), id(&op.name), self.dtypes(op), self.backend_bounds());
         let args = op.params.iter().map(|p| {
@@ -529,7 +530,7 @@ impl Expand<'_> {
     }
 }
 
-/// A number of a row's item, which holds numbers as f64, in the type that the op takes.
+/// Reads a number from a row's item, which holds numbers as f64, and converts it to the type that the op takes.
 fn field(p: &Param) -> TokenStream {
     let n = id(&p.name);
     match &p.kind {
@@ -542,8 +543,8 @@ fn field(p: &Param) -> TokenStream {
     }
 }
 
-/// Whether the struct of a row's expressions is its item in the module of ops. A row of the base table in an overlay,
-/// and a row with a second dtype, over which the struct is generic, have a struct of their own.
+/// True if the struct of a row's expressions is its item in the module of ops. Two kinds of rows have a separate
+/// struct: rows of the base table in an overlay, and rows with a second dtype, over which the struct is generic.
 fn has_item(op: &Op) -> bool {
     op.own && op.second.is_none()
 }
@@ -570,7 +571,7 @@ pub fn camel_dtype(name: &str) -> String {
     }
 }
 
-/// The gradients of the operands in CUDA C++, in terms of the operands, the result and its gradient.
+/// The gradients of the operands in CUDA C++, expressed by the operands, the result and the result's gradient.
 fn cuda_pulls(op: &Op) -> TokenStream {
     let (Some(rules), Some(first)) = (&op.by_element, op.inputs().next()) else { return quote!() };
     let mut function = op.clone();

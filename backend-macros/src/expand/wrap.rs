@@ -1,10 +1,11 @@
-//! Methods of backends that wrap another: a method begins the call, opens its arguments, runs the op on the inner
-//! backend, and closes the result.
+//! Generates the methods of backends that wrap another backend. A method begins the call, unwraps its arguments, runs
+//! the op on the inner backend, and wraps the result.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The statement that begins a call on `wrapper`; the arguments are converted, but the options not taken apart.
+    /// The statement that begins a call on `wrapper`. It follows the conversion of the arguments and precedes the
+    /// destructuring of the options.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
         let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
         // in a composed row, the variable is held only until the call ends
@@ -110,8 +111,8 @@ impl Expand<'_> {
         quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
     }
 
-    /// Runs the op on the inner backend of `wrapper`, and closes its results. `call` is the call on the variable
-    /// `within`, with arguments of that backend.
+    /// Runs the op on the inner backend of `wrapper`, and wraps its results. `call` is the call on the variable
+    /// `within`, with arguments of the inner backend.
     pub(super) fn run_within(&self, op: &Op, wrapper: &TokenStream, call: &TokenStream) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let (within, result, running) = (hidden("within"), hidden("result"), hidden("running"));
@@ -133,7 +134,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of a method, from the inner backend's `result`; `close` makes an array of each of its arrays.
+    /// The result of a method, from the inner backend's `result`. `close` turns each array of the inner backend into an
+    /// array of the wrapper.
     pub(super) fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {

@@ -1,4 +1,4 @@
-//! Lowers a formula to Rust: its leaves, the tree over them, and earlier steps for parts that are no scalar
+//! Lowers a formula to Rust: the leaves, the tree over the leaves, and earlier steps for the parts that are no scalar
 //! expressions.
 
 use super::{
@@ -12,13 +12,13 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Limits of one pass: names, ops nested in each other, and ops in all. Parts beyond a limit are computed before. (The
-/// runtime takes 8 arrays, and a kernel on a GPU 128 numbers.)
+/// Limits of one pass: the number of leaves, the nesting depth of ops, and the number of ops. Parts beyond a limit are
+/// computed in earlier passes. (The runtime takes at most 8 arrays, and a kernel on a GPU 128 numbers.)
 const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
 const MOST_OPS: usize = 64;
 
-/// The Rust of a formula: an expression that is a `Result`. `written` is the text of the formula.
+/// Lowers a formula to a Rust expression of type `Result`. `written` is the text of the formula.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String) -> Result<TokenStream> {
     let root = match rows.get("add") {
         Some(row) => row.path.clone(),
@@ -72,33 +72,34 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
 struct Steps<'a> {
     root: TokenStream,
     rows: &'a Rows,
-    /// The text of the whole formula, as the user wrote it; taken by the pass that computes the formula's value.
+    /// The text of the whole formula, as the user wrote it. The pass that computes the formula's value takes it.
     written: Option<String>,
     code: TokenStream,
-    /// Number of variables so far.
+    /// Number of variables defined so far.
     count: usize,
-    /// The variable over which the current pass may write its result.
+    /// The variable that the result of the current pass may overwrite.
     overwritten: Option<Overwritten>,
 }
 
-/// A variable that a pass may write its result over.
+/// A variable that the result of a pass may overwrite.
 struct Overwritten {
-    /// The texts by which a formula may name the variable.
+    /// The two texts by which a formula may refer to the variable.
     names: [String; 2],
     place: TokenStream,
-    /// The code of its leaf, if the formula has it. The leaf borrows the variable, so it comes after all other code.
+    /// The code of the variable's leaf, if the formula contains the variable. The leaf borrows the variable, so this
+    /// code comes after all other code.
     leaf: TokenStream,
 }
 
 impl Target {
-    /// The place that is assigned to, as it was written.
+    /// The target of the assignment, as the user wrote it.
     fn place(&self) -> TokenStream {
         let place = &self.place;
         if self.deref { quote!(*#place) } else { quote!(#place) }
     }
 }
 
-/// One pass over memory, with its leaves, each once.
+/// One pass over memory. Each leaf appears once.
 #[derive(Default)]
 struct Pass {
     /// The text and the variable of each leaf.
@@ -133,13 +134,13 @@ impl Steps<'_> {
         }
     }
 
-    /// The text of a formula for backends that watch calls: the first request returns what the user wrote, later ones
-    /// the text of a part.
+    /// The text of a formula, for backends that watch calls. The first call returns the text that the user wrote; later
+    /// calls print a part of the formula.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }
 
-    /// An expression for the new value of an assignment, which is `None` if it was written over the old value.
+    /// An expression for the new value of an assignment. It is `None` if the new value was written over the old one.
     fn assigned(&mut self, target: &Target, formula: &Formula) -> Result<TokenStream> {
         let (path, place) = (self.formula_path(), target.place());
         let new = |value: TokenStream| match target.keeps_shape {
@@ -197,12 +198,12 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #path::part(__b, &#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// The formula in a form that one pass can compute: parts that are no scalar expressions, and parts that make the
-    /// pass too long, are computed before.
+    /// Rewrites the formula so that one pass can compute it. Parts that are no scalar expressions, and parts that make
+    /// the pass too long, are computed in earlier steps.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
             Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
-            // code that may have effects is run as often as it is written
+            // code that may have effects runs exactly as often as the user wrote it
             Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
                 let variable = self.variable();
                 self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
@@ -246,7 +247,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Computes the array of a formula; returns its variable.
+    /// Computes the array of a formula, and returns the variable that holds it.
     fn computed(&mut self, formula: &Formula) -> Result<Ident> {
         let (value, name) = (self.value(formula)?, self.variable());
         self.code.extend(quote!(let #name = #value;));
@@ -285,7 +286,7 @@ impl Steps<'_> {
         quote!(#root::runtime::formula)
     }
 
-    /// The node of a leaf. The first node of a leaf binds a variable.
+    /// The node of a leaf. The first node of each leaf binds a variable.
     fn leaf(&mut self, text: String, rust: &TokenStream, at: Span, pass: &mut Pass) -> TokenStream {
         let path = self.formula_path();
         let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -341,7 +342,7 @@ impl Steps<'_> {
         let ops = &row.ops;
         let item = match dtype {
             None => quote_spanned!(here(at) => #path::#ops::#item { #(#fields),* }),
-            // a row with a second dtype has a generic struct, with that dtype as its parameter
+            // a row with a second dtype has a generic struct, and the dtype is the type parameter
             Some(dtype) => {
                 fields.insert(0, quote!(to: ::core::marker::PhantomData));
                 quote_spanned!(here(at) => #path::#ops::__each::#item::<#dtype> { #(#fields),* })
@@ -398,7 +399,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
-    /// A reduction of a formula, whose values are reduced as they are computed; `None` if this is not possible.
+    /// A reduction that reduces the values of a formula while they are computed; `None` if this is not possible.
     fn reduction(
         &mut self,
         row: &Row,
@@ -456,7 +457,7 @@ impl Steps<'_> {
         }))
     }
 
-    /// An argument of a call: a reference to an array, or an operand.
+    /// An argument of a call, either a reference to an array or an operand.
     fn argument(&mut self, parameter: &Parameter, formula: &Formula) -> Result<TokenStream> {
         Ok(match (parameter, formula) {
             (Parameter::Operand, Formula::Number(Number::Float(x), _)) => quote!(#x),
@@ -491,7 +492,8 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
     }
 
-    /// Code that puts a value into a part of an array. It computes the list of indices first, and once; then the value.
+    /// Code that assigns a value to a part of an array. It evaluates the list of indices first, and only once, and then
+    /// the value.
     fn put(
         &mut self,
         target: &Target,
@@ -512,7 +514,7 @@ impl Steps<'_> {
         };
         let value = match &formula {
             Formula::Number(..) => self.argument(&Parameter::Operand, &formula)?,
-            // the array itself, or the number
+            // the value is the array itself, or a number
             Formula::Leaf(rust, at) => quote_spanned!(here(*at) => ::core::clone::Clone::clone(&#rust)),
             formula => self.value(formula)?,
         };
@@ -530,8 +532,8 @@ impl Steps<'_> {
     }
 }
 
-/// A mark for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, else `Own`.
-/// At least one operand of the row's dtype must not be a plain number.
+/// A mark for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, `Own`
+/// otherwise. At least one operand of the row's dtype must not be a plain number.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
@@ -544,12 +546,12 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
-/// A span at a place in the user's code, in which names resolve as the macro's.
+/// A span at a position in the user's code, whose names resolve like names of the macro.
 fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }
 
-/// The name of a method or field, for code at a place.
+/// The name of a method or field, with the span of a position in the user's code.
 fn method(name: &str, at: Span) -> Ident {
     let mut method = id(name);
     method.set_span(here(at));
@@ -559,9 +561,9 @@ fn method(name: &str, at: Span) -> Ident {
 /// A formula that one pass can compute.
 struct Fitted {
     formula: Formula,
-    /// The names in it, each once.
+    /// The names in the formula, each once.
     names: Vec<String>,
-    /// How deep ops are nested.
+    /// Nesting depth of ops.
     depth: usize,
     /// Number of ops.
     ops: usize,
@@ -573,7 +575,7 @@ impl Fitted {
     }
 }
 
-/// The names in several parts, each once.
+/// The names in several parts, each listed once.
 fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in parts.iter().flatten().flat_map(|part| &part.names) {
@@ -589,7 +591,8 @@ fn ops_of(parts: &[Option<Fitted>]) -> usize {
     parts.iter().flatten().map(|part| part.ops).sum()
 }
 
-/// The operand that must be computed before, so that one pass can compute the rest; `None` if one pass can compute all.
+/// Index of the operand that an earlier pass must compute, so that one pass can compute the rest; `None` if one pass
+/// can compute everything.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
     let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;

@@ -1,7 +1,7 @@
 //! `expr!(b, formula)`: turns a formula into the types of `backend_runtime::formula`.
 //!
-//! The macro contains a digest of the table's rows, not the table: whether each op is a scalar expression, and its
-//! parameters. It names no types, because rustc infers them.
+//! The macro contains a digest of the table's rows instead of the table. The digest has the parameters of each op, and
+//! marks ops that are scalar expressions. The expansion names no types, because rustc infers them.
 
 mod lower;
 mod parse;
@@ -26,7 +26,7 @@ fn mistake<T>(at: Span, text: impl Into<String>) -> Result<T> {
     Err(Mistake(at, text.into()))
 }
 
-/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables whose ops are known, and what the user wrote.
+/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables of the known ops, followed by the user's tokens.
 pub fn expand(input: TokenStream) -> TokenStream {
     match try_expand(input) {
         Ok(tokens) => tokens,
@@ -46,8 +46,8 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// The macro that a table's expansion exports: `expr!`, or `expr_my_ops!` for a user's table, which also has the base
-/// table's ops. `ops` is the module of the table's ops.
+/// The macro that a table's expansion exports. It is `expr!` for the base table, and `expr_my_ops!` for a user's table,
+/// which has the base table's ops as well. `ops` is the module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
@@ -79,7 +79,8 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         }
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // the `$crate` where the user wrote the name, not that of the facade, whose macro contains this expansion
+            // this `$crate` is the user's crate, where the name was written, and not the facade, whose macro contains
+            // this expansion
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

@@ -1,4 +1,4 @@
-//! The language of formulas: Python's operators and precedence over names, numbers and calls of ops.
+//! Parses the language of formulas: Python's operators and precedence over names, numbers and calls of ops.
 
 use super::{
     Result, mistake,
@@ -10,13 +10,13 @@ use std::{collections::VecDeque, vec};
 /// A literal number, or a missing bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Without a decimal point, so that it suits integers too.
+    /// A number without a decimal point, which may also stand for an integer.
     Whole(i64),
-    /// With a decimal point or an exponent.
+    /// A number with a decimal point or an exponent.
     Float(f64),
-    /// `..` in place of a lower bound.
+    /// `..` as a lower bound.
     Lowest,
-    /// `..` in place of an upper bound.
+    /// `..` as an upper bound.
     Highest,
 }
 
@@ -40,7 +40,7 @@ pub enum Formula {
     Number(Number, Span),
     /// A Rust expression: an array or a scalar.
     Leaf(TokenStream, Span),
-    /// A call of an op: its name, its arguments, its options.
+    /// A call of an op: its name, its arguments and its options.
     Call(Ident, Vec<Argument>, Vec<(Ident, TokenStream)>),
     /// A part of an array.
     Index(Box<Formula>, Group),
@@ -57,14 +57,14 @@ impl Formula {
     }
 }
 
-/// The whole of what the user wrote.
+/// Everything that the user wrote.
 #[derive(Clone, Debug)]
 pub enum Whole {
-    /// A value.
+    /// A formula whose value is returned.
     Value(Formula),
     /// `target = formula`; for `target += formula` the formula is the sum.
     Assign(Target, Formula),
-    /// `target[index] = formula`, or `target[index] += formula` with the name of the op.
+    /// `target[index] = formula`, or `target[index] += formula` together with the name of the op.
     Put(Target, Group, Option<Ident>, Formula),
 }
 
@@ -73,9 +73,9 @@ pub enum Whole {
 pub struct Target {
     /// The variable or field; in `*x`, without the star.
     pub place: TokenStream,
-    /// Whether the target is written with a star, as the referent of a `&mut`.
+    /// True if the target is written with a star, which makes it the referent of a `&mut`.
     pub deref: bool,
-    /// Whether the value must have the target's shape.
+    /// True if the value must have the target's shape.
     pub keeps_shape: bool,
 }
 
@@ -159,7 +159,7 @@ const DEPTH: usize = 100;
 struct Parser<'a> {
     tokens: VecDeque<TokenTree>,
     rows: &'a Rows,
-    /// The formulas that `let` named.
+    /// The formulas that `let` statements named.
     names: &'a [(String, Formula)],
     end: Span,
     depth: usize,
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the next tokens are this operator, and not the beginning of a longer one.
+    /// True if the next tokens are this operator, and not the beginning of a longer operator.
     fn sees(&self, text: &str) -> bool {
         let mut tokens = self.tokens.iter();
         let mut chars = text.chars().peekable();
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
             let x = self.formula(PREFIX)?;
             return Ok(call("bitwise_invert", at, vec![x]));
         }
-        // names are borrowed with or without `&`
+        // a formula borrows names with or without `&`
         self.takes("&");
         let mut x = self.operand()?;
         while let Some(TokenTree::Group(index)) = self.tokens.front()
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
             Some(TokenTree::Literal(literal)) => number(&literal),
             Some(TokenTree::Group(group)) => match group.delimiter() {
                 Delimiter::Parenthesis => self.inside(group.stream(), group.span())?.whole(),
-                // a fragment that a macro passed on
+                // a fragment that another macro passed on
                 Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
                 Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
                 Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a call of an op, or Rust: a name, a path, fields, methods.
+    /// Parses a call of an op, or a Rust expression: a name, a path, fields, methods.
     fn name(&mut self, name: Ident) -> Result<Formula> {
         let at = name.span();
         if let Some(TokenTree::Group(group)) = self.tokens.front()
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Leaf(path.into_iter().collect(), at))
     }
 
-    /// Parses `::<f64>` after the name of an op; `::<f64, _>`, as in method calls, means the same.
+    /// Parses `::<f64>` after the name of an op. Also accepts `::<f64, _>` with the same meaning, as in method calls.
     fn dtype(&mut self, name: &Ident) -> Result<Option<TokenStream>> {
         if !(self.sees("::") && self.tokens.get(2).is_some_and(|t| is_punct(t, '<'))) {
             return Ok(None);
@@ -562,7 +562,7 @@ fn call(name: &str, at: Span, arguments: Vec<Formula>) -> Formula {
     Formula::Call(Ident::new(name, at), arguments.into_iter().map(Argument::Formula).collect(), Vec::new())
 }
 
-/// An operator on two formulas. Two numbers give a number; some powers give another op, such as `square`.
+/// Applies an operator to two formulas. Two numbers give a number. Some powers become another op, such as `square`.
 fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     use Number::{Float, Whole};
     if let (Formula::Number(x, at), Formula::Number(y, _)) = (&left, &right) {
@@ -573,7 +573,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
             ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
             _ => None,
         };
-        // a missing bound is never an operand here
+        // operands of operators are never missing bounds
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
             Float(x) => *x,

@@ -1,5 +1,5 @@
-//! Formulas as text, for backends that watch calls: what the user wrote, and the parts of it that are passes of their
-//! own.
+//! Formulas as text, for backends that watch calls: the text that the user wrote, and the parts of it that have their
+//! own passes.
 
 use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
 use proc_macro2::{TokenStream, TokenTree};
@@ -12,7 +12,7 @@ pub fn written(tokens: &[TokenTree]) -> String {
     let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
     let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));
     let text = in_line(&formula.cloned().collect::<TokenStream>().to_string());
-    // rustfmt writes `x**2` as `x * *2`, and tokens `*w` as `* w`
+    // rustfmt writes `x**2` as `x * *2`, and tokens print `*w` as `* w`
     let text = text.replace(" * *", "**");
     text.strip_prefix("* ").map_or(text.clone(), |place| format!("*{place}"))
 }
@@ -37,7 +37,7 @@ fn in_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text of a part of what the user wrote, made from its meaning.
+/// Prints a part of a formula from its parsed form.
 pub fn print(formula: &Formula) -> String {
     of(formula, 0)
 }
@@ -55,7 +55,7 @@ fn with_power(formula: &Formula) -> (String, u8) {
             let power = if text.starts_with('-') { PREFIX } else { CLOSED };
             (text, power)
         }
-        // a part that was computed before has a variable of the macro, which the user does not know
+        // a part that an earlier step computed has a variable of the macro, which the user does not know
         Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
         Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
         Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),
@@ -77,7 +77,7 @@ fn call(name: &str, arguments: &[Argument], options: &[(proc_macro2::Ident, Toke
         ("bitwise_invert", [Argument::Formula(x)]) => return (format!("!{}", of(x, PREFIX)), PREFIX),
         (_, [Argument::Formula(x), Argument::Formula(y)]) => {
             if let Some((operator, _, power)) = OPERATORS.iter().find(|(_, op, _)| *op == name) {
-                // powers bind to the right, comparisons do not chain, all others bind to the left
+                // powers are right-associative, comparisons do not chain, and all other operators are left-associative
                 let is_power = *power == POWER;
                 let left = power + u8::from(is_power || is_comparison(operator));
                 let right = power + u8::from(!is_power);

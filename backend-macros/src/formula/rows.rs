@@ -1,4 +1,4 @@
-//! The properties of ops that formulas depend on: the digest of a table.
+//! The digest of a table: the properties of its ops that formulas depend on.
 
 use super::parse::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};
@@ -21,18 +21,18 @@ pub enum Parameter {
     Arrays,
     /// An array that the op changes, which formulas cannot call.
     Target,
-    /// Any other parameter, given as Rust; its name.
+    /// Any other parameter, given as Rust. Contains the parameter's name.
     Rust(String),
 }
 
-/// The axes that a reduction goes over.
+/// The axes of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Over {
-    /// Any axes.
+    /// The reduction takes any axes.
     Axes,
-    /// One axis.
+    /// The reduction takes one axis.
     Axis,
-    /// One axis, or all values as one row.
+    /// The reduction takes one axis, or treats all values as one row.
     AxisOrAll,
 }
 
@@ -43,27 +43,28 @@ pub struct Row {
     pub path: TokenStream,
     /// The module of the table's ops in that crate.
     pub ops: Ident,
-    /// Whether it is a scalar expression.
+    /// True if the op is a scalar expression.
     pub each: bool,
-    /// The axes over which it reduces formulas; `None` if it does not reduce formulas.
+    /// The axes over which the op reduces formulas; `None` if the op does not reduce formulas.
     pub reduces: Option<Over>,
-    /// Its parameters without a default.
+    /// The op's parameters without a default.
     pub positional: Vec<Parameter>,
-    /// Their names.
+    /// The names of these parameters.
     pub names: Vec<String>,
-    /// The meaning of `..` for each of these parameters; `None` if it is refused.
+    /// The meaning of `..` as the argument of each of these parameters; `None` if the parameter does not accept `..`.
     pub open: Vec<Option<Number>>,
-    /// Its options.
+    /// The names of the op's options.
     pub options: Vec<String>,
 }
 
 /// The ops of one table, as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x sum~&x,axis,keepdims?`.
 ///
 /// An op's name is followed by `*` for a scalar expression, `~` for a reduction over axes that takes a formula, `-` for
-/// one along an axis, `=` for one along an axis or over all values as a row, `:` for all others; then `<` if the caller
-/// names a dtype; then the parameters by name. A parameter with a default ends in `?`. One without begins with `@` for
-/// an operand, `@/` for a lower bound, `@^` for an upper bound, `^` for an operand that does not have the row's dtype,
-/// `&` for an array, `[` for a list of arrays, `!` for an array that the op changes.
+/// a reduction along one axis, `=` for a reduction along one axis or over all values as a row, and `:` for all other
+/// ops. Then `<` follows if the caller names a dtype, and then the names of the parameters. A parameter with a default
+/// ends in `?`. A parameter without a default begins with `@` for an operand, `@/` for a lower bound, `@^` for an upper
+/// bound, `^` for an operand that does not have the row's dtype, `&` for an array, `[` for a list of arrays, `!` for an
+/// array that the op changes.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| {
         let sort = match (&p.kind, p.default.is_some()) {
@@ -102,7 +103,7 @@ const LOWER: &str = "@/";
 /// Prefix in a digest for an operand that is an upper bound.
 const UPPER: &str = "@^";
 
-/// The parameter as an operand, because a formula's arrays are operands of a scalar expression.
+/// Converts an array parameter to an operand, because the arrays of a formula are operands of a scalar expression.
 fn operand(param: &Param) -> Param {
     match param.kind {
         Kind::Array(elem) => Param { kind: Kind::Operand(elem, Absent::Refused), ..param.clone() },
@@ -114,12 +115,12 @@ fn operand(param: &Param) -> Param {
 pub struct Rows(HashMap<String, Row>);
 
 impl Row {
-    /// The parameters whose arguments stand in round brackets.
+    /// The parameters whose arguments are in round brackets.
     pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
         self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
     }
 
-    /// The number of arguments that it takes, for messages.
+    /// The number of arguments that the op takes, for messages.
     pub fn takes(&self) -> String {
         match self.in_brackets().count() {
             1 => "1 argument".into(),
@@ -134,20 +135,20 @@ impl Row {
         if names.is_empty() { "none".into() } else { names.join(", ") }
     }
 
-    /// Whether the caller names a dtype.
+    /// True if the caller names a dtype.
     pub fn takes_dtype(&self) -> bool {
         self.positional.contains(&Parameter::DType)
     }
 
-    /// Whether its operands have several dtypes.
+    /// True if the op's operands have several dtypes.
     pub fn mixes_dtypes(&self) -> bool {
         self.positional.contains(&Parameter::Own)
     }
 }
 
 impl Rows {
-    /// Reads `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`: for each table the path of its crate, the module of its ops,
-    /// and its rows.
+    /// Reads `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`. Each table has the path of its crate, the module of its ops,
+    /// and a digest of its rows.
     pub fn new(tables: TokenStream) -> Rows {
         let (mut rows, mut path, mut ops) = (HashMap::new(), TokenStream::new(), None);
         for token in tables {
@@ -173,7 +174,7 @@ impl Rows {
         self.0.get(name)
     }
 
-    /// A hint for a name that is no op: the op that may be meant, if one has a similar name.
+    /// A hint for a name that is no op: an op with a similar name, if there is one.
     pub fn hint(&self, name: &str) -> Option<String> {
         op_table::did_you_mean(name, self.0.keys().map(String::as_str))
     }

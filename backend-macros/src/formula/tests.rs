@@ -1,4 +1,4 @@
-//! The messages for mistakes in a formula, and the precedence of operators.
+//! Tests of the messages for mistakes in a formula, and of the precedence of operators.
 
 use super::*;
 use quote::quote;
@@ -85,7 +85,7 @@ fn every_mistake_is_said_in_the_users_words() {
 
 #[test]
 fn what_is_meant_is_what_is_written() {
-    // one formula, written in two ways
+    // each pair writes one formula in two ways
     for (one, other) in [
         ("-x**2", "negative(square(x))"),
         ("-x * *2", "negative(square(x))"),
@@ -121,13 +121,13 @@ fn what_is_meant_is_what_is_written() {
     }
 }
 
-/// An expansion without the texts for backends that watch calls.
+/// An expansion, with the texts for backends that watch calls removed.
 fn without_text(expanded: &str) -> String {
     let text = |part: &str| part.split_once('"').map_or(part.to_owned(), |(_, rest)| rest.to_owned());
     let mut parts = expanded.split(":: named");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |all, part| {
-        // `named` takes one text, `named_within` also that of the reduction
+        // `named` takes one text, `named_within` also the text of the reduction
         let texts = if part.starts_with("_within") { 2 } else { 1 };
         all + &(0..2 * texts).fold(part.to_owned(), |part, _| text(&part))
     })
@@ -142,7 +142,7 @@ fn those_who_watch_are_told_what_was_written() {
     };
     assert_eq!(text("-x**2 * (y + 1)"), ["-x**2*(y+1)"]);
     assert_eq!(text("let a = x + y; a * a"), ["leta=x+y;a*a"]);
-    // the text of a part with a pass of its own is made from its meaning
+    // the text of a part with its own pass is printed from its parsed form
     assert_eq!(text("exp(sort(-(x + y) * 2.5) + x)"), ["-(x+y)*2.5", "exp(sort(-(x+y)*2.5)+x)"]);
     assert_eq!(text("exp(sort((x - y) / (x * y)**z) + x)")[0], "(x-y)/(x*y)**z");
     assert_eq!(text("exp(sort(x - (y - z) ** 3.5 ** z) + x)")[0], "x-(y-z)**3.5**z");

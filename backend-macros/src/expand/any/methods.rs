@@ -1,11 +1,10 @@
-//! The ops of an enum of backends: a method converts its arguments, and a function that is compiled once per dtype
-//! chooses the backend.
+//! Generates the ops of an enum of backends. A method converts its arguments, and a function that is compiled once per
+//! dtype chooses the backend.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Implements the trait of these ops for an enum of backends; `rest` tells whether the enum may have further
-    /// variants.
+    /// Implements the trait of these ops for an enum of backends. `rest` is true if the enum may have further variants.
     pub(in super::super) fn implement_any_of(
         &self,
         name: &TokenStream,
@@ -25,8 +24,8 @@ impl Expand<'_> {
         quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
-    /// The function that runs the op on the enum with converted arguments, and its call. All ways to give the arguments
-    /// share this function.
+    /// The function that runs the op on the enum with converted arguments, and the call of this function. All argument
+    /// types of the method share it.
     fn once_per_dtype(&self, op: &Op, any: &Any, rest: bool) -> TokenStream {
         let (rt, ty, array, backend) = (self.rt(), &any.name, &any.array, hidden("backend"));
         let args = op.positional().map(|p| {
@@ -77,8 +76,8 @@ impl Expand<'_> {
     }
 
     /// The op on the backend that the enum `on` holds. A row that is written once for any backend runs on the enum
-    /// itself, so that it is compiled once instead of once per backend. `again` is the recursive call, on the variable
-    /// `within`, of the function around this code, if there is such a function.
+    /// itself, so that it is compiled once instead of once per backend. If the code is inside a function, `again` is
+    /// the recursive call of that function on the variable `within`.
     fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
@@ -160,7 +159,7 @@ impl Expand<'_> {
     }
 }
 
-/// Whether the op has arrays, and the converted arguments have types that can be written in a function.
+/// True if the op has arrays, and the types of its converted arguments can be written in the signature of a function.
 fn has_plain_arguments(op: &Op) -> bool {
     let is_plain = |kind: &Kind| match kind {
         Kind::Arrays(_) | Kind::Signed | Kind::Widths | Kind::Slices | Kind::Index | Kind::Host => false,
